@@ -400,7 +400,7 @@ impl<'g> Subject<'g> {
         Ok(Measurement {
             id: case.id(),
             group: case.variants(),
-            policy: workload.policy(),
+            policy: workload.policy().to_owned(),
             element_count: case.count,
             element_size: case.element_size(),
             traffic_size: workload.traffic_size(),

@@ -6,7 +6,7 @@ use crate::ElementType;
 
 /// Generates `count` keys as words, deterministic in `seed`. Keys of u32 are the input's words; keys of other types
 /// have the same distribution, by rank or in each word.
-pub(super) fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32> {
+fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32> {
     let word_count = element.words() as usize;
     let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count);
     match input {
@@ -62,6 +62,16 @@ fn edge_value(element: ElementType, random: &mut SplitMix64) -> u64 {
     let nans = [infinity + 1, quiet_nan, sign - 1];
     let magnitude = pick(&[&[0, least_normal, one, infinity - 1, infinity], &denormals[..], &nans].concat());
     if draw >> 40 & 1 == 0 { magnitude } else { magnitude | sign }
+}
+
+/// The keys of a sort and their values, before it.
+pub(super) fn keys_and_values(
+    element: ElementType,
+    values: SortValues,
+    input: Input,
+    count: u64,
+) -> [Vec<u32>; 2] {
+    [keys(element, input, count as usize, count), self::values(values, count as usize)]
 }
 
 /// The values of `count` keys before a sort, as words: the key's index, and in 8-byte values its hash as the second

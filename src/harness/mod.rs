@@ -15,7 +15,6 @@ mod inspection;
 mod keys;
 mod layout;
 mod numbers;
-mod operands;
 pub mod page;
 mod report;
 mod self_test;

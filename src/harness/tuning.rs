@@ -185,25 +185,12 @@ impl TunedShape {
 
     /// The part of a shape that one row holds for all inputs: without the items per invocation of a sort, and without a
     /// scan's algorithm.
-    pub const fn family(self) -> Self {
-        match self {
-            Self::Sort { algorithm, ranking, workgroup_size, has_exchange, subgroup_size, .. } => {
-                Self::Sort {
-                    algorithm,
-                    ranking,
-                    workgroup_size,
-                    items_per_invocation: 0,
-                    has_exchange,
-                    subgroup_size,
-                }
-            }
-            Self::Scan { workgroup_size, words_per_invocation, packs_per_run, .. } => Self::Scan {
-                algorithm: TunedAxes::SCANS[1],
-                workgroup_size,
-                words_per_invocation,
-                packs_per_run,
-            },
+    pub const fn family(mut self) -> Self {
+        match &mut self {
+            Self::Sort { items_per_invocation, .. } => *items_per_invocation = 0,
+            Self::Scan { algorithm, .. } => *algorithm = TunedAxes::SCANS[1],
         }
+        self
     }
 
     /// The algorithm's name.
@@ -246,7 +233,7 @@ impl TunedShape {
     /// # Errors
     /// The library refuses the shape on the device, or a row of the table cannot express it.
     pub fn case(&self, input: &TunedInput, capabilities: &Capabilities) -> Result<Case> {
-        let work = match *self {
+        let work: Work = match *self {
             Self::Sort { algorithm, .. } => {
                 let sort = sort_case(input);
                 let policy = self.sort_policy(input, capabilities);
@@ -255,7 +242,7 @@ impl TunedShape {
                     let reason = "offsets of 64 bits, for which a row of the table has room, do not fit";
                     return Err(Error::InvalidPolicy(PolicyConflict::Excluded(reason)));
                 }
-                Work::Sort(SortCase { algorithm, tried: Some(policy), ..sort })
+                SortCase { algorithm, tried: Some(policy), ..sort }.into()
             }
             Self::Scan { algorithm, workgroup_size, words_per_invocation, packs_per_run } => {
                 let invalid = |reason| Err(Error::InvalidPolicy(PolicyConflict::Excluded(reason)));
@@ -279,7 +266,7 @@ impl TunedShape {
                 let policy = ScanPolicy::of_tuning(tuning, capabilities, &scan.config());
                 let policy = policy.with_algorithm(algorithm).reproducible(&scan.config());
                 policy.check(&scan.config(), capabilities)?;
-                Work::Scan(ScanCase { algorithm, tried: Some(policy), ..scan })
+                ScanCase { algorithm, tried: Some(policy), ..scan }.into()
             }
         };
         Ok(Case { work, count: input.count, input: Input::Uniform })
@@ -418,18 +405,16 @@ mod tests {
         for is_sort in [true, false] {
             let current = TunedShape::current(is_sort, &KEYS, &capabilities);
             let case = current.case(&KEYS, &capabilities).expect("the library takes what it chooses");
-            let [tried, chosen] = match &case.work {
+            let own = match &case.work {
                 Work::Sort(sort) => {
-                    let own = SortPolicy::tuned(sort.algorithm, &capabilities, &sort.config());
-                    [sort.policy(&capabilities).to_string(), own.to_string()]
+                    SortPolicy::tuned(sort.algorithm, &capabilities, &sort.config()).to_string()
                 }
                 Work::Scan(scan) => {
-                    let own = ScanPolicy::tuned(scan.algorithm, &capabilities, &scan.config());
-                    [scan.policy(&capabilities).to_string(), own.to_string()]
+                    ScanPolicy::tuned(scan.algorithm, &capabilities, &scan.config()).to_string()
                 }
                 _ => unreachable!("nothing else is tuned"),
             };
-            assert_eq!(tried, chosen);
+            assert_eq!(case.policy(&capabilities), own);
             let row = TunedShape::row(&[(KEYS, current)], &capabilities, "as it was");
             assert!(row.contains("as it was"), "{row}");
         }

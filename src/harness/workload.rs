@@ -14,24 +14,17 @@ mod prepared;
 
 use std::cell::{Cell, RefCell};
 
-use super::cases::{Case, CountFrom, ScanCase, Work};
+use super::cases::Case;
 use super::expected::Expected;
-use super::keys;
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
-use super::numbers::Numbers;
-use super::operands::Operands;
 use super::report::LookBackCounts;
-use crate::device::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
+use crate::device::{AddressRange, BufferRange, CommandCounts, Recorder};
 use crate::error::Result;
-use crate::gather::GatherBuffers;
 use crate::headless::{Gpu, GpuBuffer};
-use crate::primitives::Count;
-use crate::reference::oracle;
-use crate::scan::{InitialValue, ScanBuffers};
-use crate::sort::{SegmentedSortBuffers, SortBuffers};
-use prepared::{Expectation, Job, Prepared};
+pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
 
-const POISON: u32 = 0xdead_beef;
+/// Initial contents of the memory that a recording writes.
+pub(super) const POISON: u32 = 0xdead_beef;
 
 /// A plan, its memory on a device, and the input.
 pub struct Workload<'g> {
@@ -41,8 +34,8 @@ pub struct Workload<'g> {
     input: Vec<u32>,
     /// A sort's values.
     input_values: Vec<u32>,
-    expectation: Expectation,
-    job: Job,
+    prepared: Prepared,
+    ranges: Ranges,
     pristine: Span,
     /// Directly after `pristine`.
     pristine_values: Span,
@@ -50,8 +43,7 @@ pub struct Workload<'g> {
     destination: Span,
     values: Span,
     scratch: Span,
-    /// Empty spans for operands that are not in device memory.
-    operands: Operands<Span>,
+    operands: Vec<Span>,
     /// Commands of the last run.
     recorded: Cell<CommandCounts>,
     /// The result of the first run, where rounding depends on the device: later runs must agree.
@@ -77,65 +69,52 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
-        let Prepared {
-            job,
-            expectation,
-            scratch,
-            in_place,
-            misalignment,
-            room,
-            row_size,
-            values_size,
-            values_misalignment,
-            operands,
-        } = Prepared::new(gpu, case)?;
+        let parameters = case.work.parameters();
+        let mut prepared = parameters.prepare(gpu, case.count, case.input)?;
+        let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
+            prepared.needs;
+        let contents = std::mem::take(&mut prepared.needs.operands).0;
+        let row_size = parameters.row_size();
         let word_count = case.count * row_size / 4;
-        let moved_count = case.size() / 4 - word_count;
         let room = room * row_size / 4;
         let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
-        let all_pristine = arrangement.reserve(word_count + moved_count, 0);
-        let (pristine, pristine_values) = all_pristine.split_at(word_count);
+        let (pristine, pristine_values) = arrangement.reserve(case.size() / 4, 0).split_at(word_count);
         let source = arrangement.reserve(room, misalignment);
         let destination = if in_place { source } else { arrangement.reserve(room, misalignment) };
         let values = arrangement.reserve(values_size / 4, values_misalignment);
-        let scratch = arrangement.reserve(scratch.size / 4, 0);
-        let spans = operands.as_ref().each(|words| arrangement.reserve(words.len() as u64, misalignment));
+        let scratch = arrangement.reserve(scratch_size / 4, 0);
+        let mut operand = |words: &Vec<u32>| arrangement.reserve(words.len() as u64, misalignment);
+        let operands: Vec<_> = contents.iter().map(&mut operand).collect();
 
         let memories = arrangement.allocate(gpu)?;
-        let (count, seed) = (case.count as usize, case.seed());
-        let (input, input_values) = match &case.work {
-            Work::Scan(ScanCase { element, operator, columns, .. }) => {
-                let numbers = Numbers { element: *element, operator: *operator, columns: *columns as usize };
-                (numbers.generate(case.input, count, seed), Vec::new())
-            }
-            Work::Sort(sort) => {
-                (keys::keys(sort.element, case.input, count, seed), keys::values(sort.values, count))
-            }
-            Work::SegmentedSort(sort) => {
-                (keys::keys(sort.element, case.input, count, seed), keys::values(sort.values, count))
-            }
-            Work::Gather(gather) => (gather.source(case.count, seed), Vec::new()),
+        let [input, input_values] = parameters.generate(case.count, case.input);
+        let ranges = Ranges {
+            source: source.range(&memories),
+            destination: destination.range(&memories),
+            values: values.range(&memories),
+            scratch: if scratch.count == 0 { BufferRange::NONE } else { scratch.range(&memories) },
+            operands: operands.iter().map(|span| span.range(&memories).addresses()).collect(),
         };
         let workload = Self {
             gpu,
             memories,
             input,
             input_values,
-            expectation,
-            job,
+            prepared,
+            ranges,
             pristine,
             pristine_values,
             source,
             destination,
             values,
             scratch,
-            operands: spans,
+            operands,
             recorded: Cell::default(),
             first_result: RefCell::default(),
         };
         workload.fill_memories()?;
-        for (span, words) in workload.operands.clone().all().into_iter().zip(operands.all()) {
-            workload.gpu.upload(&workload.memories[span.memory], span.first * 4, &words)?;
+        for (span, words) in workload.operands.iter().zip(&contents) {
+            workload.upload(*span, words)?;
         }
         Ok(workload)
     }
@@ -151,9 +130,13 @@ impl<'g> Workload<'g> {
             }
         }
         for (span, words) in [(self.pristine, &self.input), (self.pristine_values, &self.input_values)] {
-            self.gpu.upload(&self.memories[span.memory], span.first * 4, words)?;
+            self.upload(span, words)?;
         }
         Ok(())
+    }
+
+    fn upload(&self, span: Span, words: &[u32]) -> Result<()> {
+        self.gpu.upload(&self.memories[span.memory], span.first * 4, words)
     }
 
     fn fill(&self, range: BufferRange, word: u32) -> Result<()> {
@@ -213,7 +196,7 @@ impl<'g> Workload<'g> {
     /// Those of [`Self::run`].
     pub fn run_end_to_end(&self) -> Result<()> {
         for (span, words) in [(self.source, &self.input), (self.values, &self.input_values)] {
-            self.gpu.upload(&self.memories[span.memory], span.first * 4, words)?;
+            self.upload(span, words)?;
         }
         self.run()?;
         for (span, count) in [(self.destination, self.pristine.count), (self.values, self.values.count)] {
@@ -238,68 +221,7 @@ impl<'g> Workload<'g> {
     }
 
     fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
-        let scratch = match self.scratch.count {
-            0 => BufferRange::NONE,
-            _ => self.scratch.range(&self.memories),
-        };
-        let source = self.source.range(&self.memories).addresses();
-        let destination = self.destination();
-        let operands = self.operands.clone().each(|span| span.range(&self.memories).addresses());
-        match &self.job {
-            Job::Scan { plan, initial, count_from } => {
-                let room = self.source.count * 4 / plan.config().row_size();
-                let initial = match initial {
-                    InitialValue::Device(_) => InitialValue::Device(operands.initial),
-                    known => *known,
-                };
-                let count = count(*count_from, operands.count, room);
-                let buffers = ScanBuffers::new(source, destination, scratch);
-                plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
-            }
-            Job::Sort { plan, count_from } => {
-                let room = self.source.count * 4 / plan.config().key_size();
-                let values = self.values.range(&self.memories);
-                let count = count(*count_from, operands.count, room);
-                let mut buffers = SortBuffers::new(source, scratch).values(values.addresses());
-                if !plan.config().is_double_buffered() {
-                    return plan.record(recorder, &buffers, count);
-                }
-                let scratch_size = plan.scratch_requirements(room).size;
-                let keys_offset = scratch_size.next_multiple_of(16);
-                let keys_alt = scratch.slice(keys_offset, source.size);
-                let values_offset = keys_offset + source.size.next_multiple_of(16);
-                let values_alt = scratch.slice(values_offset, values.size);
-                buffers.scratch = scratch.slice(0, scratch_size);
-                let buffers = buffers.alternates(keys_alt.addresses(), values_alt.addresses());
-                plan.record(recorder, &buffers, count)?;
-                if plan.is_result_in_alt(room) {
-                    recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
-                    let pairs = [(keys_alt, self.source), (values_alt, self.values)];
-                    for (alternate, span) in pairs.into_iter().filter(|(alternate, _)| alternate.size > 0) {
-                        recorder.copy(alternate, span.range(&self.memories));
-                    }
-                }
-                Ok(())
-            }
-            Job::SegmentedSort { plan, count_from, .. } => {
-                let buffers = SegmentedSortBuffers::new(source, operands.segments, scratch);
-                let buffers = buffers.values(self.values.range(&self.memories).addresses());
-                let room = self.source.count * 4 / plan.config().sort().key_size();
-                let segment_room = operands.segments.size / 4;
-                // The segment count follows the key count.
-                let of_segments = AddressRange::new(operands.count.address + 4, 4);
-                let segment_count = count(*count_from, of_segments, segment_room);
-                let count = count(*count_from, operands.count, room);
-                plan.record(recorder, &buffers, (count, segment_count))
-            }
-            Job::Gather { plan, count_from } => {
-                let room = self.destination.count * 4 / plan.config().element_size();
-                // The elements only, without the room after them.
-                let source = AddressRange::new(source.address, self.pristine.count * 4);
-                let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
-                plan.record(recorder, &buffers, count(*count_from, operands.count, room))
-            }
-        }
+        (self.prepared.record)(recorder, &self.ranges)
     }
 
     /// Look-back statistics of a chained scan, from one more run with counters. `None` for other work, a single tile,
@@ -308,26 +230,10 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of creating the pipelines, recording and submitting.
     pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
-        let Job::Scan { plan, .. } = &self.job else { return Ok(None) };
-        let (source, destination) = (self.source.range(&self.memories).addresses(), self.destination());
-        let count = self.source.count * 4 / plan.config().row_size();
-        let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
-        if count <= plan.policy().tile_items().into() || !is_aligned {
-            return Ok(None);
+        match &self.prepared.look_back {
+            Some(look_back) => look_back(self.gpu, &self.ranges),
+            None => Ok(None),
         }
-        let Some(counted) = plan.counted()? else { return Ok(None) };
-        let buffers = ScanBuffers::new(source, destination, self.scratch.range(&self.memories));
-        let counts = self.gpu.allocate(16)?;
-        self.gpu.upload(&counts, 0, &[0; 4])?;
-        let mut look_backs = 0;
-        self.submit(|recorder| {
-            look_backs = counted.record(recorder, &buffers, counts.range().addresses(), count)?;
-            Ok(())
-        })?;
-        let mut words = [0; 4];
-        self.gpu.download(&counts, &mut words)?;
-        let [windows, spins, fallbacks, longest] = words;
-        Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
     }
 
     fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
@@ -337,32 +243,17 @@ impl<'g> Workload<'g> {
 
     /// The range of the result.
     pub fn destination(&self) -> AddressRange {
-        self.destination.range(&self.memories).addresses()
+        self.ranges.destination.addresses()
     }
 
     /// The policy in use, as text.
-    pub fn policy(&self) -> String {
-        match &self.job {
-            Job::Scan { plan, .. } => plan.policy().to_string(),
-            Job::Sort { plan, .. } => plan.policy().to_string(),
-            Job::SegmentedSort { plan, .. } => plan.policy().to_string(),
-            Job::Gather { plan, .. } => plan.policy().to_string(),
-        }
+    pub fn policy(&self) -> &str {
+        &self.prepared.policy
     }
 
     /// Bytes of elements that the algorithm reads and writes, without auxiliary data.
     pub fn traffic_size(&self) -> u64 {
-        let size = self.pristine.count * 4;
-        match &self.job {
-            Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
-            Job::Sort { plan, .. } => plan.traffic_size(size / plan.config().key_size()),
-            Job::SegmentedSort { plan, begins, .. } => {
-                let count = size / plan.config().sort().key_size();
-                let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
-                plan.traffic_size(begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin)))
-            }
-            Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
-        }
+        self.prepared.traffic_size
     }
 
     /// Reads all memory back and checks the result against the oracle, the source for changes, and every guard.
@@ -373,20 +264,7 @@ impl<'g> Workload<'g> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
-        let (expected, expected_values) = match &self.expectation {
-            Expectation::Scan(scan) => (scan.of(&self.input), Vec::new()),
-            Expectation::Sort(sort) => {
-                let sorted = sort.of(&self.input);
-                (Expected::exact(sorted.keys), sorted.values)
-            }
-            Expectation::SegmentedSort { sort, begins } => {
-                let sorted = sort.of_segments(&self.input, begins, POISON);
-                (Expected::exact(sorted.keys), sorted.values)
-            }
-            Expectation::Gather { words, indices } => {
-                (Expected::exact(oracle::gather(&self.input, *words, indices)), Vec::new())
-            }
-        };
+        let (expected, expected_values) = (self.prepared.expected)(&self.input);
         let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
@@ -417,25 +295,14 @@ impl<'g> Workload<'g> {
                 return Ok(Some(Mismatch { what, index, expected: POISON, got }));
             }
         }
-        let operands = self.operands.clone().all();
         let all_pristine = [self.pristine, self.pristine_values];
         let written = [self.source, self.destination, self.values, self.scratch];
-        let spans = all_pristine.into_iter().chain(written).chain(operands);
+        let spans = || all_pristine.iter().chain(&written).chain(&self.operands).copied();
         let broken = images.iter().enumerate().find_map(|(memory, image)| {
-            let index = broken_guard(image, spans.clone().filter(|span| span.memory == memory))?;
+            let index = broken_guard(image, spans().filter(|span| span.memory == memory))?;
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)
-    }
-}
-
-/// The count of `room` rows, or an indirect count at `on_device`.
-fn count(from: CountFrom, on_device: AddressRange, room: u64) -> Count {
-    match from {
-        CountFrom::Host => Count::Host(room),
-        CountFrom::Device | CountFrom::DeviceBeyond => {
-            Count::Device { address: on_device.address, max: room as u32 }
-        }
     }
 }
 

@@ -505,9 +505,9 @@ fn only_filtered_pipelines_are_compiled() {
     let gpu = Gpu::open(GpuOptions::default()).unwrap();
     let device = gpu.device();
     let plans = [
-        PlanConfig::Scan(ScanConfig::inclusive()),
-        PlanConfig::Sort(SortConfig::keys(ElementType::U32)),
-        PlanConfig::Sort(SortConfig::keys(ElementType::U32)),
+        PlanConfig::from(ScanConfig::inclusive()),
+        PlanConfig::from(SortConfig::keys(ElementType::U32)),
+        PlanConfig::from(SortConfig::keys(ElementType::U32)),
     ];
     let before = device.pipeline_counts().created;
     let mut set = PipelineSet::new(device, &plans).unwrap();

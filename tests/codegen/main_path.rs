@@ -31,9 +31,9 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
         for (way, by_shared_masks) in [("ballots", false), ("shared masks", true)] {
             let mut policy = tuned;
             policy.ranking = Ranking::Match(Matching { by_shared_masks, ..matching });
-            let plan = PlanConfig::Sort(config.policy(policy));
+            let plan = PlanConfig::from(config.policy(policy));
             // The device may have too many lanes for masks.
-            if let Some(instructions) = instructions(device, plan, kernel, &[])? {
+            if let Some(instructions) = instructions(device, &plan, kernel, &[])? {
                 let (workgroup_size, items) = (tuned.workgroup_size, tuned.items_per_invocation.into());
                 let name = format!("{}, {workgroup_size} x {items}, by {way}", kernel.name);
                 counts.push((name, MainPath { instructions, items }));
@@ -43,11 +43,11 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let config = ScanConfig::inclusive().out_of_place();
     let tuned = ScanPolicy::choose(capabilities, &config).policy.with_algorithm(ScanAlgorithm::Chained);
     let kernel = kernels::SCAN_CHAINED.module(&[("COLUMNS", 1)]);
-    let plan = PlanConfig::Scan(config.policy(tuned));
+    let plan = PlanConfig::from(config.policy(tuned));
     // The first subgroup of a workgroup looks back.
     for (subgroups, more) in [("first subgroup", &[][..]), ("other subgroups", &[("OTHER_SUBGROUPS", 1)])] {
         let instructions =
-            instructions(device, plan, kernel, more)?.context("the device takes no chained scan")?;
+            instructions(device, &plan, kernel, more)?.context("the device takes no chained scan")?;
         let (workgroup_size, items) = (tuned.workgroup_size, tuned.items_per_invocation.into());
         let name = format!("{}, {workgroup_size} x {items}, {subgroups}", kernel.name);
         counts.push((name, MainPath { instructions, items }));
@@ -59,11 +59,11 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
 /// where the device does not support the plan.
 fn instructions(
     device: &Device,
-    plan: PlanConfig,
+    plan: &PlanConfig,
     kernel: &Kernel,
     more: &[(&'static str, u32)],
 ) -> Result<Option<u64>> {
-    let mut pipelines = match PipelineSet::new(device, &[plan]) {
+    let mut pipelines = match PipelineSet::new(device, std::slice::from_ref(plan)) {
         Err(Error::InvalidPolicy { .. }) => return Ok(None),
         pipelines => pipelines?,
     };

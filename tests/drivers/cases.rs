@@ -50,7 +50,7 @@ fn depends_on_progress(work: &Work) -> bool {
     match work {
         Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
         Work::Sort(sort) => sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen,
-        Work::SegmentedSort(_) | Work::Gather(_) => false,
+        _ => false,
     }
 }
 
@@ -65,7 +65,7 @@ fn has_shared_masks(case: &Case) -> bool {
     match &case.work {
         Work::Sort(sort) => sort.policy == PolicyName::SmallMasks,
         Work::SegmentedSort(sort) => sort.has_shared_masks,
-        Work::Scan(_) | Work::Gather(_) => false,
+        _ => false,
     }
 }
 
@@ -88,7 +88,7 @@ const MAX_SIZE_OF_MOST: u64 = 1 << 17;
 fn size(case: &Case) -> u64 {
     match &case.work {
         Work::Gather(gather) => case.count * u64::from(gather.words),
-        Work::Scan(_) | Work::Sort(_) | Work::SegmentedSort(_) => case.count,
+        _ => case.count,
     }
 }
 
@@ -134,7 +134,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Scan(scan) => Some(scan.element),
         Work::Sort(sort) => Some(sort.element),
         Work::SegmentedSort(sort) => Some(sort.element),
-        Work::Gather(_) => None,
+        _ => None,
     }
 }
 
@@ -211,7 +211,7 @@ fn is_watched_additionally(case: &Case) -> bool {
                 && sort.bits == (0..32)
                 && sort.misalignment == 0
         }
-        Work::Scan(_) | Work::Gather(_) => false,
+        _ => false,
     }
 }
 
@@ -258,7 +258,7 @@ fn is_worth_watching(case: &Case) -> bool {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
             is_plain && sort.values == SortValues::B4 && sort.bits.len() as u32 == sort.element.bits()
         }
-        Work::Gather(_) => true,
+        _ => true,
     }
 }
 
@@ -310,7 +310,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 && !sort.is_descending
                 && sort.bits == (0..32)
         }
-        Work::Gather(_) => false,
+        _ => false,
     }
 }
 

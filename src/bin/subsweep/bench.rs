@@ -360,11 +360,5 @@ fn row(measurement: &Measurement) -> String {
 
 /// The heading of cases that differ only in size: work, input and policy.
 fn heading(case: &Case, capabilities: &Capabilities) -> String {
-    let policy = match &case.work {
-        Work::Scan(scan) => scan.policy(capabilities).to_string(),
-        Work::Sort(sort) => sort.policy(capabilities).to_string(),
-        Work::SegmentedSort(sort) => sort.policy(capabilities).to_string(),
-        Work::Gather(gather) => gather.policy(capabilities).to_string(),
-    };
-    format!("\n  {};input={}\n  {policy}\n", case.work, case.input)
+    format!("\n  {};input={}\n  {}\n", case.work, case.input, case.policy(capabilities))
 }

@@ -1,12 +1,20 @@
 //! Cases of gather: a row for each element size, count and kind of indices.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::pairwise::{axis, covering_works};
-use super::{Case, CountFrom, Work, small_workgroup};
-use crate::device::Capabilities;
-use crate::gather::{GatherConfig, GatherPolicy};
+use super::primitive::Tables;
+use super::{Case, CountFrom, PrimitiveCase, Work, bench_counts, small_workgroup, uniform_cases};
+use crate::device::{AddressRange, Capabilities};
+use crate::error::Result;
+use crate::gather::{GatherBuffers, GatherConfig, GatherPolicy};
+use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
+use crate::harness::inspection::PlanConfig;
+use crate::harness::workload::{Needs, Operands, Prepared};
+use crate::headless::Gpu;
+use crate::reference::oracle;
 
 /// Parameters of a gather. The case's input is the distribution of the indices; the source is random and has as many
 /// elements as are gathered.
@@ -54,19 +62,11 @@ impl GatherCase {
     /// The plan's configuration without its policy.
     pub const fn config(&self) -> GatherConfig {
         let config = GatherConfig::elements(self.words);
-        match self.count_from {
-            CountFrom::Host => config,
-            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
-        }
-    }
-
-    /// The source: `count` elements as words.
-    pub(in crate::harness) fn source(&self, count: u64, seed: u64) -> Vec<u32> {
-        Input::Uniform.generate((count * u64::from(self.words)) as usize, seed)
+        if self.count_from.is_indirect() { config.counts_on_device() } else { config }
     }
 
     /// `count` indices, followed by zeros that must not be read.
-    pub(in crate::harness) fn indices(&self, input: Input, count: usize, room: usize) -> Vec<u32> {
+    fn indices(&self, input: Input, count: usize, room: usize) -> Vec<u32> {
         let source_count = count as u32;
         let strays = [source_count, u32::MAX, source_count + 1, 0x8000_0000 | source_count];
         let index = |(i, word): (usize, u32)| match i % 5 {
@@ -91,8 +91,75 @@ impl fmt::Display for GatherCase {
     }
 }
 
+impl PrimitiveCase for GatherCase {
+    fn tables() -> Tables {
+        Tables {
+            covering: covering_cases,
+            specializations: specialization_cases,
+            full: full_cases,
+            products: |_| Vec::new(),
+            selectable: |_| selectable_works().map(Work::from).into(),
+            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
+        }
+    }
+
+    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+        self.config().policy(self.policy(capabilities)).into()
+    }
+
+    fn policy_text(&self, capabilities: &Capabilities) -> String {
+        self.policy(capabilities).to_string()
+    }
+
+    fn row_size(&self) -> u64 {
+        self.config().element_size()
+    }
+
+    fn seed(&self, count: u64) -> u64 {
+        count * u64::from(self.words)
+    }
+
+    fn generate(&self, count: u64, _: Input) -> [Vec<u32>; 2] {
+        let word_count = count * u64::from(self.words);
+        [Input::Uniform.generate(word_count as usize, self.seed(count)), Vec::new()]
+    }
+
+    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
+        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+        let room = self.count_from.room(count);
+        let indices = self.indices(input, count as usize, room as usize);
+        let mut operands = Operands::default();
+        let counted = operands.add_count(self.count_from, count);
+        let indices_operand = operands.add(indices.clone());
+        let (words, source_size) = (self.words as usize, count * self.row_size());
+        Ok(Prepared {
+            policy: plan.policy().to_string(),
+            traffic_size: plan.traffic_size(count),
+            needs: Needs {
+                room,
+                misalignment: self.misalignment,
+                scratch_size: plan.scratch_requirements(room).size,
+                operands,
+                ..Needs::default()
+            },
+            record: Box::new(move |recorder, ranges| {
+                // The elements only, without the room after them.
+                let source = AddressRange::new(ranges.source.address, source_size);
+                let destination = ranges.destination.addresses();
+                let buffers = GatherBuffers::new(source, ranges.operand(indices_operand), destination);
+                plan.record(recorder, &buffers.scratch(ranges.scratch), ranges.count(counted))
+            }),
+            expected: Box::new(move |source| {
+                let gathered = oracle::gather(source, words, &indices[..count as usize]);
+                (Expected::exact(gathered), Vec::new())
+            }),
+            look_back: None,
+        })
+    }
+}
+
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
     let axes = [
         axis(&[1, 2, 3, 4, 12, 301], |gather: &mut GatherCase, words| gather.words = words),
@@ -100,96 +167,68 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[false, true], |gather, has_strays| gather.has_strays = has_strays),
         axis(&[0, 4, 8, 12], |gather, misalignment| gather.misalignment = misalignment),
     ];
-    let works = covering_works(&plain, &axes, &[], |_| true);
-    let mut works: Vec<_> = works.into_iter().map(|covering| covering.work).collect();
-    works.push(GatherCase::elements(1));
+    let works = covering_works(&plain, &axes, &[], |_| true).into_iter().map(|covering| covering.work);
     let inputs = [Input::Uniform, Input::Sorted, Input::Reversed, Input::Constant(0)];
     let mut cases = Vec::new();
-    for (index, gather) in works.into_iter().enumerate() {
+    for (index, gather) in works.chain([GatherCase::elements(1)]).enumerate() {
         let tile = gather.tile(capabilities);
         let counts = [0, 1, tile, tile + 1, 2 * tile + 3, (65_537 / u64::from(gather.words)).max(5)];
         for (turn, count) in counts.into_iter().enumerate() {
-            let input = inputs[(index + turn) % inputs.len()];
-            cases.push(Case { work: Work::Gather(gather.clone()), count, input });
+            cases.push(gather.case(count, inputs[(index + turn) % inputs.len()]));
         }
     }
     cases
 }
 
 /// Plans of the default policy for every access width.
-pub(super) fn selectable_works() -> [GatherCase; 5] {
+fn selectable_works() -> [GatherCase; 5] {
     [1, 2, 3, 4, 2051].map(GatherCase::elements)
 }
 
 /// Each of [`selectable_works`] in several tiles, aligned and misaligned.
-pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let works = selectable_works().into_iter().flat_map(|gather| {
         let misaligned = GatherCase { misalignment: 4, ..gather.clone() };
         let count_from = CountFrom::Device;
         [GatherCase { count_from, ..gather.clone() }, gather, misaligned]
     });
-    let case = |gather: GatherCase| {
-        let count = 2 * gather.tile(capabilities) + 3;
-        Case { work: Work::Gather(gather), count, input: Input::Uniform }
-    };
-    works.map(case).collect()
+    works.map(|gather| gather.case(2 * gather.tile(capabilities) + 3, Input::Uniform)).collect()
 }
 
 /// All cases except the covering ones: elements of every access width, that do and do not divide a tile, and that span
 /// several workgroups.
-pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
-    for (words, has_small_tiles) in [
-        (1, true),
-        (2, true),
-        (3, true),
-        (4, true),
-        (12, true),
-        (301, true),
-        (1028, true),
-        (1, false),
-        (2, false),
-        (3, false),
-        (4, false),
-        (2051, false),
-    ] {
+    let small = [1, 2, 3, 4, 12, 301, 1028].map(|words| (words, true));
+    let default = [1, 2, 3, 4, 2051].map(|words| (words, false));
+    for (words, has_small_tiles) in small.into_iter().chain(default) {
         let plain = GatherCase { has_small_tiles, ..GatherCase::elements(words) };
         let tile = plain.tile(capabilities);
-        let mut add = |gather: GatherCase, count, input| {
-            cases.push(Case { work: Work::Gather(gather), count, input });
-        };
-        let mut seams = vec![0, 1, 2, tile, tile + 1, 3 * tile + 7];
-        seams.sort_unstable();
-        seams.dedup();
-        for count in seams {
-            add(plain.clone(), count, Input::Uniform);
-        }
-        for input in [Input::Sorted, Input::Reversed, Input::Constant(0)] {
-            add(plain.clone(), 2 * tile + 3, input);
-        }
+        let seams = BTreeSet::from([0, 1, 2, tile, tile + 1, 3 * tile + 7]);
+        cases.extend(seams.into_iter().map(|count| plain.case(count, Input::Uniform)));
+        let inputs = [Input::Sorted, Input::Reversed, Input::Constant(0)];
+        cases.extend(inputs.map(|input| plain.case(2 * tile + 3, input)));
+        let strays = GatherCase { has_strays: true, ..plain.clone() };
         for misalignment in [0, 4, 8] {
-            let strays = GatherCase { has_strays: true, misalignment, ..plain.clone() };
-            add(strays, 2 * tile + 11, Input::Uniform);
+            let misaligned = GatherCase { misalignment, ..strays.clone() };
+            cases.push(misaligned.case(2 * tile + 11, Input::Uniform));
         }
-        for count_from in counts.into_iter().skip(1) {
-            let counted = GatherCase { count_from, has_strays: true, ..plain.clone() };
-            for count in [0, 1, 2 * tile + 3] {
-                add(counted.clone(), count, Input::Uniform);
-            }
+        for count_from in CountFrom::INDIRECT {
+            let counted = GatherCase { count_from, ..strays.clone() };
+            cases.extend([0, 1, 2 * tile + 3].map(|count| counted.case(count, Input::Uniform)));
         }
         if words <= 12 {
-            add(plain.clone(), 99_991, Input::Uniform);
+            cases.push(plain.case(99_991, Input::Uniform));
         }
         // More than one row of workgroups on most drivers with small tiles.
-        add(plain.clone(), (1 << 26) / u64::from(words) + 3, Input::Uniform);
+        cases.push(plain.case((1 << 26) / u64::from(words) + 3, Input::Uniform));
     }
     cases
 }
 
 /// The benchmark works: elements of 4, 8 and 16 bytes.
-pub(super) fn bench_works() -> Vec<Work> {
-    [1, 2, 4].map(|words| Work::Gather(GatherCase::elements(words))).to_vec()
+pub(super) fn bench_works() -> [GatherCase; 3] {
+    [1, 2, 4].map(GatherCase::elements)
 }
 
 #[cfg(test)]

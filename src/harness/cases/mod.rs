@@ -2,22 +2,27 @@
 
 mod gather;
 mod pairwise;
+mod primitive;
 mod scan;
 mod segmented_sort;
 mod sort;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 pub use gather::GatherCase;
-pub use scan::{CountFrom, Place, ScanCase};
+pub use primitive::CountFrom;
+pub(super) use primitive::PrimitiveCase;
+pub use scan::{Place, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
+use super::inspection::PlanConfig;
 use crate::device::Capabilities;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
+use primitive::{Table, Tables};
 
 /// A primitive's work on an input, with a stable id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,17 +35,46 @@ pub struct Case {
     pub input: Input,
 }
 
-/// A primitive and its parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Work {
+/// Registers the case type of each primitive.
+macro_rules! primitives {
+    ($($(#[$doc:meta])* $name:ident($case:ty)),+ $(,)?) => {
+        /// A primitive and its parameters.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Work {
+            $($(#[$doc])* $name($case)),+
+        }
+
+        impl Work {
+            fn tables() -> impl Iterator<Item = Tables> {
+                [$(<$case>::tables()),+].into_iter()
+            }
+
+            pub(super) fn parameters(&self) -> &dyn PrimitiveCase {
+                match self {
+                    $(Self::$name(case) => case),+
+                }
+            }
+        }
+
+        $(
+            impl From<$case> for Work {
+                fn from(case: $case) -> Self {
+                    Self::$name(case)
+                }
+            }
+        )+
+    };
+}
+
+primitives! {
     /// A prefix sum.
     Scan(ScanCase),
+    /// A gather.
+    Gather(GatherCase),
     /// A radix sort.
     Sort(SortCase),
     /// A segmented sort.
     SegmentedSort(SegmentedSortCase),
-    /// A gather.
-    Gather(GatherCase),
 }
 
 /// A policy, by name.
@@ -176,21 +210,17 @@ impl Case {
 
     /// The seed of the input's random numbers.
     pub fn seed(&self) -> u64 {
-        match &self.work {
-            Work::Scan(scan) => self.count * scan.config().row_size() / 4,
-            Work::Sort(_) | Work::SegmentedSort(_) => self.count,
-            Work::Gather(gather) => self.count * u64::from(gather.words),
-        }
+        self.work.parameters().seed(self.count)
     }
 
     /// Bytes per element; for a sort of a key and the value moved with it.
     pub fn element_size(&self) -> u64 {
-        match &self.work {
-            Work::Scan(scan) => scan.config().row_size(),
-            Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
-            Work::SegmentedSort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
-            Work::Gather(gather) => gather.config().element_size(),
-        }
+        self.work.parameters().row_size() + self.work.parameters().moved_size()
+    }
+
+    /// The policy of its plan on a device, as text.
+    pub fn policy(&self, capabilities: &Capabilities) -> String {
+        self.work.parameters().policy_text(capabilities)
     }
 
     /// Bytes of all elements.
@@ -217,12 +247,7 @@ pub fn without_count(id: &str) -> String {
 
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scan(scan) => scan.fmt(f),
-            Self::Sort(sort) => sort.fmt(f),
-            Self::SegmentedSort(sort) => sort.fmt(f),
-            Self::Gather(gather) => gather.fmt(f),
-        }
+        self.parameters().fmt(f)
     }
 }
 
@@ -243,24 +268,12 @@ const LARGE: u64 = (1 << 26) + 3;
 
 /// The verification cases of an effort. Each effort includes the cases of the lower ones.
 pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    let mut cases = [
-        scan::covering_cases(capabilities),
-        gather::covering_cases(capabilities),
-        sort::covering_cases(capabilities),
-        segmented_sort::covering_cases(capabilities),
-    ]
-    .concat();
+    let mut cases = every(|tables| tables.covering, capabilities);
     if effort != Effort::Quick {
-        cases.extend(scan::specialization_cases(capabilities));
-        cases.extend(gather::specialization_cases(capabilities));
-        cases.extend(sort::specialization_cases(capabilities));
-        cases.extend(segmented_sort::specialization_cases(capabilities));
+        cases.extend(every(|tables| tables.specializations, capabilities));
     }
     if effort == Effort::Full {
-        cases.extend(scan::full_cases(capabilities));
-        cases.extend(gather::full_cases(capabilities));
-        cases.extend(sort::full_cases(capabilities));
-        cases.extend(segmented_sort::full_cases(capabilities));
+        cases.extend(every(|tables| tables.full, capabilities));
         cases.extend(product_cases(capabilities));
     }
     let mut ids = HashSet::new();
@@ -270,96 +283,82 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// The products of parameters among the cases of [`Effort::Full`].
 pub fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
-    [scan::product_cases(capabilities), sort::product_cases(capabilities)].concat()
+    every(|tables| tables.products, capabilities)
 }
 
-/// Works that use every specialization of a kernel by a selectable policy, in one key order. Small-tile policies are
-/// not selectable.
-pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<Work> {
-    let scans = scan::selectable_works(capabilities).into_iter().map(Work::Scan);
-    let gathers = gather::selectable_works().into_iter().map(Work::Gather);
-    let sorts = sort::selectable_works().into_iter().map(Work::Sort);
-    let segmented = segmented_sort::selectable_works().into_iter().map(Work::SegmentedSort);
-    scans.chain(gathers).chain(sorts).chain(segmented).collect()
+/// A table of every primitive.
+fn every(table: fn(Tables) -> Table, capabilities: &Capabilities) -> Vec<Case> {
+    Work::tables().flat_map(|tables| table(tables)(capabilities)).collect()
+}
+
+/// The plans of works that use every specialization of a kernel by a selectable policy, in one key order. Small-tile
+/// policies are not selectable.
+pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let works = Work::tables().flat_map(|tables| (tables.selectable)(capabilities));
+    works.map(|work| work.parameters().plan(capabilities)).collect()
 }
 
 /// Element counts around the boundaries of a tile and a subgroup, up to 65,537.
-fn boundary_counts(capabilities: &Capabilities, tile: u64) -> Vec<u64> {
+fn boundary_counts(capabilities: &Capabilities, tile: u64) -> BTreeSet<u64> {
     let lanes = u64::from(capabilities.subgroup_size);
-    let mut counts = vec![
-        0,
-        1,
-        lanes - 1,
-        lanes,
-        lanes + 1,
-        tile - 1,
-        tile,
-        tile + 1,
-        2 * tile + 3,
-        65_535,
-        65_536,
-        65_537,
-    ];
-    counts.sort_unstable();
-    counts.dedup();
-    counts
+    let around_lanes = [0, 1, lanes - 1, lanes, lanes + 1];
+    let around_tile = [tile - 1, tile, tile + 1, 2 * tile + 3, 65_535, 65_536, 65_537];
+    around_lanes.into_iter().chain(around_tile).collect()
 }
 
 /// Element counts around every boundary of a device and a policy.
-fn sizes(lanes: u64, tile: u64) -> Vec<u64> {
+fn sizes(capabilities: &Capabilities, tile: u64) -> BTreeSet<u64> {
+    let lanes = u64::from(capabilities.subgroup_size);
     let mut sizes =
         vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 257, tile - 1, tile, tile + 1, 2 * tile, 4 * tile + 11];
     sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
     sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
     // The largest count of two levels of tiles, and the first of three.
     sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
+    sizes.into_iter().collect()
 }
 
 /// The benchmark cases of an effort.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts = bench_counts(effort);
-    let segmented_counts = match effort {
-        // Segmented sorts of a million keys take half a minute on some CPUs.
-        Effort::Quick => &counts[..1],
-        Effort::Normal | Effort::Full => &counts[..],
-    };
-    let plain = uniform_cases([scan::bench_works(), gather::bench_works()].concat(), &counts);
-    let segmented = uniform_cases(segmented_sort::bench_works(), segmented_counts);
-    [plain, sort::bench_cases(effort), segmented].concat()
+    Work::tables().flat_map(|tables| (tables.bench)(effort)).collect()
 }
 
 /// A scan, a sort of keys and a sort of pairs with chosen policies: the cases of `verify --measure`.
 pub fn first_look_cases() -> Vec<Case> {
-    let scan = Work::Scan(ScanCase::sum_of_u32(PolicyName::Default));
-    uniform_cases([vec![scan], sort::first_look_works()].concat(), &[1 << 20])
+    let scan = ScanCase::sum_of_u32(PolicyName::Default).into();
+    let [keys, pairs, _] = SortCase::chosen().kinds().map(Work::from);
+    uniform_cases([scan, keys, pairs], &[1 << 20])
 }
 
 /// Every scan algorithm, and every sort algorithm without a count limit: the cases of `bench --preset textbook`.
 pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
-    let works = [scan::all_algorithms(), sort::all_algorithms()].concat();
-    uniform_cases(works, preset_counts(effort))
+    uniform_cases(all_algorithms(), preset_counts(effort))
 }
 
 /// The algorithms without a count limit, at widely spaced counts: the cases of `bench --preset scaling`.
 pub fn scaling_bench_cases(effort: Effort) -> Vec<Case> {
-    let works = [scan::all_algorithms(), sort::all_algorithms(), gather::bench_works()].concat();
     let last = match effort {
         Effort::Quick => 16,
         Effort::Normal => 22,
         Effort::Full => 28,
     };
-    uniform_cases(works, &every_fourfold(last))
+    uniform_cases(all_algorithms().chain(gather::bench_works().map(Work::from)), &every_fourfold(last))
 }
 
-fn uniform_cases(works: Vec<Work>, counts: &[u64]) -> Vec<Case> {
+/// Every algorithm of scans, and of sorts without a count limit, tuned, on u32.
+fn all_algorithms() -> impl Iterator<Item = Work> {
+    let scan = |algorithm| ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }.into();
+    let sort = |algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Default).into();
+    ScanAlgorithm::ALL.into_iter().map(scan).chain(sort::ANY_COUNT.into_iter().map(sort))
+}
+
+/// Each of `works` at each of `counts`.
+fn uniform_cases(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64]) -> Vec<Case> {
     let cases = |work: Work| {
         let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
         counts.iter().map(case)
     };
-    works.into_iter().flat_map(cases).collect()
+    works.into_iter().map(Into::into).flat_map(cases).collect()
 }
 
 /// The element counts of most benchmarks.

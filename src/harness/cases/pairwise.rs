@@ -5,7 +5,7 @@
 //! Approach to Testing Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997, but
 //! deterministic.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::harness::inputs::Input;
 
@@ -95,30 +95,32 @@ fn covering_rows(
     allows: impl Fn(Value, Value) -> bool,
 ) -> Vec<Vec<usize>> {
     let allows = |a: Value, b: Value| if a.0 <= b.0 { allows(a, b) } else { allows(b, a) };
-    let mut search = Search { lengths, open: Pairs::new(lengths), allows };
+    let values = |axis: usize| (0..lengths[axis]).map(move |value| (axis, value));
+    let others = |a: Value| (a.0 + 1..lengths.len()).flat_map(values).map(move |b| (a, b));
+    let open = (0..lengths.len()).flat_map(values).flat_map(others).collect();
+    let mut search = Search { lengths, open, allows };
     let mut rows = Vec::new();
     let mut add = |search: &mut Search<'_, _>, start: &[Value]| {
-        let row = search.complete(start);
-        if let Some(row) = row {
-            search.open.close(&row);
+        if let Some(row) = search.complete(start) {
+            search.close(&row);
             rows.push(row);
         }
     };
     for start in required {
         add(&mut search, start);
     }
-    while let Some(pair) = search.open.first() {
-        add(&mut search, &pair);
+    while let Some(&(a, b)) = search.open.first() {
+        add(&mut search, &[a, b]);
         // Covered now, or in no valid row.
-        search.open.set(pair[0], pair[1], false);
+        search.open.remove(&(a, b));
     }
     rows
 }
 
 struct Search<'a, A> {
     lengths: &'a [usize],
-    /// Pairs that no row covers yet.
-    open: Pairs,
+    /// Pairs that no row covers yet, the value of the first axis first.
+    open: BTreeSet<(Value, Value)>,
     allows: A,
 }
 
@@ -147,9 +149,12 @@ impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
         let others = set(row);
         let is_allowed = |value: &usize| others.iter().all(|&other| (self.allows)((axis, *value), other));
         let mut values: Vec<_> = (0..self.lengths[axis]).filter(is_allowed).collect();
-        let gain = |value| others.iter().filter(|&&other| self.open.get((axis, value), other)).count();
+        let gain = |value| others.iter().filter(|&&other| self.is_open((axis, value), other)).count();
         // Open pairs with the remaining axes break ties.
-        let future = |value| rest.iter().map(|&other| self.open.count((axis, value), other)).sum::<usize>();
+        let future = |value| {
+            let others = rest.iter().flat_map(|&other| (0..self.lengths[other]).map(move |at| (other, at)));
+            others.filter(|&other| self.is_open((axis, value), other)).count()
+        };
         values.sort_by_key(|&value| std::cmp::Reverse((gain(value), future(value))));
         for value in values {
             row[axis] = Some(value);
@@ -160,67 +165,14 @@ impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
         row[axis] = None;
         false
     }
-}
 
-/// A set of pairs of values of two axes.
-struct Pairs {
-    /// Index of each axis's first value among all values.
-    begins: Vec<usize>,
-    lengths: Vec<usize>,
-    /// For each pair of values.
-    is_in: Vec<bool>,
-}
-
-impl Pairs {
-    /// All pairs.
-    fn new(lengths: &[usize]) -> Self {
-        let begins: Vec<_> = (0..=lengths.len()).map(|axis| lengths[..axis].iter().sum()).collect();
-        let count = begins[lengths.len()];
-        let mut pairs = Self { begins, lengths: lengths.to_vec(), is_in: vec![true; count * count] };
-        for (axis, &length) in lengths.iter().enumerate() {
-            for (a, b) in (0..length).flat_map(|a| (0..length).map(move |b| (a, b))) {
-                pairs.set((axis, a), (axis, b), false);
-            }
-        }
-        pairs
-    }
-
-    fn index(&self, a: Value, b: Value) -> usize {
-        let of = |(axis, value)| self.begins[axis] + value;
-        of(a) * self.begins[self.lengths.len()] + of(b)
-    }
-
-    fn get(&self, a: Value, b: Value) -> bool {
-        self.is_in[self.index(a, b)]
-    }
-
-    fn set(&mut self, a: Value, b: Value, is_in: bool) {
-        for index in [self.index(a, b), self.index(b, a)] {
-            self.is_in[index] = is_in;
-        }
-    }
-
-    /// Number of values of `axis` paired with `value` in the set.
-    fn count(&self, value: Value, axis: usize) -> usize {
-        (0..self.lengths[axis]).filter(|&other| self.get(value, (axis, other))).count()
+    fn is_open(&self, a: Value, b: Value) -> bool {
+        self.open.contains(&(a.min(b), a.max(b)))
     }
 
     /// Removes the pairs of a row.
     fn close(&mut self, row: &[usize]) {
-        let values: Vec<Value> = row.iter().copied().enumerate().collect();
-        for (index, &a) in values.iter().enumerate() {
-            values[..index].iter().for_each(|&b| self.set(a, b, false));
-        }
-    }
-
-    fn first(&self) -> Option<[Value; 2]> {
-        let position = self.is_in.iter().position(|&is_in| is_in)?;
-        let count = self.begins[self.lengths.len()];
-        let value = |index: usize| {
-            let axis = self.begins.partition_point(|&begin| begin <= index) - 1;
-            (axis, index - self.begins[axis])
-        };
-        Some([value(position / count), value(position % count)])
+        self.open.retain(|&((a, i), (b, j))| row[a] != i || row[b] != j);
     }
 }
 

@@ -10,7 +10,7 @@ mod summary;
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 pub use comparison::{InspectionComparison, InspectionSide, PipelineComparison, PipelineSide};
 pub use device::InspectedDevice;
@@ -64,7 +64,7 @@ pub struct InspectedStatistic {
     /// The driver's name of the statistic.
     pub name: String,
     /// The value: a number or a Boolean.
-    #[serde(serialize_with = "serialize_value", deserialize_with = "deserialize_value")]
+    #[serde(with = "JsonValue")]
     pub value: StatisticValue,
 }
 
@@ -255,30 +255,12 @@ fn constants(pipeline: &Pipeline) -> Vec<u32> {
     std::iter::once(specialization.workgroup_size).chain(others.map(value)).collect()
 }
 
-fn serialize_value<S: Serializer>(value: &StatisticValue, serializer: S) -> Result<S::Ok, S::Error> {
-    match *value {
-        StatisticValue::Bool(value) => serializer.serialize_bool(value),
-        StatisticValue::I64(value) => serializer.serialize_i64(value),
-        StatisticValue::U64(value) => serializer.serialize_u64(value),
-        StatisticValue::F64(value) => serializer.serialize_f64(value),
-    }
-}
-
-fn deserialize_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatisticValue, D::Error> {
-    /// The value types that JSON distinguishes; the first that fits is taken.
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Value {
-        Bool(bool),
-        U64(u64),
-        I64(i64),
-        F64(f64),
-    }
-
-    Ok(match Value::deserialize(deserializer)? {
-        Value::Bool(value) => StatisticValue::Bool(value),
-        Value::U64(value) => StatisticValue::U64(value),
-        Value::I64(value) => StatisticValue::I64(value),
-        Value::F64(value) => StatisticValue::F64(value),
-    })
+/// [`StatisticValue`] in JSON. Of the types that JSON distinguishes the first that fits is read.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "StatisticValue", untagged)]
+enum JsonValue {
+    Bool(bool),
+    U64(u64),
+    I64(i64),
+    F64(f64),
 }

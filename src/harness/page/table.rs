@@ -19,7 +19,7 @@ pub fn table(topic: &Topic<'_>) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "algorithm" }
-                            @for column in COLUMNS { th scope="col" class="number" { (column) } }
+                            @for (name, _) in COLUMNS { th scope="col" class="number" { (name) } }
                             @if has_look_back { th scope="col" { "look-back" } }
                             th scope="col" { "policy" }
                         }
@@ -35,51 +35,36 @@ pub fn table(topic: &Topic<'_>) -> Markup {
     }
 }
 
-const COLUMNS: [&str; 16] = [
-    "elements",
-    "median",
-    "95 % interval",
-    "IQR",
-    "min",
-    "p95",
-    "elements/s",
-    "bytes/s",
-    "% of copy",
-    "copy bytes/s",
-    "record",
-    "end to end",
-    "dispatches",
-    "barriers",
-    "samples",
-    "runs each",
+type Column = (&'static str, fn(&Measurement) -> String);
+
+const COLUMNS: [Column; 16] = [
+    ("elements", |m| m.element_count.to_string()),
+    ("median", |m| duration(m.time.median_ns)),
+    ("95 % interval", |m| m.time.median_interval_ns.map(duration).join(" – ")),
+    ("IQR", |m| duration(m.time.iqr_ns)),
+    ("min", |m| duration(m.time.min_ns)),
+    ("p95", |m| duration(m.time.p95_ns)),
+    ("elements/s", |m| scaled(m.elements_per_second)),
+    ("bytes/s", |m| scaled(m.bytes_per_second)),
+    ("% of copy", |m| format!("{:.1}", m.copy_percent)),
+    ("copy bytes/s", |m| scaled(m.copy_bytes_per_second)),
+    ("record", |m| known(m.record.map(|time| duration(time.median_ns)))),
+    ("end to end", |m| known(m.end_to_end.map(|time| duration(time.median_ns)))),
+    ("dispatches", |m| known(m.recorded.map(|recorded| recorded.dispatches.to_string()))),
+    ("barriers", |m| known(m.recorded.map(|recorded| recorded.barriers.to_string()))),
+    ("samples", |m| m.samples_ns.len().to_string()),
+    ("runs each", |m| m.runs_per_sample.to_string()),
 ];
 
+fn known(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
 fn row(series: &Series<'_>, point: &Measurement, has_look_back: bool) -> Markup {
-    let time = point.time;
-    let [low, high] = time.median_interval_ns.map(duration);
-    let known = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-    let cells = [
-        point.element_count.to_string(),
-        duration(time.median_ns),
-        format!("{low} – {high}"),
-        duration(time.iqr_ns),
-        duration(time.min_ns),
-        duration(time.p95_ns),
-        scaled(point.elements_per_second),
-        scaled(point.bytes_per_second),
-        format!("{:.1}", point.copy_percent),
-        scaled(point.copy_bytes_per_second),
-        known(point.record.map(|time| duration(time.median_ns))),
-        known(point.end_to_end.map(|time| duration(time.median_ns))),
-        known(point.recorded.map(|recorded| recorded.dispatches.to_string())),
-        known(point.recorded.map(|recorded| recorded.barriers.to_string())),
-        point.samples_ns.len().to_string(),
-        point.runs_per_sample.to_string(),
-    ];
     html! {
         tr title=(point.id) {
             th scope="row" { (series.name) }
-            @for cell in cells { td class="number" { (cell) } }
+            @for (_, cell) in COLUMNS { td class="number" { (cell(point)) } }
             @if has_look_back { td { @if let Some(counts) = &point.look_back { (counts) } } }
             td class="words" { (point.policy) }
         }

@@ -2,94 +2,64 @@
 
 use super::{DeviceReport, Measurement, Report, Summary};
 
-/// The header line. Names and units are those of the JSON report.
-const COLUMNS: [&str; 31] = [
-    "device",
-    "driver",
-    "driver_info",
-    "id",
-    "group",
-    "policy",
-    "element_count",
-    "element_size",
-    "traffic_size",
-    "elements_per_second",
-    "bytes_per_second",
-    "copy_percent",
-    "copy_bytes_per_second",
-    "runs_per_sample",
-    "sample_count",
-    "median_ns",
-    "median_low_ns",
-    "median_high_ns",
-    "iqr_ns",
-    "min_ns",
-    "p95_ns",
-    "copy_median_ns",
-    "transfer_median_ns",
-    "record_median_ns",
-    "end_to_end_median_ns",
-    "dispatches",
-    "barriers",
-    "transfers",
-    "look_back_windows",
-    "look_back_spins",
-    "look_back_fallbacks",
+/// A column: its name, which with its unit is that of the JSON report, and its cell.
+type Column = (&'static str, fn(&DeviceReport, &Measurement) -> String);
+
+const COLUMNS: [Column; 31] = [
+    ("device", |d, _| d.name.clone()),
+    ("driver", |d, _| d.description.driver.name.clone()),
+    ("driver_info", |d, _| d.description.driver.info.clone()),
+    ("id", |_, m| m.id.clone()),
+    ("group", |_, m| m.group.clone()),
+    ("policy", |_, m| m.policy.clone()),
+    ("element_count", |_, m| m.element_count.to_string()),
+    ("element_size", |_, m| m.element_size.to_string()),
+    ("traffic_size", |_, m| m.traffic_size.to_string()),
+    ("elements_per_second", |_, m| m.elements_per_second.to_string()),
+    ("bytes_per_second", |_, m| m.bytes_per_second.to_string()),
+    ("copy_percent", |_, m| m.copy_percent.to_string()),
+    ("copy_bytes_per_second", |_, m| m.copy_bytes_per_second.to_string()),
+    ("runs_per_sample", |_, m| m.runs_per_sample.to_string()),
+    ("sample_count", |_, m| m.samples_ns.len().to_string()),
+    ("median_ns", |_, m| m.time.median_ns.to_string()),
+    ("median_low_ns", |_, m| m.time.median_interval_ns[0].to_string()),
+    ("median_high_ns", |_, m| m.time.median_interval_ns[1].to_string()),
+    ("iqr_ns", |_, m| m.time.iqr_ns.to_string()),
+    ("min_ns", |_, m| m.time.min_ns.to_string()),
+    ("p95_ns", |_, m| m.time.p95_ns.to_string()),
+    ("copy_median_ns", |_, m| m.copy.median_ns.to_string()),
+    ("transfer_median_ns", |_, m| median(m.transfer)),
+    ("record_median_ns", |_, m| median(m.record)),
+    ("end_to_end_median_ns", |_, m| median(m.end_to_end)),
+    ("dispatches", |_, m| known(m.recorded.map(|counts| counts.dispatches))),
+    ("barriers", |_, m| known(m.recorded.map(|counts| counts.barriers))),
+    ("transfers", |_, m| known(m.recorded.map(|counts| counts.transfers))),
+    ("look_back_windows", |_, m| known(m.look_back.map(|counts| counts.windows))),
+    ("look_back_spins", |_, m| known(m.look_back.map(|counts| counts.spins))),
+    ("look_back_fallbacks", |_, m| known(m.look_back.map(|counts| counts.fallbacks))),
 ];
+
+fn known(count: Option<u32>) -> String {
+    count.map(|count| count.to_string()).unwrap_or_default()
+}
+
+fn median(time: Option<Summary>) -> String {
+    time.map(|time| time.median_ns.to_string()).unwrap_or_default()
+}
 
 impl Report {
     /// The measurements as CSV with a header line: one line each, with summaries of the samples. Unknown values are
     /// empty.
     pub fn to_csv(&self) -> String {
-        let mut csv = COLUMNS.join(",") + "\r\n";
+        let mut csv = COLUMNS.map(|(name, _)| name).join(",") + "\r\n";
         for device in &self.devices {
             for measurement in &device.measured {
-                let cells = cells(device, measurement).map(|cell| quoted(&cell));
+                let cells = COLUMNS.map(|(_, cell)| quoted(&cell(device, measurement)));
                 csv += &(cells.join(",") + "\r\n");
             }
         }
         csv
     }
-}
-
-fn cells(device: &DeviceReport, measurement: &Measurement) -> [String; COLUMNS.len()] {
-    let Measurement { time, recorded, look_back, .. } = measurement;
-    let [low, high] = time.median_interval_ns;
-    let known = |count: Option<u32>| count.map(|count| count.to_string()).unwrap_or_default();
-    let median = |time: Option<Summary>| time.map(|time| time.median_ns.to_string()).unwrap_or_default();
-    [
-        device.name.clone(),
-        device.description.driver.name.clone(),
-        device.description.driver.info.clone(),
-        measurement.id.clone(),
-        measurement.group.clone(),
-        measurement.policy.clone(),
-        measurement.element_count.to_string(),
-        measurement.element_size.to_string(),
-        measurement.traffic_size.to_string(),
-        measurement.elements_per_second.to_string(),
-        measurement.bytes_per_second.to_string(),
-        measurement.copy_percent.to_string(),
-        measurement.copy_bytes_per_second.to_string(),
-        measurement.runs_per_sample.to_string(),
-        measurement.samples_ns.len().to_string(),
-        time.median_ns.to_string(),
-        low.to_string(),
-        high.to_string(),
-        time.iqr_ns.to_string(),
-        time.min_ns.to_string(),
-        time.p95_ns.to_string(),
-        measurement.copy.median_ns.to_string(),
-        median(measurement.transfer),
-        median(measurement.record),
-        median(measurement.end_to_end),
-        known(recorded.map(|counts| counts.dispatches)),
-        known(recorded.map(|counts| counts.barriers)),
-        known(recorded.map(|counts| counts.transfers)),
-        known(look_back.map(|counts| counts.windows)),
-        known(look_back.map(|counts| counts.spins)),
-        known(look_back.map(|counts| counts.fallbacks)),
-    ]
 }
 
 fn quoted(cell: &str) -> String {

@@ -1,167 +1,102 @@
-//! A case prepared for a device: its plan, its operands, and the computation of the expected result.
+//! A case without its memory on a device: plan, operands, recording and oracle.
 
-use std::sync::Arc;
-
-use crate::device::AddressRange;
+use crate::device::{AddressRange, BufferRange, Recorder};
 use crate::error::Result;
-use crate::gather::GatherPlan;
-use crate::harness::cases::{Case, CountFrom, Place, Work};
-use crate::harness::expected::{PlainScan, ScanExpectation};
-use crate::harness::operands::{self, Operands};
-use crate::harness::sorted::SortExpectation;
+use crate::harness::cases::CountFrom;
+use crate::harness::expected::Expected;
+use crate::harness::report::LookBackCounts;
 use crate::headless::Gpu;
-use crate::primitives::ScratchRequirements;
-use crate::scan::{InitialValue, ScanPlan};
-use crate::sort::{SegmentedSortPlan, SortPlan};
+use crate::primitives::Count;
 
-/// The plan, and the parameters of its recording.
-pub(super) enum Job {
-    Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
-    Sort { plan: Arc<SortPlan>, count_from: CountFrom },
-    SegmentedSort { plan: Arc<SegmentedSortPlan>, begins: Vec<u32>, count_from: CountFrom },
-    Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
+/// A plan, the memory of its recording, and the oracle.
+pub struct Prepared {
+    /// The policy in use, as text.
+    pub(in crate::harness) policy: String,
+    /// Bytes of elements that the algorithm reads and writes, without auxiliary data.
+    pub(in crate::harness) traffic_size: u64,
+    pub(in crate::harness) needs: Needs,
+    pub(in crate::harness) record: Box<Record>,
+    pub(in crate::harness) expected: Box<Oracle>,
+    /// Counts the look-back of one more run, where a kernel with counters exists.
+    pub(in crate::harness) look_back: Option<Box<LookBack>>,
 }
 
-/// A case without its memory.
-pub(super) struct Prepared {
-    pub(super) job: Job,
-    pub(super) expectation: Expectation,
-    pub(super) scratch: ScratchRequirements,
-    pub(super) in_place: bool,
-    pub(super) misalignment: u32,
-    /// Rows that memory is allocated for.
-    pub(super) room: u64,
-    /// Bytes of a row or key.
-    pub(super) row_size: u64,
+/// Records a run.
+type Record = dyn Fn(&mut Recorder<'_>, &Ranges) -> Result<()>;
+
+/// Computes the expected result, and the expected values of a sort, from the input.
+type Oracle = dyn Fn(&[u32]) -> (Expected, Vec<u32>);
+
+type LookBack = dyn Fn(&Gpu, &Ranges) -> Result<Option<LookBackCounts>>;
+
+/// Memory that a recording needs.
+#[derive(Default)]
+pub(in crate::harness) struct Needs {
+    /// Rows that source and destination have room for.
+    pub room: u64,
+    /// Whether source and destination are the same range.
+    pub in_place: bool,
+    /// Offset of source, destination and operands from a multiple of 16, in bytes.
+    pub misalignment: u32,
     /// Bytes of all values, or of an argsort's indices.
-    pub(super) values_size: u64,
-    pub(super) values_misalignment: u32,
-    pub(super) operands: Operands<Vec<u32>>,
+    pub values_size: u64,
+    /// Offset of the values from a multiple of 16, in bytes.
+    pub values_misalignment: u32,
+    pub scratch_size: u64,
+    pub operands: Operands,
 }
 
-/// Computation of the expected result.
-pub(super) enum Expectation {
-    Scan(ScanExpectation),
-    Sort(SortExpectation),
-    SegmentedSort { sort: SortExpectation, begins: Vec<u32> },
-    Gather { words: usize, indices: Vec<u32> },
+/// Arrays that a recording only reads, beside its source.
+#[derive(Default)]
+pub(in crate::harness) struct Operands(pub Vec<Vec<u32>>);
+
+/// An array of [`Operands`].
+#[derive(Clone, Copy)]
+pub(in crate::harness) struct Operand(usize);
+
+/// The count of a recording.
+#[derive(Clone, Copy)]
+pub(in crate::harness) struct CountOperand {
+    /// The count, or the maximum of an indirect one.
+    pub room: u64,
+    indirect: Option<Operand>,
 }
 
-impl Prepared {
-    pub(super) fn new(gpu: &Gpu, case: &Case) -> Result<Self> {
-        let capabilities = gpu.capabilities();
-        match &case.work {
-            Work::Scan(scan) => {
-                let policy = scan.policy(capabilities);
-                let plan = gpu.plan(scan.config().policy(policy))?;
-                let room = scan.count_from.room(case.count);
-                let heads = operands::heads(scan, case.count as usize);
-                let operands = Operands::new(scan, case.count as usize, room as usize, &heads);
-                let initial_row = operands::initial_row(scan);
-                let initial = match (scan.initial, &initial_row) {
-                    (Some(Place::Host), Some(row)) => InitialValue::host(row)?,
-                    (Some(Place::Device), _) => InitialValue::Device(AddressRange::default()),
-                    _ => InitialValue::Identity,
-                };
-                let expectation = Expectation::Scan(ScanExpectation {
-                    scan: PlainScan {
-                        kind: scan.kind,
-                        element: scan.element,
-                        operator: scan.operator,
-                        columns: scan.columns as usize,
-                        rounding_depth: plan.rounding_depth(case.count),
-                    },
-                    is_reverse: scan.is_reverse,
-                    heads,
-                    initial: initial_row,
-                });
-                Ok(Self {
-                    scratch: plan.scratch_requirements(room),
-                    job: Job::Scan { plan, initial, count_from: scan.count_from },
-                    expectation,
-                    in_place: scan.in_place,
-                    misalignment: scan.misalignment,
-                    room,
-                    row_size: scan.config().row_size(),
-                    values_size: 0,
-                    values_misalignment: 0,
-                    operands,
-                })
-            }
-            Work::Sort(sort) => {
-                let config = sort.config().policy(sort.policy(capabilities));
-                let plan = gpu.plan(config)?;
-                let room = sort.count_from.room(case.count);
-                let mut scratch = plan.scratch_requirements(room);
-                if sort.is_anywhere {
-                    // The alternate buffers follow the scratch.
-                    scratch.size = scratch.size.next_multiple_of(16)
-                        + (room * config.key_size()).next_multiple_of(16)
-                        + room * config.value_size();
-                }
-                Ok(Self {
-                    scratch,
-                    job: Job::Sort { plan, count_from: sort.count_from },
-                    expectation: Expectation::Sort(SortExpectation {
-                        element: sort.element,
-                        values: sort.values,
-                        is_descending: sort.is_descending,
-                        bits: sort.bits.clone(),
-                    }),
-                    in_place: true,
-                    misalignment: sort.misalignment,
-                    room,
-                    row_size: config.key_size(),
-                    values_size: room * config.value_size(),
-                    values_misalignment: sort.values_misalignment,
-                    operands: Operands::of_sort(sort, case.count as usize),
-                })
-            }
-            Work::SegmentedSort(sort) => {
-                let config = sort.config();
-                let plan = gpu.plan(config.policy(sort.policy(capabilities)))?;
-                let begins = sort.begins(capabilities, case.count);
-                let room = sort.count_from.room(case.count);
-                let operands = Operands::of_segmented_sort(sort, case.count as usize, &begins);
-                Ok(Self {
-                    scratch: plan.scratch_requirements((room, operands.segments.len() as u64)),
-                    job: Job::SegmentedSort { plan, begins: begins.clone(), count_from: sort.count_from },
-                    expectation: Expectation::SegmentedSort {
-                        sort: SortExpectation {
-                            element: sort.element,
-                            values: sort.values,
-                            is_descending: sort.is_descending,
-                            bits: sort.bits.clone(),
-                        },
-                        begins,
-                    },
-                    in_place: true,
-                    misalignment: sort.misalignment,
-                    room,
-                    row_size: config.sort().key_size(),
-                    values_size: room * config.sort().value_size(),
-                    values_misalignment: sort.values_misalignment,
-                    operands,
-                })
-            }
-            Work::Gather(gather) => {
-                let plan = gpu.plan(gather.config().policy(gather.policy(capabilities)))?;
-                let room = gather.count_from.room(case.count);
-                let operands = Operands::of_gather(gather, case.input, case.count as usize, room as usize);
-                let indices = operands.indices[..case.count as usize].to_vec();
-                Ok(Self {
-                    scratch: plan.scratch_requirements(room),
-                    job: Job::Gather { plan, count_from: gather.count_from },
-                    expectation: Expectation::Gather { words: gather.words as usize, indices },
-                    in_place: false,
-                    misalignment: gather.misalignment,
-                    room,
-                    row_size: gather.config().element_size(),
-                    values_size: 0,
-                    values_misalignment: 0,
-                    operands,
-                })
-            }
+/// The memory of a recording.
+pub(in crate::harness) struct Ranges {
+    pub source: BufferRange,
+    pub destination: BufferRange,
+    pub values: BufferRange,
+    pub scratch: BufferRange,
+    pub operands: Vec<AddressRange>,
+}
+
+impl Operands {
+    pub fn add(&mut self, words: Vec<u32>) -> Operand {
+        self.0.push(words);
+        Operand(self.0.len() - 1)
+    }
+
+    /// Adds the count of `count` rows, if it is indirect.
+    pub fn add_count(&mut self, from: CountFrom, count: u64) -> CountOperand {
+        let word = match from {
+            CountFrom::Host => None,
+            CountFrom::Device => Some(count as u32),
+            CountFrom::DeviceBeyond => Some(u32::MAX - 1),
+        };
+        CountOperand { room: from.room(count), indirect: word.map(|word| self.add(vec![word])) }
+    }
+}
+
+impl Ranges {
+    pub fn operand(&self, Operand(index): Operand) -> AddressRange {
+        self.operands[index]
+    }
+
+    pub fn count(&self, CountOperand { room, indirect }: CountOperand) -> Count {
+        match indirect {
+            None => Count::Host(room),
+            Some(count) => Count::Device { address: self.operand(count).address, max: room as u32 },
         }
     }
 }

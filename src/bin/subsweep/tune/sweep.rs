@@ -281,7 +281,7 @@ impl<'a> Sweep<'a> {
         }
         let mut figures = Vec::new();
         for ((shape, _), plan) in taken.iter().zip(&plans) {
-            let mut own = PipelineSet::new(device, &[*plan])?;
+            let mut own = PipelineSet::new(device, std::slice::from_ref(plan))?;
             own.retain(is_hot);
             own.add_main_paths(device, &[])?;
             match figure_of(*shape, input, &self.plan.inputs[input], own.names(), &inspection) {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use subsweep::device::Capabilities;
 use subsweep::harness::units::scaled;
-use subsweep::harness::{TunedInput, TunedShape, Work, has_single_pass};
+use subsweep::harness::{TunedInput, TunedShape, has_single_pass};
 
 use super::plan::Plan;
 use super::rows::{Figure, Numbers, RankedRow, ReportFigure, Rows};
@@ -100,11 +100,7 @@ fn others(row: &RankedRow) -> impl Iterator<Item = &Figure> {
 
 /// The policy as text; its case was valid before.
 fn policy(shape: &TunedShape, input: &TunedInput, capabilities: &Capabilities) -> String {
-    match shape.case(input, capabilities).map(|case| case.work) {
-        Ok(Work::Sort(sort)) => sort.policy(capabilities).to_string(),
-        Ok(Work::Scan(scan)) => scan.policy(capabilities).to_string(),
-        _ => String::new(),
-    }
+    shape.case(input, capabilities).map(|case| case.policy(capabilities)).unwrap_or_default()
 }
 
 /// Source of a row: the device, and its figures there.

@@ -1,7 +1,7 @@
 //! Cases of the single-pass (chained) scan.
 
-use super::super::{Case, PolicyName, Work, sizes};
-use super::{CountFrom, Place, ScanCase};
+use super::super::sizes;
+use super::{Case, CountFrom, Place, PolicyName, PrimitiveCase, ScanCase};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -15,40 +15,33 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Every operator and type in small tiles, where look-backs are long, and the default tiles.
 fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    let lanes = u64::from(capabilities.subgroup_size);
     let chained = |policy| ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(policy) };
     for policy in [PolicyName::Default, PolicyName::Small] {
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
             let scan = ScanCase { kind, ..chained(policy) };
-            let tile = scan.policy(capabilities).tile_items().into();
-            for count in sizes(lanes, tile) {
-                cases.push(Case { work: Work::Scan(scan.clone()), count, input: Input::Uniform });
-            }
-            let misaligned = Work::Scan(ScanCase { misalignment: 4, ..scan });
-            cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
+            let tile = scan.tile(capabilities);
+            let counts = sizes(capabilities, tile).into_iter();
+            cases.extend(counts.map(|count| scan.case(count, Input::Uniform)));
+            let misaligned = ScanCase { misalignment: 4, ..scan };
+            cases.push(misaligned.case(5 * tile + 3, Input::Uniform));
         }
     }
     for element in ElementType::ALL {
-        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
-        for operator in operators {
+        for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
             let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
-            let tile = u64::from(scan.policy(capabilities).tile_items());
-            for (count, input) in [(tile * 40 + 7, Input::Distinguishing), (3 * tile + 7, Input::EdgeValues)]
-            {
-                cases.push(Case { work: Work::Scan(scan.clone()), count, input });
-            }
+            let tile = scan.tile(capabilities);
+            cases.push(scan.case(40 * tile + 7, Input::Distinguishing));
+            cases.push(scan.case(3 * tile + 7, Input::EdgeValues));
         }
     }
     for element in [ElementType::F32, ElementType::I64, ElementType::F64] {
         let scan = ScanCase { element, ..chained(PolicyName::Default) };
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Distinguishing });
+        cases.push(scan.case(9 * scan.tile(capabilities) + 1, Input::Distinguishing));
     }
     // Four groups of the fixed-shape reduction tree and part of one.
     for operator in [ScanOperator::Add, ScanOperator::Mul] {
         let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Distinguishing });
+        cases.push(scan.case(141 * scan.tile(capabilities) + 3, Input::Distinguishing));
     }
     cases
 }
@@ -71,14 +64,14 @@ pub(super) fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     ] {
         let sums = ScanCase::sum_of_u32(policy);
         let scan = ScanCase { kind, element, operator, is_reverse, initial, algorithm, ..sums };
-        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let tile = scan.tile(capabilities);
         let most = if policy == PolicyName::Small { 141 * tile + 3 } else { 9 * tile + 1 };
-        for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
+        for count_from in CountFrom::INDIRECT {
             for (count, misalignment) in
                 [(0, 0), (1, 0), (tile - 1, 0), (tile, 0), (tile + 1, 0), (5 * tile + 3, 4), (most, 0)]
             {
-                let work = Work::Scan(ScanCase { count_from, misalignment, ..scan.clone() });
-                cases.push(Case { work, count, input: Input::Distinguishing });
+                let counted = ScanCase { count_from, misalignment, ..scan.clone() };
+                cases.push(counted.case(count, Input::Distinguishing));
             }
         }
     }

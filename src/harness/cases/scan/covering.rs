@@ -1,8 +1,8 @@
 //! A covering set of scans: every pair of parameters in small tiles, and the default tiles.
 
+use super::super::boundary_counts;
 use super::super::pairwise::{Axis, Value, axis, covering_works};
-use super::super::{Case, PolicyName, Work, boundary_counts};
-use super::{CountFrom, Place, ScanCase};
+use super::{Case, CountFrom, Place, PolicyName, PrimitiveCase, ScanCase};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -75,7 +75,7 @@ fn required() -> Vec<Vec<Value>> {
 }
 
 /// Every module of reduce-then-scan and of the single pass, and every pair of parameters.
-pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     // Every device supports the minimum for every type: no type is excluded by the operator.
     let plain = ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) };
     let has_float64 = capabilities.enabled.shader_float64;
@@ -90,11 +90,9 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     }
     let mut cases = Vec::new();
     for (index, scan) in scans.into_iter().enumerate() {
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        let mut add = |count, input| cases.push(Case { work: Work::Scan(scan.clone()), count, input });
-        for input in [Input::Distinguishing, Input::EdgeValues] {
-            add(2 * tile + 3, input);
-        }
+        let tile = scan.tile(capabilities);
+        let inputs = [Input::Distinguishing, Input::EdgeValues];
+        cases.extend(inputs.map(|input| scan.case(2 * tile + 3, input)));
         // One tile, and more than two levels, use other pipelines: take turns.
         let counts = match index % 3 {
             0 => vec![1, tile - 1, tile],
@@ -102,25 +100,17 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
             _ => vec![(tile * tile + 1).min(65_537), 65_536],
         };
         for (turn, count) in counts.into_iter().enumerate() {
-            add(count, [Input::Distinguishing, Input::EdgeValues][(index / 3 + turn) % 2]);
+            cases.push(scan.case(count, inputs[(index / 3 + turn) % 2]));
         }
     }
-    cases.extend(default_cases(capabilities));
-    cases
-}
-
-/// The default tiles at their boundaries: the chosen policy, and the single pass.
-fn default_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let mut cases = Vec::new();
-    let inputs = Input::ALL.into_iter().cycle();
-    let exclusive =
-        ScanCase { kind: ScanKind::Exclusive, in_place: true, ..ScanCase::sum_of_u32(PolicyName::Default) };
-    let chained = ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(PolicyName::Default) };
+    // The default tiles at their boundaries: the chosen policy, and the single pass.
+    let default = ScanCase::sum_of_u32(PolicyName::Default);
+    let exclusive = ScanCase { kind: ScanKind::Exclusive, in_place: true, ..default.clone() };
+    let chained = ScanCase { algorithm: ScanAlgorithm::Chained, ..default };
     for scan in [exclusive, chained] {
-        let tile = scan.policy(capabilities).tile_items().into();
-        for (count, input) in boundary_counts(capabilities, tile).into_iter().zip(inputs.clone()) {
-            cases.push(Case { work: Work::Scan(scan.clone()), count, input });
-        }
+        let counts = boundary_counts(capabilities, scan.tile(capabilities)).into_iter();
+        cases
+            .extend(counts.zip(Input::ALL.into_iter().cycle()).map(|(count, input)| scan.case(count, input)));
     }
     cases
 }

@@ -1,8 +1,7 @@
 //! A covering set of segmented sorts: every pair of parameters in small tiles, since the default ones compile slowly.
 
 use super::super::pairwise::{Axis, Covering, Value, axis, covering_works};
-use super::super::{Case, CountFrom, SortValues, Work};
-use super::{SegmentMix, SegmentedSortCase};
+use super::{Case, CountFrom, PrimitiveCase, SegmentMix, SegmentedSortCase, SortValues, pairs};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -35,9 +34,8 @@ fn required() -> Vec<Vec<Value>> {
 }
 
 /// Every module and every pair of parameters, each with every distribution of segments.
-pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(ElementType::U32, SortValues::B4, false);
-    let plain = SegmentedSortCase { has_small_tiles: true, ..plain };
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = pairs(SegmentMix::Seams, true);
     let required = required();
     let is_valid =
         |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
@@ -54,12 +52,11 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         };
         for (step, segments) in SegmentMix::ALL.into_iter().enumerate() {
             let (turn, sort) = (index + step, SegmentedSortCase { segments, ..sort.clone() });
-            let (count, input) = (counts[turn % 4], inputs[(turn + index / 4) % 4]);
-            cases.push(Case { work: Work::SegmentedSort(sort), count, input });
+            cases.push(sort.case(counts[turn % 4], inputs[(turn + index / 4) % 4]));
         }
         // An indirect count has a maximum above 0.
         let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };
-        cases.push(Case { work: Work::SegmentedSort(sort), count: few, input: Input::Uniform });
+        cases.push(sort.case(few, Input::Uniform));
     }
     cases
 }

@@ -1,7 +1,7 @@
 //! Benchmark cases of sorts.
 
-use super::super::{Case, Effort, PolicyName, Work, bench_counts, every_fourfold, preset_counts};
-use super::{ANY_COUNT, OF_SEED, SortCase};
+use super::super::{Effort, bench_counts, every_fourfold, preset_counts, uniform_cases};
+use super::{ANY_COUNT, Case, OF_SEED, PolicyName, PrimitiveCase, SortCase};
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 
@@ -9,7 +9,7 @@ use crate::sort::SortAlgorithm;
 ///
 /// Every algorithm at most counts, the single workgroup at counts that it holds, the chosen policy at all counts; and
 /// every algorithm at one count on other inputs than uniform ones.
-pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
     let (kind_counts, chosen_counts, inputs) = match effort {
         Effort::Quick => return quick_bench_cases(),
@@ -55,51 +55,31 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     cases
 }
 
-/// Keys and pairs.
-pub(in crate::harness::cases) fn first_look_works() -> Vec<Work> {
-    SortCase::chosen().kinds().into_iter().take(2).map(Work::Sort).collect()
-}
-
 /// Less than a minute on a CPU, whose driver compiles a plan's kernels in about a second: all counts with the chosen
 /// policy, one count with every algorithm, and one case of each other key and input.
 fn quick_bench_cases() -> Vec<Case> {
     let chosen = SortCase::chosen();
     let [_, pairs, wide_keys] = chosen.kinds();
     let mut cases = cases_of(&chosen, &every_fourfold(18), Input::Uniform);
-    for sort in [&pairs, &wide_keys] {
-        cases.extend(cases_of(sort, &[1 << 16], Input::Uniform));
-    }
-    cases.extend(cases_of(&chosen, &[1 << 16], ADVERSE_INPUTS[0]));
-    for algorithm in ANY_COUNT {
-        let keys = tuned(algorithm);
-        cases.extend(cases_of(&keys, &[1 << 16], Input::Uniform));
-    }
+    cases.extend(uniform_cases([pairs, wide_keys], &[1 << 16]));
+    cases.push(chosen.case(1 << 16, ADVERSE_INPUTS[0]));
+    cases.extend(uniform_cases(ANY_COUNT.map(tuned), &[1 << 16]));
     cases
 }
 
 fn cases_of(sort: &SortCase, counts: &[u64], input: Input) -> Vec<Case> {
-    counts.iter().map(|&count| Case { work: Work::Sort(sort.clone()), count, input }).collect()
+    counts.iter().map(|&count| sort.case(count, input)).collect()
 }
 
 fn tuned(algorithm: SortAlgorithm) -> SortCase {
     SortCase::keys_of_u32(algorithm, PolicyName::Default)
 }
 
-/// A sort of u32 keys with each algorithm without a count limit, tuned.
-pub(in crate::harness::cases) fn all_algorithms() -> Vec<Work> {
-    ANY_COUNT.map(|algorithm| Work::Sort(tuned(algorithm))).into()
-}
-
 /// The sorts that tutorial 13 compares, with its own policies and tuned: the cases of `bench --preset tutorial-13`.
 pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for policy in [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default] {
-        for algorithm in OF_SEED {
-            let sort = SortCase::keys_of_u32(algorithm, policy);
-            cases.extend(cases_of(&sort, preset_counts(effort), Input::Uniform));
-        }
-    }
-    cases
+    let policies = [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default];
+    let sorts = policies.map(|policy| OF_SEED.map(|algorithm| SortCase::keys_of_u32(algorithm, policy)));
+    uniform_cases(sorts.into_iter().flatten(), preset_counts(effort))
 }
 
 /// Inputs that are slow for at least one algorithm: low entropy, digits equal in all keys, and runs of equal digits.

@@ -1,8 +1,8 @@
 //! A covering set of sorts: every pair of parameters in small tiles, and the default tiles.
 
+use super::super::boundary_counts;
 use super::super::pairwise::{Axis, InputTurns, Value, axis, covering_works};
-use super::super::{Case, CountFrom, PolicyName, Work, boundary_counts};
-use super::{ANY_COUNT, SortCase, SortValues};
+use super::{ANY_COUNT, Case, CountFrom, PolicyName, PrimitiveCase, SortCase, SortValues, crossover};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -49,7 +49,7 @@ fn required() -> Vec<Vec<Value>> {
 }
 
 /// Every module and every pair of parameters, and the chosen policy.
-pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
     let plain = keys.of(ElementType::U32, SortValues::B4, false);
     let mut cases = Vec::new();
@@ -62,7 +62,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let works = covering_works(&plain, &axes(), &required(), is_valid);
     for (index, covering) in works.iter().enumerate() {
         let sort = &covering.work;
-        let tile = u64::from(sort.policy(capabilities).tile_items());
+        let tile = sort.tile(capabilities);
         let counts = match (sort.algorithm, index % 3) {
             // At most the capacity of one workgroup, which limits an indirect count's maximum as well.
             (SortAlgorithm::SingleWorkgroup, _) if sort.count_from == CountFrom::Device => {
@@ -77,32 +77,24 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         for count in counts {
             // An indirect count has a maximum above 0.
             if (count, sort.count_from) != (0, CountFrom::DeviceBeyond) {
-                let input = inputs.take(covering);
-                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+                cases.push(sort.case(count, inputs.take(covering)));
             }
         }
     }
     for covering in &works {
         let sort = &covering.work;
-        let tile = u64::from(sort.policy(capabilities).tile_items());
+        let tile = sort.tile(capabilities);
         let count = if sort.algorithm == SortAlgorithm::SingleWorkgroup { tile / 2 } else { 2 * tile + 5 };
         while inputs.is_open(covering) {
-            let input = inputs.take(covering);
-            cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+            cases.push(sort.case(count, inputs.take(covering)));
         }
     }
     // 64-bit offsets, in several portions.
     let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_large_counts: true, ..plain };
-    let tile = u64::from(wide.policy(capabilities).tile_items());
-    for count in [0, tile + 1, 45 * tile + 7] {
-        cases.push(Case { work: Work::Sort(wide.clone()), count, input: Input::EdgeValues });
-    }
+    let tile = wide.tile(capabilities);
+    cases.extend([0, tile + 1, 45 * tile + 7].map(|count| wide.case(count, Input::EdgeValues)));
     let chosen = SortCase::chosen();
-    let policy = chosen.policy(capabilities);
-    let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
-    let counts = boundary_counts(capabilities, last);
-    for (count, input) in counts.into_iter().zip(Input::ALL.into_iter().cycle()) {
-        cases.push(Case { work: Work::Sort(chosen.clone()), count, input });
-    }
+    let counts = boundary_counts(capabilities, crossover(capabilities)).into_iter();
+    cases.extend(counts.zip(Input::ALL.into_iter().cycle()).map(|(count, input)| chosen.case(count, input)));
     cases
 }

@@ -8,17 +8,23 @@ use std::fmt;
 use std::ops::Range;
 
 pub use bench::tutorial_13_bench_cases;
-pub(super) use bench::{all_algorithms, bench_cases, first_look_works};
-pub(super) use covering::covering_cases;
-pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
-use super::{CountFrom, PolicyName};
+use super::primitive::{CountFrom, PrimitiveCase, Tables};
+use super::{Case, PolicyName, Work};
 use crate::ElementType;
-use crate::device::Capabilities;
-use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
+use crate::device::{Barrier, Capabilities};
+use crate::error::Result;
+use crate::harness::expected::Expected;
+use crate::harness::inputs::Input;
+use crate::harness::inspection::PlanConfig;
+use crate::harness::keys;
+use crate::harness::sorted::SortExpectation;
+use crate::harness::workload::{Needs, Operands, Prepared};
+use crate::headless::Gpu;
+use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
 
 /// The algorithms without a count limit.
-const ANY_COUNT: [SortAlgorithm; 4] =
+pub(super) const ANY_COUNT: [SortAlgorithm; 4] =
     [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
 
 /// The algorithms that rank by match.
@@ -98,6 +104,13 @@ impl SortValues {
         }
     }
 
+    /// Each type of keys with each kind of values, in either order.
+    pub(super) fn all_kinds() -> impl Iterator<Item = (ElementType, Self, bool)> {
+        let kinds =
+            ElementType::ALL.into_iter().flat_map(|element| Self::ALL.map(|values| (element, values)));
+        kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)])
+    }
+
     /// A sort of keys of `element` with these values, ascending by all bits.
     pub(super) const fn config(self, element: ElementType) -> SortConfig {
         match self {
@@ -138,12 +151,12 @@ impl SortCase {
     }
 
     /// Keys of u32 alone with the chosen policy.
-    fn chosen() -> Self {
+    pub(super) fn chosen() -> Self {
         Self::keys_of_u32(algorithms(PolicyName::Chosen)[0], PolicyName::Chosen)
     }
 
     /// Sorts of different element sizes: the keys, pairs of them with 4 bytes, and keys of u64.
-    fn kinds(&self) -> [Self; 3] {
+    pub(super) fn kinds(&self) -> [Self; 3] {
         [
             self.clone(),
             self.clone().of(ElementType::U32, SortValues::B4, false),
@@ -167,12 +180,20 @@ impl SortCase {
         let config = if self.is_descending { config.descending() } else { config };
         let config = if self.is_anywhere { config.double_buffer() } else { config };
         let config = if self.has_large_counts { config.large_counts() } else { config };
-        let config = match self.count_from {
-            CountFrom::Host => config,
-            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
-        };
+        let config = if self.count_from.is_indirect() { config.counts_on_device() } else { config };
         config.bits(self.bits.clone())
     }
+
+    /// Keys of a tile.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_items().into()
+    }
+}
+
+/// Maximum keys that one workgroup sorts by the chosen policy; the keys of a tile if it has no such crossover.
+fn crossover(capabilities: &Capabilities) -> u64 {
+    let policy = SortCase::chosen().policy(capabilities);
+    policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()).into()
 }
 
 impl fmt::Display for SortCase {
@@ -204,11 +225,100 @@ impl fmt::Display for SortCase {
     }
 }
 
+impl PrimitiveCase for SortCase {
+    fn tables() -> Tables {
+        Tables {
+            covering: covering::covering_cases,
+            specializations: verify::specialization_cases,
+            full: verify::full_cases,
+            products: verify::product_cases,
+            selectable: |_| verify::selectable_works().into_iter().map(Work::from).collect(),
+            bench: bench::bench_cases,
+        }
+    }
+
+    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+        self.config().policy(self.policy(capabilities)).into()
+    }
+
+    fn policy_text(&self, capabilities: &Capabilities) -> String {
+        self.policy(capabilities).to_string()
+    }
+
+    fn row_size(&self) -> u64 {
+        self.element.size() as u64
+    }
+
+    fn moved_size(&self) -> u64 {
+        self.values.moved_size()
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        keys::keys_and_values(self.element, self.values, input, count)
+    }
+
+    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
+        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+        let room = self.count_from.room(count);
+        let mut operands = Operands::default();
+        let counted = operands.add_count(self.count_from, count);
+        let scratch_size = plan.scratch_requirements(room).size;
+        let (keys_size, values_size) = (room * plan.config().key_size(), room * plan.config().value_size());
+        // The alternate arrays of a double buffer follow the scratch.
+        let keys_offset = scratch_size.next_multiple_of(16);
+        let values_offset = keys_offset + keys_size.next_multiple_of(16);
+        let expectation = SortExpectation {
+            element: self.element,
+            values: self.values,
+            is_descending: self.is_descending,
+            bits: self.bits.clone(),
+        };
+        Ok(Prepared {
+            policy: plan.policy().to_string(),
+            traffic_size: plan.traffic_size(count),
+            needs: Needs {
+                room,
+                in_place: true,
+                misalignment: self.misalignment,
+                values_size,
+                values_misalignment: self.values_misalignment,
+                scratch_size: if self.is_anywhere { values_offset + values_size } else { scratch_size },
+                operands,
+            },
+            record: Box::new(move |recorder, ranges| {
+                let (keys, scratch, count) = (ranges.source, ranges.scratch, ranges.count(counted));
+                let buffers = SortBuffers::new(keys.addresses(), scratch).values(ranges.values.addresses());
+                if !plan.config().is_double_buffered() {
+                    return plan.record(recorder, &buffers, count);
+                }
+                let keys_alt = scratch.slice(keys_offset, keys_size);
+                let values_alt = scratch.slice(values_offset, values_size);
+                let buffers = SortBuffers { scratch: scratch.slice(0, scratch_size), ..buffers }
+                    .alternates(keys_alt.addresses(), values_alt.addresses());
+                plan.record(recorder, &buffers, count)?;
+                if plan.is_result_in_alt(room) {
+                    recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
+                    let pairs = [(keys_alt, keys), (values_alt, ranges.values)];
+                    for (alternate, range) in pairs.into_iter().filter(|(alternate, _)| alternate.size > 0) {
+                        recorder.copy(alternate, range);
+                    }
+                }
+                Ok(())
+            }),
+            expected: Box::new(move |keys| {
+                let sorted = expectation.of(keys);
+                (Expected::exact(sorted.keys), sorted.values)
+            }),
+            look_back: None,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::harness::cases::tests::capabilities;
-    use crate::harness::cases::{Effort, Work, verify_cases};
+    use crate::harness::cases::{Effort, bench_cases, verify_cases};
 
     #[test]
     fn every_policy_fits_its_algorithm() {

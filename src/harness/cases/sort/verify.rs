@@ -1,14 +1,17 @@
 //! Verification cases of sorts, except the covering ones.
 
-use super::super::{Case, CountFrom, LARGE, PolicyName, Work, sizes};
-use super::{ANY_COUNT, MATCHING, OF_SEED, SortCase, SortValues, algorithms};
+use super::super::{LARGE, sizes};
+use super::{
+    ANY_COUNT, Case, CountFrom, MATCHING, OF_SEED, PolicyName, PrimitiveCase, SortCase, SortValues,
+    algorithms, crossover,
+};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 
 /// A sort for each specialization of a kernel by a selectable policy, in one key order.
-pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
+pub(super) fn selectable_works() -> Vec<SortCase> {
     let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
     let mut sorts = Vec::new();
     for key in [ElementType::U32, ElementType::U64] {
@@ -31,23 +34,23 @@ pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
 }
 
 /// Each of [`selectable_works`] in several tiles, aligned and misaligned.
-pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for sort in selectable_works() {
-        let tile = u64::from(sort.policy(capabilities).tile_items());
+        let tile = sort.tile(capabilities);
         let is_single = sort.algorithm == SortAlgorithm::SingleWorkgroup;
         let count = if is_single { tile / 2 + 3 } else { 2 * tile + 3 };
         let values_misalignment = if sort.values == SortValues::None { 0 } else { 4 };
         let misaligned = SortCase { misalignment: 4, values_misalignment, ..sort.clone() };
         for (sort, input) in [(sort, Input::EdgeValues), (misaligned, Input::TwoValued)] {
-            cases.push(Case { work: Work::Sort(sort), count, input });
+            cases.push(sort.case(count, input));
         }
     }
     cases
 }
 
 /// All cases except the covering ones and products.
-pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = u32_key_cases(capabilities);
     cases.extend(typed_sort_cases(capabilities));
     cases.extend(boundary_cases(capabilities));
@@ -60,8 +63,7 @@ pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<
     cases.extend(counted_sort_cases(capabilities));
     cases.extend(double_buffer_cases(capabilities));
     for algorithm in ANY_COUNT {
-        let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
-        cases.push(Case { work, count: LARGE, input: Input::Uniform });
+        cases.push(SortCase::keys_of_u32(algorithm, PolicyName::Default).case(LARGE, Input::Uniform));
     }
     cases
 }
@@ -69,28 +71,21 @@ pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<
 /// Keys of u32 alone, at the boundaries of every policy.
 fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    let lanes = u64::from(capabilities.subgroup_size);
     let policies = [PolicyName::Default, PolicyName::Small, PolicyName::Seed];
     let tuned = policies.into_iter().flat_map(|policy| {
         algorithms(policy).iter().map(move |&algorithm| SortCase::keys_of_u32(algorithm, policy))
     });
     for keys in tuned {
-        let tile = keys.policy(capabilities).tile_items().into();
-        let work = |bits, misalignment| Work::Sort(SortCase { bits, misalignment, ..keys.clone() });
-        for count in sizes(lanes, tile) {
-            cases.push(Case { work: work(0..32, 0), count, input: Input::Uniform });
-        }
-        for input in Input::ALL {
-            cases.push(Case { work: work(0..32, 0), count: 3 * tile + 7, input });
-        }
+        let tile = keys.tile(capabilities);
+        let counts = sizes(capabilities, tile).into_iter();
+        cases.extend(counts.map(|count| keys.case(count, Input::Uniform)));
+        cases.extend(Input::ALL.map(|input| keys.case(3 * tile + 7, input)));
         // A bit range keeps the order of the other bits, which keys alone can show.
-        let ranges = [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32];
-        for bits in ranges {
-            cases.push(Case { work: work(bits, 0), count: 2 * tile + 1, input: Input::Uniform });
+        for bits in [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32] {
+            cases.push(SortCase { bits, ..keys.clone() }.case(2 * tile + 1, Input::Uniform));
         }
         for misalignment in [4, 8, 12] {
-            let count = 2 * tile + 3;
-            cases.push(Case { work: work(0..32, misalignment), count, input: Input::Uniform });
+            cases.push(SortCase { misalignment, ..keys.clone() }.case(2 * tile + 3, Input::Uniform));
         }
     }
     cases
@@ -118,24 +113,18 @@ fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     }
     let mut cases = Vec::new();
     for sort in sorts {
-        let tile = u64::from(sort.policy(capabilities).tile_items());
-        let mut add = |count, input| {
-            cases.push(Case { work: Work::Sort(sort.clone()), count, input });
-        };
-        for count in [0, 1, 2, tile - 1, tile + 1] {
-            add(count, Input::Uniform);
-        }
+        let tile = sort.tile(capabilities);
+        let counts = [0, 1, 2, tile - 1, tile + 1];
+        cases.extend(counts.map(|count| sort.case(count, Input::Uniform)));
         // Whole tiles of equal keys, and few distinct keys: their values must stay in order.
         let inputs = [Input::TwoValued, Input::Entropy { ands: 4 }, Input::Constant(u32::MAX)];
-        inputs.into_iter().for_each(|input| add(2 * tile + 3, input));
-        add(3 * tile + 7, Input::EdgeValues);
-        for input in Input::ALL {
-            add(4 * tile + 1, input);
-        }
+        cases.extend(inputs.map(|input| sort.case(2 * tile + 3, input)));
+        cases.push(sort.case(3 * tile + 7, Input::EdgeValues));
+        cases.extend(Input::ALL.map(|input| sort.case(4 * tile + 1, input)));
         if sort.policy == PolicyName::Small {
-            add((tile * tile + 1).min(1 << 17), Input::EdgeValues);
+            cases.push(sort.case((tile * tile + 1).min(1 << 17), Input::EdgeValues));
         }
-        add((1 << 20) + 1, Input::Uniform);
+        cases.push(sort.case((1 << 20) + 1, Input::Uniform));
     }
     cases
 }
@@ -164,11 +153,10 @@ fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
             is_descending,
         );
         let sort = SortCase { bits, misalignment, values_misalignment, ..sort };
-        let tile = u64::from(sort.policy(capabilities).tile_items());
-        let mut add = |count, input| cases.push(Case { work: Work::Sort(sort.clone()), count, input });
-        add(2 * tile + 3, Input::EdgeValues);
-        add(1, Input::Uniform);
-        add(40 * tile + 7, Input::Entropy { ands: 2 });
+        let tile = sort.tile(capabilities);
+        cases.push(sort.case(2 * tile + 3, Input::EdgeValues));
+        cases.push(sort.case(1, Input::Uniform));
+        cases.push(sort.case(40 * tile + 7, Input::Entropy { ands: 2 }));
     }
     cases
 }
@@ -179,10 +167,8 @@ fn boundary_cases(capabilities: &Capabilities) -> Vec<Case> {
     for algorithm in ANY_COUNT {
         let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
         let sort = small.of(ElementType::U32, SortValues::B4, false);
-        let tile = u64::from(sort.policy(capabilities).tile_items());
-        for count in tile..=2 * tile {
-            cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::ConstantDigit });
-        }
+        let tile = sort.tile(capabilities);
+        cases.extend((tile..=2 * tile).map(|count| sort.case(count, Input::ConstantDigit)));
     }
     cases
 }
@@ -196,19 +182,17 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
         for element in [ElementType::U32, ElementType::U64] {
             for values in SortValues::SIZES {
                 let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);
-                let tile = u64::from(sort.policy(capabilities).tile_items());
-                for (count, input) in [
-                    (tile - 1, Input::Uniform),
-                    (2 * tile, Input::TwoValued),
-                    (3 * tile + 7, Input::ConstantDigit),
-                    (45 * tile + 7, Input::EdgeValues),
-                ] {
-                    cases.push(Case { work: Work::Sort(sort.clone()), count, input });
-                }
+                let tile = sort.tile(capabilities);
+                cases.extend([
+                    sort.case(tile - 1, Input::Uniform),
+                    sort.case(2 * tile, Input::TwoValued),
+                    sort.case(3 * tile + 7, Input::ConstantDigit),
+                    sort.case(45 * tile + 7, Input::EdgeValues),
+                ]);
                 // With offsets of 64 bits.
                 if (algorithm, policy) == (SortAlgorithm::Onesweep, PolicyName::SmallMasks) {
-                    let work = Work::Sort(SortCase { has_large_counts: true, ..sort });
-                    cases.push(Case { work, count: 45 * tile + 7, input: Input::EdgeValues });
+                    let large = SortCase { has_large_counts: true, ..sort };
+                    cases.push(large.case(45 * tile + 7, Input::EdgeValues));
                 }
             }
         }
@@ -229,22 +213,17 @@ fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (index, algorithm) in algorithms.enumerate() {
         for (step, (element, values, is_descending)) in kinds.into_iter().enumerate() {
             let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
-            let policy = if is_single || step == index % kinds.len() {
-                PolicyName::Default
-            } else {
-                PolicyName::Small
-            };
+            let is_default = is_single || step == index % kinds.len();
+            let policy = if is_default { PolicyName::Default } else { PolicyName::Small };
             let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, is_descending);
-            let tile = u64::from(sort.policy(capabilities).tile_items());
+            let tile = sort.tile(capabilities);
             let most = if is_single { tile * 2 / 3 - 2 } else { 45 * tile.min(1 << 9) + 7 };
             for (turn, count) in [0, 1, tile / 2, most].into_iter().enumerate() {
-                let from = [CountFrom::Device, CountFrom::DeviceBeyond];
-                for count_from in from {
+                for count_from in CountFrom::INDIRECT {
                     // An indirect count has a maximum above 0.
                     if (count, count_from) != (0, CountFrom::DeviceBeyond) {
-                        let work = Work::Sort(SortCase { count_from, ..sort.clone() });
                         let input = [Input::EdgeValues, Input::ConstantDigit][turn % 2];
-                        cases.push(Case { work, count, input });
+                        cases.push(SortCase { count_from, ..sort.clone() }.case(count, input));
                     }
                 }
             }
@@ -266,13 +245,13 @@ fn double_buffer_cases(capabilities: &Capabilities) -> Vec<Case> {
         ];
         for (step, (element, values, end_bit)) in kinds.into_iter().enumerate() {
             let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
-            let tile = u64::from(small.policy(capabilities).tile_items());
+            let tile = small.tile(capabilities);
             let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
             for (turn, input) in inputs.into_iter().enumerate() {
                 let count_from =
                     [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(step + turn) % 3];
                 let sort = SortCase { bits: 0..end_bit, is_anywhere: true, count_from, ..small.clone() };
-                cases.push(Case { work: Work::Sort(sort), count: 5 * tile + 3, input });
+                cases.push(sort.case(5 * tile + 3, input));
             }
         }
     }
@@ -286,26 +265,21 @@ fn large_count_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for sort in [small, SortCase::chosen()] {
         let large = SortCase { has_large_counts: true, ..sort };
-        let (is_small, tile) =
-            (large.policy == PolicyName::Small, u64::from(large.policy(capabilities).tile_items()));
+        let (is_small, tile) = (large.policy == PolicyName::Small, large.tile(capabilities));
         let most = if is_small { 45 * tile + 7 } else { 5000 };
-        let mut kinds = large.kinds().to_vec();
-        kinds.push(large.of(ElementType::F64, SortValues::B8, true));
-        for (index, kind) in kinds.into_iter().enumerate() {
-            let mut add = |sort: &SortCase, count, input| {
-                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
-            };
-            add(&kind, most, Input::EdgeValues);
-            add(&kind, 0, Input::Uniform);
-            add(&kind, tile + 1, Input::EdgeValues);
-            add(&kind, most, Input::ConstantDigit);
+        let more = large.clone().of(ElementType::F64, SortValues::B8, true);
+        for (index, kind) in large.kinds().into_iter().chain([more]).enumerate() {
+            cases.extend([
+                kind.case(most, Input::EdgeValues),
+                kind.case(0, Input::Uniform),
+                kind.case(tile + 1, Input::EdgeValues),
+                kind.case(most, Input::ConstantDigit),
+            ]);
             if is_small {
                 let (bits, misalignment) = (3..kind.bits.end - 5, 4);
                 let (is_anywhere, count_from) = (index % 2 == 0, CountFrom::Device);
                 let part = SortCase { bits, misalignment, is_anywhere, count_from, ..kind };
-                for count in [0, tile / 2, most] {
-                    add(&part, count, Input::EdgeValues);
-                }
+                cases.extend([0, tile / 2, most].map(|count| part.case(count, Input::EdgeValues)));
             }
         }
     }
@@ -315,36 +289,27 @@ fn large_count_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Every type, kind of values and order in one workgroup, at every boundary up to its capacity.
 fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
-    let most = u64::from(single.policy(capabilities).tile_items());
-    let kinds =
-        ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
-    let kinds = kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)]);
+    let most = single.tile(capabilities);
     let mut cases = Vec::new();
-    for (element, values, is_descending) in kinds {
+    for (element, values, is_descending) in SortValues::all_kinds() {
         let sort = single.clone().of(element, values, is_descending);
-        let mut add = |bits, count, input| {
-            cases.push(Case { work: Work::Sort(SortCase { bits, ..sort.clone() }), count, input });
-        };
+        let counts = [0, 1, 2, 257, most - 1, most];
+        cases.extend(counts.map(|count| sort.case(count, Input::EdgeValues)));
+        cases.push(sort.case(most / 2 + 3, Input::Constant(u32::MAX)));
         let width = element.bits();
-        for count in [0, 1, 2, 257, most - 1, most] {
-            add(0..width, count, Input::EdgeValues);
-        }
-        add(0..width, most / 2 + 3, Input::Constant(u32::MAX));
-        add(width / 3..3 * width / 4, most / 3, Input::Uniform);
-        add(5..5, 100, Input::Uniform);
+        let part = SortCase { bits: width / 3..3 * width / 4, ..sort.clone() };
+        cases.push(part.case(most / 3, Input::Uniform));
+        cases.push(SortCase { bits: 5..5, ..sort }.case(100, Input::Uniform));
     }
-    for count in 1..most {
-        let pairs = single.clone().of(ElementType::U32, SortValues::B4, false);
-        cases.push(Case { work: Work::Sort(pairs), count, input: Input::ConstantDigit });
-    }
+    let pairs = single.of(ElementType::U32, SortValues::B4, false);
+    cases.extend((1..most).map(|count| pairs.case(count, Input::ConstantDigit)));
     cases
 }
 
 /// Counts around the crossover from one workgroup to many: in the chosen policy of this device, and in that of a GPU of
 /// many lanes.
 fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let policy = SortCase::chosen().policy(capabilities);
-    let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
+    let last = crossover(capabilities);
     let mut sorts = SortCase::chosen().kinds().to_vec();
     let others = [
         (ElementType::F32, SortValues::Places, false),
@@ -359,10 +324,8 @@ fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
     for sort in sorts {
         let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
         counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
-        for count in counts {
-            cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::EdgeValues });
-        }
-        cases.push(Case { work: Work::Sort(sort), count: last + 1, input: Input::Constant(u32::MAX) });
+        cases.extend(counts.into_iter().map(|count| sort.case(count, Input::EdgeValues)));
+        cases.push(sort.case(last + 1, Input::Constant(u32::MAX)));
     }
     cases
 }
@@ -372,16 +335,14 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in OF_SEED {
         let keys = SortCase::keys_of_u32(algorithm, PolicyName::SeedBinByBin);
-        let tile = u64::from(keys.policy(capabilities).tile_items());
+        let tile = keys.tile(capabilities);
         for sort in keys.kinds() {
-            for (count, input) in [
-                (1, Input::EdgeValues),
-                (tile - 1, Input::Uniform),
-                (3 * tile + 7, Input::EdgeValues),
-                (2 * tile, Input::Constant(u32::MAX)),
-            ] {
-                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
-            }
+            cases.extend([
+                sort.case(1, Input::EdgeValues),
+                sort.case(tile - 1, Input::Uniform),
+                sort.case(3 * tile + 7, Input::EdgeValues),
+                sort.case(2 * tile, Input::Constant(u32::MAX)),
+            ]);
         }
     }
     cases
@@ -389,41 +350,32 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every type, kind of values, order and algorithm with every pair of bit bounds at 0, a third, three quarters and the
 /// width of the key, in small tiles except for the single workgroup.
-pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let mut sorts = Vec::new();
-    for element in ElementType::ALL {
-        let width = element.bits();
-        let bounds = [0, width / 3, 3 * width / 4, width];
-        for values in SortValues::ALL {
-            for is_descending in [false, true] {
-                let small = ANY_COUNT.map(|algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Small));
-                let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
-                for sort in small.into_iter().chain([single]) {
-                    let sort = sort.of(element, values, is_descending);
-                    for (index, begin) in bounds.into_iter().enumerate() {
-                        for end in &bounds[index..] {
-                            sorts.push(SortCase { bits: begin..*end, ..sort.clone() });
-                        }
-                    }
-                }
-            }
-        }
-    }
+pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for sort in sorts {
-        let tile = u64::from(sort.policy(capabilities).tile_items());
+    let mut add = |sort: SortCase| {
+        let tile = sort.tile(capabilities);
         let (more, most) = match sort.algorithm {
             SortAlgorithm::SingleWorkgroup => (tile / 3 + 1, tile - 5),
             _ => (5 * tile + 9, tile * tile / 2 + 5),
         };
         // Counts and inputs that the other tables lack.
-        for (count, input) in [
-            (3, Input::EdgeValues),
-            (tile, Input::OrganPipe),
-            (more, Input::EdgeValues),
-            (most, Input::Entropy { ands: 2 }),
-        ] {
-            cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+        cases.extend([
+            sort.case(3, Input::EdgeValues),
+            sort.case(tile, Input::OrganPipe),
+            sort.case(more, Input::EdgeValues),
+            sort.case(most, Input::Entropy { ands: 2 }),
+        ]);
+    };
+    let small = ANY_COUNT.map(|algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Small));
+    let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
+    for (element, values, is_descending) in SortValues::all_kinds() {
+        let width = element.bits();
+        let bounds = [0, width / 3, 3 * width / 4, width];
+        for sort in small.iter().chain([&single]) {
+            let sort = sort.clone().of(element, values, is_descending);
+            for (index, begin) in bounds.into_iter().enumerate() {
+                bounds[index..].iter().for_each(|&end| add(SortCase { bits: begin..end, ..sort.clone() }));
+            }
         }
     }
     cases

@@ -5,14 +5,20 @@ mod covering;
 use std::fmt;
 use std::ops::Range;
 
-pub(super) use covering::covering_cases;
-
-use super::{Case, CountFrom, PolicyName, SortValues, Work, small_workgroup};
+use super::primitive::{CountFrom, PrimitiveCase, Tables};
+use super::{Case, Effort, PolicyName, SortValues, Work, bench_counts, small_workgroup, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
+use crate::error::Result;
+use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::inspection::PlanConfig;
+use crate::harness::keys;
+use crate::harness::sorted::SortExpectation;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared};
+use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
+use crate::sort::{ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
 
 /// Parameters of a segmented sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,16 +174,19 @@ impl SegmentedSortCase {
     pub fn config(&self) -> SegmentedSortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
-        let config = match self.count_from {
-            CountFrom::Host => config,
-            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
-        };
+        let config = if self.count_from.is_indirect() { config.counts_on_device() } else { config };
         config.bits(self.bits.clone()).into()
     }
 
     /// The segment offsets of `count` keys.
-    pub(in crate::harness) fn begins(&self, capabilities: &Capabilities, count: u64) -> Vec<u32> {
+    fn begins(&self, capabilities: &Capabilities, count: u64) -> Vec<u32> {
         self.segments.begins(count, &self.policy(capabilities))
+    }
+
+    /// Maximum keys of a segment that one workgroup sorts.
+    fn large(&self, capabilities: &Capabilities) -> u64 {
+        let [.., large] = self.policy(capabilities).max_extents();
+        large.into()
     }
 }
 
@@ -201,44 +210,118 @@ impl fmt::Display for SegmentedSortCase {
     }
 }
 
+impl PrimitiveCase for SegmentedSortCase {
+    fn tables() -> Tables {
+        Tables {
+            covering: covering::covering_cases,
+            specializations: specialization_cases,
+            full: full_cases,
+            products: |_| Vec::new(),
+            selectable: |_| selectable_works(),
+            bench: bench_cases,
+        }
+    }
+
+    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+        self.config().policy(self.policy(capabilities)).into()
+    }
+
+    fn policy_text(&self, capabilities: &Capabilities) -> String {
+        self.policy(capabilities).to_string()
+    }
+
+    fn row_size(&self) -> u64 {
+        self.element.size() as u64
+    }
+
+    fn moved_size(&self) -> u64 {
+        self.values.moved_size()
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        keys::keys_and_values(self.element, self.values, input, count)
+    }
+
+    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
+        let capabilities = gpu.capabilities();
+        let plan = gpu.plan(self.config().policy(self.policy(capabilities)))?;
+        let begins = self.begins(capabilities, count);
+        let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
+        let extents = begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin));
+        let mut operands = Operands::default();
+        let key_count = operands.add_count(self.count_from, count);
+        let segment_count = operands.add_count(self.count_from, begins.len() as u64);
+        // Offsets beyond the segment count are 0, which must not be read.
+        let mut offsets = begins.clone();
+        offsets.resize(segment_count.room as usize, 0);
+        let segments = operands.add(offsets);
+        let expectation = SortExpectation {
+            element: self.element,
+            values: self.values,
+            is_descending: self.is_descending,
+            bits: self.bits.clone(),
+        };
+        Ok(Prepared {
+            policy: plan.policy().to_string(),
+            traffic_size: plan.traffic_size(extents),
+            needs: Needs {
+                room: key_count.room,
+                in_place: true,
+                misalignment: self.misalignment,
+                values_size: key_count.room * plan.config().sort().value_size(),
+                values_misalignment: self.values_misalignment,
+                scratch_size: plan.scratch_requirements((key_count.room, segment_count.room)).size,
+                operands,
+            },
+            record: Box::new(move |recorder, ranges| {
+                let (keys, segments) = (ranges.source.addresses(), ranges.operand(segments));
+                let buffers = SegmentedSortBuffers::new(keys, segments, ranges.scratch);
+                let buffers = buffers.values(ranges.values.addresses());
+                plan.record(recorder, &buffers, (ranges.count(key_count), ranges.count(segment_count)))
+            }),
+            expected: Box::new(move |keys| {
+                let sorted = expectation.of_segments(keys, &begins, POISON);
+                (Expected::exact(sorted.keys), sorted.values)
+            }),
+            look_back: None,
+        })
+    }
+}
+
+/// Pairs with 4-byte values, which make stability observable.
+fn pairs(segments: SegmentMix, has_small_tiles: bool) -> SegmentedSortCase {
+    let keys = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
+    keys.of(ElementType::U32, SortValues::B4, false)
+}
+
 /// Plans of the default policy, for each size of keys and values.
-pub(super) fn selectable_works() -> Vec<SegmentedSortCase> {
-    let kinds = [ElementType::U32, ElementType::U64]
-        .into_iter()
-        .flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
+fn selectable_works() -> Vec<Work> {
+    let keys = [ElementType::U32, ElementType::U64].into_iter();
+    let kinds = keys.flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
     let seams = SegmentedSortCase::keys_of_u32(SegmentMix::Seams);
-    kinds.map(|(key, values)| seams.clone().of(key, values, false)).collect()
+    kinds.map(|(key, values)| seams.clone().of(key, values, false).into()).collect()
 }
 
 /// Segments of every size class in the default tiles, which compile slowly: pairs only, since the covering set has the
 /// kernels of the others.
-pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let pairs = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(ElementType::U32, SortValues::B4, false);
-    let [.., large] = pairs.policy(capabilities).max_extents().map(u64::from);
-    vec![Case { work: Work::SegmentedSort(pairs), count: 9 * large + 7, input: Input::TwoValued }]
+fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let pairs = pairs(SegmentMix::Seams, false);
+    vec![pairs.case(9 * pairs.large(capabilities) + 7, Input::TwoValued)]
 }
 
 /// All cases except the covering ones.
-pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
-            let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
-            // Values make stability observable.
-            let sort = sort.of(ElementType::U32, SortValues::B4, false);
-            let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
-            let mut add = |count, input| {
-                cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
-            };
-            for count in [0, 1, 2, 1000, large, large + 1] {
-                add(count, Input::ConstantDigit);
-            }
-            add(if has_small_tiles { 20_011 } else { 9 * large + 7 }, Input::TwoValued);
-            add(99_991, Input::Uniform);
-            for input in Input::ALL {
-                add(3 * large + 5, input);
-            }
-            add((1 << 22) + 1, Input::Uniform);
+            let sort = pairs(segments, has_small_tiles);
+            let large = sort.large(capabilities);
+            let counts = [0, 1, 2, 1000, large, large + 1];
+            cases.extend(counts.map(|count| sort.case(count, Input::ConstantDigit)));
+            let most = if has_small_tiles { 20_011 } else { 9 * large + 7 };
+            cases.extend([sort.case(most, Input::TwoValued), sort.case(99_991, Input::Uniform)]);
+            cases.extend(Input::ALL.map(|input| sort.case(3 * large + 5, input)));
+            cases.push(sort.case((1 << 22) + 1, Input::Uniform));
         }
     }
     cases.extend(typed_cases(capabilities));
@@ -257,14 +340,12 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
         (SegmentMix::Long, ElementType::F64, SortValues::B8, true),
         (SegmentMix::PowerLaw, ElementType::U32, SortValues::None, false),
     ] {
-        let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
-        let sort = sort.of(element, values, false);
-        let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
-        let most = if has_small_tiles { 20_011 } else { 9 * large + 7 };
+        let sort = pairs(segments, has_small_tiles).of(element, values, false);
+        let most = if has_small_tiles { 20_011 } else { 9 * sort.large(capabilities) + 7 };
         for count in [0, 1, 2, 1000, most] {
-            for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
-                let work = Work::SegmentedSort(SegmentedSortCase { count_from, ..sort.clone() });
-                cases.push(Case { work, count, input: Input::EdgeValues });
+            for count_from in CountFrom::INDIRECT {
+                let counted = SegmentedSortCase { count_from, ..sort.clone() };
+                cases.push(counted.case(count, Input::EdgeValues));
             }
         }
     }
@@ -275,20 +356,15 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// memory.
 fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    let kinds =
-        ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
-    let kinds = kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)]);
-    for (index, (element, values, is_descending)) in kinds.enumerate() {
-        let seams = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(element, values, is_descending);
-        let mut add = |sort: &SegmentedSortCase, count, input| {
-            cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
-        };
+    for (index, (element, values, is_descending)) in SortValues::all_kinds().enumerate() {
+        let seams = pairs(SegmentMix::Seams, false).of(element, values, is_descending);
+        let mut add = |sort: &SegmentedSortCase, count| cases.push(sort.case(count, Input::EdgeValues));
         let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
-        add(&small, 20_023, Input::EdgeValues);
+        add(&small, 20_023);
         // Masks depend on the sizes of keys and values alone.
         let is_plain = [ElementType::U32, ElementType::U64].contains(&element) && !is_descending;
         if is_plain && values != SortValues::Places {
-            add(&SegmentedSortCase { has_shared_masks: true, ..small.clone() }, 20_023, Input::EdgeValues);
+            add(&SegmentedSortCase { has_shared_masks: true, ..small.clone() }, 20_023);
         }
         let width = element.bits();
         let ranges = [width / 3..3 * width / 4, width - 1..width, 0..1, 5..5, 0..9];
@@ -298,19 +374,20 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
             values_misalignment: [12, 0, 4, 8][index % 4],
             ..small
         };
-        add(&part, 9_973, Input::EdgeValues);
-        let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
-        add(&seams, 9 * large + 5, Input::EdgeValues);
-        let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
-        add(&power_law, (1 << 20) + 7, Input::EdgeValues);
+        add(&part, 9_973);
+        add(&seams, 9 * seams.large(capabilities) + 5);
+        add(&SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams }, (1 << 20) + 7);
     }
     cases
 }
 
-/// The benchmark works: short, power-law and long segments.
-pub(super) fn bench_works() -> Vec<Work> {
+/// Benchmarks of short, power-law and long segments.
+fn bench_cases(effort: Effort) -> Vec<Case> {
+    let counts = bench_counts(effort);
+    // Segmented sorts of a million keys take half a minute on some CPUs.
+    let counts = if effort == Effort::Quick { &counts[..1] } else { &counts };
     let mixes = [SegmentMix::Short, SegmentMix::PowerLaw, SegmentMix::Long];
-    mixes.map(|segments| Work::SegmentedSort(SegmentedSortCase::keys_of_u32(segments))).to_vec()
+    uniform_cases(mixes.map(SegmentedSortCase::keys_of_u32), counts)
 }
 
 #[cfg(test)]

@@ -1,184 +1,15 @@
-//! Cases of scans.
+//! Verification cases of scans, except the covering ones.
 
-mod chained;
-mod covering;
+use std::collections::BTreeSet;
 
-use std::fmt;
-
-pub(super) use covering::covering_cases;
-
-use super::{Case, LARGE, PolicyName, Work, sizes};
+use super::super::{LARGE, sizes};
+use super::{Case, CountFrom, Place, PolicyName, PrimitiveCase, ScanCase, Work, chained};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
-use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
+use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 
-/// Parameters of a scan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScanCase {
-    /// Inclusive or exclusive.
-    pub kind: ScanKind,
-    /// The element type.
-    pub element: ElementType,
-    /// The operator.
-    pub operator: ScanOperator,
-    /// Elements per row.
-    pub columns: u32,
-    /// Whether the scan is in reverse, from the last row to the first.
-    pub is_reverse: bool,
-    /// Location of the initial value, if there is one.
-    pub initial: Option<Place>,
-    /// Representation of the segments, if there are any.
-    pub segments: Option<SegmentsBy>,
-    /// Host or indirect count.
-    pub count_from: CountFrom,
-    /// The algorithm.
-    pub algorithm: ScanAlgorithm,
-    /// The policy, by name.
-    pub policy: PolicyName,
-    /// An unnamed policy instead, for tuning.
-    pub tried: Option<ScanPolicy>,
-    /// Whether source and destination are the same range.
-    pub in_place: bool,
-    /// Offset of the ranges from a multiple of 16, in bytes.
-    pub misalignment: u32,
-}
-
-/// Location of a value when a plan is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
-    /// In host memory.
-    Host,
-    /// In device memory.
-    Device,
-}
-
-/// Location of the count when a plan is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CountFrom {
-    /// In host memory.
-    Host,
-    /// An indirect count below its maximum.
-    Device,
-    /// An indirect count above its maximum, clamped to it.
-    DeviceBeyond,
-}
-
-impl CountFrom {
-    /// All locations.
-    pub(super) const ALL: [Self; 3] = [Self::Host, Self::Device, Self::DeviceBeyond];
-
-    /// The maximum count, for which memory is sized, if `count` rows are scanned.
-    pub(in crate::harness) const fn room(self, count: u64) -> u64 {
-        match self {
-            Self::Host | Self::DeviceBeyond => count,
-            Self::Device => count + count / 2 + 3,
-        }
-    }
-
-    /// The parameter in an id; empty for a count on the host.
-    pub(super) const fn parameter(self) -> &'static str {
-        match self {
-            Self::Host => "",
-            Self::Device => ";count=device",
-            Self::DeviceBeyond => ";count=device-beyond",
-        }
-    }
-}
-
-impl ScanCase {
-    /// The inclusive sum of single u32, out of place and aligned.
-    pub const fn sum_of_u32(policy: PolicyName) -> Self {
-        Self {
-            kind: ScanKind::Inclusive,
-            element: ElementType::U32,
-            operator: ScanOperator::Add,
-            columns: 1,
-            is_reverse: false,
-            initial: None,
-            segments: None,
-            count_from: CountFrom::Host,
-            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
-            policy,
-            tried: None,
-            in_place: false,
-            misalignment: 0,
-        }
-    }
-
-    /// The policy of its plan on a device.
-    pub fn policy(&self, capabilities: &Capabilities) -> ScanPolicy {
-        self.tried.unwrap_or_else(|| self.policy.scan(capabilities, self.algorithm, &self.config()))
-    }
-
-    /// The plan's configuration without its policy.
-    pub const fn config(&self) -> ScanConfig {
-        let mut config =
-            ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns);
-        if self.is_reverse {
-            config = config.reverse();
-        }
-        if self.initial.is_some() {
-            config = config.with_initial();
-        }
-        if let Some(segments) = self.segments {
-            config = config.segments(segments);
-        }
-        match self.count_from {
-            CountFrom::Host => config,
-            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
-        }
-    }
-}
-
-impl ScanCase {
-    /// Whether its kernels compile to the same code as another case's: textbook scans of either kind, and the single
-    /// pass with either location of the count.
-    fn is_like_another(&self) -> bool {
-        match self.algorithm {
-            ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) => false,
-            ScanAlgorithm::Chained => self.count_from != CountFrom::Host,
-            _ => self.kind == ScanKind::Exclusive,
-        }
-    }
-}
-
-impl fmt::Display for ScanCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
-            ScanKind::Inclusive => "inclusive",
-            ScanKind::Exclusive => "exclusive",
-        };
-        write!(f, "scan:{kind}:type={}", self.element)?;
-        // Ids are stable: sums predate this parameter.
-        if self.operator != ScanOperator::Add {
-            write!(f, ";op={}", self.operator)?;
-        }
-        if self.is_reverse {
-            write!(f, ";reverse")?;
-        }
-        match self.initial {
-            None => {}
-            Some(Place::Host) => write!(f, ";initial=host")?,
-            Some(Place::Device) => write!(f, ";initial=device")?,
-        }
-        if let Some(segments) = self.segments {
-            write!(f, ";segments={}", segments.name())?;
-        }
-        write!(
-            f,
-            "{};columns={};algorithm={};policy=",
-            self.count_from.parameter(),
-            self.columns,
-            self.algorithm.name(),
-        )?;
-        match &self.tried {
-            None => f.write_str(self.policy.name())?,
-            Some(policy) => write!(f, "{}", policy.shape_name())?,
-        }
-        write!(f, ";place={};misalign={}", if self.in_place { "in" } else { "out" }, self.misalignment)
-    }
-}
+const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
 /// Entries of the table of tutorial 14.
 const TUTORIAL: u64 = 1 << 25;
@@ -190,16 +21,26 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases.extend(scan_kind_cases(capabilities));
     cases.extend(chained::full_cases(capabilities));
     cases.extend(textbook_scan_cases(capabilities));
-    let scan =
-        |policy, columns| Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) });
-    let large = [
-        (scan(PolicyName::Default, 1), LARGE),
-        (scan(PolicyName::Seed, 1), LARGE),
-        (scan(PolicyName::Default, 4), TUTORIAL),
-        (scan(PolicyName::Seed, 4), TUTORIAL),
-    ];
-    cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
+    for (policy, columns, count) in [
+        (PolicyName::Default, 1, LARGE),
+        (PolicyName::Seed, 1, LARGE),
+        (PolicyName::Default, 4, TUTORIAL),
+        (PolicyName::Seed, 4, TUTORIAL),
+    ] {
+        let scan = ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) };
+        cases.push(scan.case(count, Input::Uniform));
+    }
     cases
+}
+
+/// Whether its kernels compile to the same code as another case's: textbook scans of either kind, and the single pass
+/// with either location of the count.
+fn is_like_another(scan: &ScanCase) -> bool {
+    match scan.algorithm {
+        ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) => false,
+        ScanAlgorithm::Chained => scan.count_from.is_indirect(),
+        _ => scan.kind == ScanKind::Exclusive,
+    }
 }
 
 /// A scan for each specialization of a kernel by a selectable policy.
@@ -209,7 +50,7 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
         if let Work::Scan(scan) = case.work
             && scan.policy != PolicyName::Small
             && scan.misalignment == 0
-            && !scan.is_like_another()
+            && !is_like_another(&scan)
             && !scans.contains(&scan)
         {
             scans.push(scan);
@@ -226,14 +67,12 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
 pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, scan) in selectable_works(capabilities).into_iter().enumerate() {
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        for (step, misalignment) in [0, 4].into_iter().enumerate() {
-            // Aligned: a whole number of quads, which excludes accesses by word.
-            let few = if misalignment == 0 { 8 } else { 5 };
-            for (turn, count) in [few, 2 * tile + 1].into_iter().enumerate() {
-                let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
+        // Aligned: a whole number of quads, which excludes accesses by word.
+        for (step, (misalignment, few)) in [(0, 8), (4, 5)].into_iter().enumerate() {
+            let scan = ScanCase { misalignment, ..scan.clone() };
+            for (turn, count) in [few, 2 * scan.tile(capabilities) + 1].into_iter().enumerate() {
                 let input = [Input::Distinguishing, Input::EdgeValues][(index + step + turn) % 2];
-                cases.push(Case { work, count, input });
+                cases.push(scan.case(count, input));
             }
         }
     }
@@ -258,12 +97,8 @@ fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
     ]);
     // One element more than two levels hold, and whole quads only.
     let cases = |scan: ScanCase| {
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        let case = move |more| {
-            let count = (tile * tile).min(65_536) + more;
-            Case { work: Work::Scan(scan.clone()), count, input: Input::Distinguishing }
-        };
-        [1, 0].map(case)
+        let two_levels = scan.tile(capabilities).pow(2).min(65_536);
+        [1, 0].map(|more| scan.case(two_levels + more, Input::Distinguishing))
     };
     scans.into_iter().flat_map(cases).collect()
 }
@@ -276,32 +111,28 @@ fn is_known(algorithm: ScanAlgorithm) -> bool {
 /// Sums of u32 in one to four columns, at the boundaries of every policy.
 fn plain_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    let lanes = u64::from(capabilities.subgroup_size);
     for columns in 1..=4 {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
-            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+            for kind in KINDS {
                 // The seed's scan is inclusive and in place only.
-                if policy == PolicyName::Seed && kind == ScanKind::Exclusive {
+                let is_seed = policy == PolicyName::Seed;
+                if is_seed && kind == ScanKind::Exclusive {
                     continue;
                 }
-                let in_place = policy == PolicyName::Seed || columns % 2 == 0;
-                let sums = ScanCase { kind, columns, ..ScanCase::sum_of_u32(policy) };
-                let tile = sums.policy(capabilities).tile_items().into();
-                let work =
-                    |in_place, misalignment| Work::Scan(ScanCase { in_place, misalignment, ..sums.clone() });
-                for count in sizes(lanes, tile) {
-                    cases.push(Case { work: work(in_place, 0), count, input: Input::Uniform });
-                }
-                for input in Input::ALL.into_iter().filter(|&input| input != Input::Uniform) {
-                    cases.push(Case { work: work(in_place, 0), count: 3 * tile + 7, input });
-                }
+                let in_place = is_seed || columns % 2 == 0;
+                let sums = ScanCase { kind, columns, in_place, ..ScanCase::sum_of_u32(policy) };
+                let tile = sums.tile(capabilities);
+                let counts = sizes(capabilities, tile).into_iter();
+                cases.extend(counts.map(|count| sums.case(count, Input::Uniform)));
+                // Without the first, `Uniform`.
+                cases.extend(Input::ALL[1..].iter().map(|&input| sums.case(3 * tile + 7, input)));
                 for misalignment in [4, 8, 12] {
-                    let count = 2 * tile + 3;
-                    cases.push(Case { work: work(true, misalignment), count, input: Input::Uniform });
+                    let misaligned = ScanCase { in_place: true, misalignment, ..sums.clone() };
+                    cases.push(misaligned.case(2 * tile + 3, Input::Uniform));
                 }
-                if policy != PolicyName::Seed {
-                    let count = 3 * tile + 5;
-                    cases.push(Case { work: work(!in_place, 0), count, input: Input::Uniform });
+                if !is_seed {
+                    let other = ScanCase { in_place: !in_place, ..sums };
+                    cases.push(other.case(3 * tile + 5, Input::Uniform));
                 }
             }
         }
@@ -318,14 +149,13 @@ fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (index, element) in ElementType::ALL.into_iter().enumerate() {
         let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
         for (turn, operator) in operators.enumerate() {
-            let kind = if (index + turn) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
-            let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
-            if !is_known {
+            let kind = KINDS[(index + turn) % 2];
+            if (element, operator) != (ElementType::U32, ScanOperator::Add) {
                 scans.push((PolicyName::Small, kind, element, operator, 1));
             }
         }
     }
-    let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
+    let [inclusive, exclusive] = KINDS;
     for (policy, kind, element, operator, columns) in [
         (PolicyName::Default, inclusive, ElementType::F32, ScanOperator::Add, 1),
         (PolicyName::Default, exclusive, ElementType::F32, ScanOperator::Max, 4),
@@ -350,10 +180,9 @@ fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
         let in_place = index % 2 == 0;
         let sums = ScanCase::sum_of_u32(policy);
         let scan = ScanCase { kind, element, operator, columns, in_place, ..sums };
-        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let tile = scan.tile(capabilities);
         let mut add = |misalignment, count, input| {
-            let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
-            cases.push(Case { work, count, input });
+            cases.push(ScanCase { misalignment, ..scan.clone() }.case(count, input));
         };
         for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
             add(0, count, Input::Distinguishing);
@@ -379,12 +208,14 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
         for is_reverse in [false, true] {
             for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
                 let is_plain = segments.is_none() && !is_reverse && initial.is_none();
-                let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
-                let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
+                let kind = KINDS[(index + step + usize::from(is_reverse)) % 2];
                 // Every count without other options, and the counts in turn with them.
-                let counts = if is_plain { &counts[1..] } else { &counts[(index + step) % 3..][..1] };
+                let counts = if is_plain {
+                    &CountFrom::INDIRECT[..]
+                } else {
+                    &CountFrom::ALL[(index + step) % 3..][..1]
+                };
                 for &count_from in counts {
-                    let kind = kinds[(index + step + usize::from(is_reverse)) % 2];
                     scans.push(ScanCase { kind, is_reverse, initial, segments, count_from, ..plain.clone() });
                 }
             }
@@ -423,12 +254,12 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
     }
     let mut cases = Vec::new();
     for (index, scan) in scans.into_iter().enumerate() {
-        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let tile = scan.tile(capabilities);
         let is_chained = scan.algorithm == ScanAlgorithm::Chained;
         let mut add = |in_place, misalignment, count| {
             let in_place = in_place && !is_chained;
-            let work = Work::Scan(ScanCase { in_place, misalignment, ..scan.clone() });
-            cases.push(Case { work, count, input: Input::Distinguishing });
+            let scan = ScanCase { in_place, misalignment, ..scan.clone() };
+            cases.push(scan.case(count, Input::Distinguishing));
         };
         let in_place = index % 2 == 0;
         for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
@@ -446,34 +277,29 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Every operator on every type, inclusive and exclusive, forward and reverse, with both algorithms that support all of
 /// them, in small tiles.
 pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let mut scans = Vec::new();
+    let mut cases = Vec::new();
+    let mut add = |scan: ScanCase| {
+        let tile = scan.tile(capabilities);
+        // Counts and inputs that the other tables lack.
+        cases.extend([
+            scan.case(2, Input::EdgeValues),
+            scan.case(tile, Input::Distinguishing),
+            scan.case(tile + 1, Input::EdgeValues),
+            scan.case(2 * tile, Input::Distinguishing),
+            scan.case(99_991, Input::Distinguishing),
+            scan.case(tile * tile + 2, Input::EdgeValues),
+        ]);
+    };
+    let sums = ScanCase::sum_of_u32(PolicyName::Small);
     for element in ElementType::ALL {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
-            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+            for kind in KINDS {
                 for is_reverse in [false, true] {
-                    for algorithm in
-                        [ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ScanAlgorithm::Chained]
-                    {
-                        let sums = ScanCase::sum_of_u32(PolicyName::Small);
-                        scans.push(ScanCase { element, operator, kind, is_reverse, algorithm, ..sums });
+                    for algorithm in ScanAlgorithm::ALL.into_iter().filter(|&algorithm| is_known(algorithm)) {
+                        add(ScanCase { element, operator, kind, is_reverse, algorithm, ..sums.clone() });
                     }
                 }
             }
-        }
-    }
-    let mut cases = Vec::new();
-    for scan in scans {
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        // Counts and inputs that the other tables lack.
-        for (count, input) in [
-            (2, Input::EdgeValues),
-            (tile, Input::Distinguishing),
-            (tile + 1, Input::EdgeValues),
-            (2 * tile, Input::Distinguishing),
-            (99_991, Input::Distinguishing),
-            (tile * tile + 2, Input::EdgeValues),
-        ] {
-            cases.push(Case { work: Work::Scan(scan.clone()), count, input });
         }
     }
     cases
@@ -493,44 +319,17 @@ fn textbook_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
             if algorithm.refusal(&scan.config()).is_some() {
                 continue;
             }
-            let tile = u64::from(scan.policy(capabilities).tile_items());
-            let mut add = |misalignment, count, input| {
-                let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
-                cases.push(Case { work, count, input });
-            };
-            let mut counts = vec![0, 1, 2, 3, tile - 1, tile, tile + 1, 3 * tile, 4 * tile + 11];
+            let tile = scan.tile(capabilities);
+            let mut counts = BTreeSet::from([0, 1, 2, 3, tile - 1, tile, tile + 1, 3 * tile, 4 * tile + 11]);
             counts.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
-            counts.sort_unstable();
-            counts.dedup();
-            for count in counts {
-                add(0, count, Input::Uniform);
-            }
-            for input in [Input::Constant(1), Input::Constant(u32::MAX)] {
-                add(0, 3 * tile + 7, input);
-            }
-            add(4, 2 * tile + 3, Input::Uniform);
+            cases.extend(counts.into_iter().map(|count| scan.case(count, Input::Uniform)));
+            let constants = [1, u32::MAX].map(Input::Constant);
+            cases.extend(constants.map(|input| scan.case(3 * tile + 7, input)));
+            let misaligned = ScanCase { misalignment: 4, ..scan };
+            cases.push(misaligned.case(2 * tile + 3, Input::Uniform));
         }
     }
     cases
-}
-
-/// A sum of u32 with each algorithm, tuned.
-pub(super) fn all_algorithms() -> Vec<Work> {
-    let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
-    ScanAlgorithm::ALL.map(scan).into()
-}
-
-/// The benchmark works.
-pub(super) fn bench_works() -> Vec<Work> {
-    let mut works = Vec::new();
-    for (columns, policy, in_place) in
-        [(1, PolicyName::Default, false), (4, PolicyName::Default, false), (1, PolicyName::Seed, true)]
-    {
-        works.push(Work::Scan(ScanCase { columns, in_place, ..ScanCase::sum_of_u32(policy) }));
-    }
-    let algorithm = ScanAlgorithm::Chained;
-    works.push(Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }));
-    works
 }
 
 #[cfg(test)]
