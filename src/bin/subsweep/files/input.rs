@@ -94,12 +94,20 @@ pub enum Compared {
 pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
     /// Hundreds of times the size of a report of every case.
     const MAX_SIZE: u64 = 64 << 20;
-    let json = read_bytes(source, MAX_SIZE, "a report or an inspection")?;
+    let json = read_start(source, MAX_SIZE + 1)?;
     let compared = match json.trim_ascii_start().first() {
-        Some(b'[') => InspectedDevice::all_from_json(&json).map(Compared::Inspection),
-        _ => Report::from_json(&json).map(|report| Compared::Report(Box::new(report))),
+        Some(b'{' | b'[') if json.len() as u64 > MAX_SIZE => {
+            Err(InputProblem::TooLarge { max_size: MAX_SIZE, what: "a report or an inspection" })
+        }
+        Some(b'[') => {
+            InspectedDevice::all_from_json(&json).map(Compared::Inspection).map_err(InputProblem::Report)
+        }
+        // What does not begin as JSON is refused by its first byte.
+        _ => Report::from_json(&json)
+            .map(|report| Compared::Report(Box::new(report)))
+            .map_err(InputProblem::Report),
     };
-    compared.map_err(|error| InputError { input: source.to_string(), problem: error.into() })
+    compared.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
 /// An input error: one line with the file's name and the remedy.
