@@ -171,9 +171,9 @@ impl<'d> Bare<'d> {
                     }
                     Call::Barrier(barrier) => {
                         let memory = [vk::MemoryBarrier::default()
-                            .src_access_mask(barrier.before.access)
-                            .dst_access_mask(barrier.after.access)];
-                        let (from, to) = (barrier.before.stages, barrier.after.stages);
+                            .src_access_mask(barrier.source.access)
+                            .dst_access_mask(barrier.destination.access)];
+                        let (from, to) = (barrier.source.stages, barrier.destination.stages);
                         let flags = vk::DependencyFlags::empty();
                         raw.cmd_pipeline_barrier(commands, from, to, flags, &memory, &[], &[]);
                     }
@@ -218,14 +218,14 @@ impl Subject {
     /// A sort with an indirect count: dispatches are indirect.
     fn sort(gpu: &Gpu, name: &'static str, algorithm: SortAlgorithm) -> Result<Self> {
         let max = 1 << 20;
-        let config = SortConfig::keys(ElementType::U32).counts_on_device();
+        let config = SortConfig::keys(ElementType::U32).indirect_count();
         let policy = SortPolicy::tuned(algorithm, gpu.capabilities(), &config);
         let plan = SortPlan::new(gpu.device(), config.policy(policy))?;
         let size = 4 * u64::from(max);
         let memories = memories(gpu, [size, 16, plan.scratch_requirements(max.into()).size])?;
         let [keys, count, scratch] = memories.each_ref().map(GpuBuffer::range);
         let buffers = SortBuffers::new(keys.addresses(), scratch);
-        let count = Count::Device { address: count.address, max };
+        let count = Count::Indirect { address: count.address, max };
         let record = Box::new(move |recorder: &mut Recorder<'_>| plan.record(recorder, &buffers, count));
         Ok(Self { name, record, scratch, _memories: memories })
     }

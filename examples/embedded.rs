@@ -77,8 +77,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         raw.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
         let mut recorder = Recorder::new(&device, commands[0]);
         plan.record(&mut recorder, &buffers, count)?;
-        let (before, after) = (plan.last_access(), Access::HOST_READ);
-        recorder.barrier(Barrier { name: "sorted", before, after });
+        let (source, destination) = (plan.last_access(), Access::HOST_READ);
+        recorder.barrier(Barrier { name: "sorted", source, destination });
         raw.end_command_buffer(commands[0])?;
         let queue = raw.get_device_queue(family, 0);
         raw.queue_submit(queue, &[vk::SubmitInfo::default().command_buffers(&commands)], vk::Fence::null())?;

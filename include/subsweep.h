@@ -240,7 +240,7 @@ typedef struct SubsweepScanPlanCreateInfo {
 typedef struct SubsweepCount {
     /**
      * The address of an indirect count, a uint32_t at a multiple of 4, read when the commands run: for plans
-     * made with counts on the device. 0 if the count is known when recording.
+     * made with indirect counts. 0 if the count is known when recording.
      */
     VkDeviceAddress address;
     /**
@@ -707,7 +707,7 @@ typedef struct SubsweepSegmentedSortInfo {
 /**
  * Recordings may have an indirect count, read from device memory.
  */
-#define SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT 2
+#define SUBSWEEP_SCAN_INDIRECT_COUNT_BIT 2
 
 /**
  * A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
@@ -752,7 +752,7 @@ typedef struct SubsweepSegmentedSortInfo {
 /**
  * Recordings may have an indirect count, read from device memory.
  */
-#define SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT 4
+#define SUBSWEEP_SORT_INDIRECT_COUNT_BIT 4
 
 /**
  * Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
@@ -786,7 +786,7 @@ typedef struct SubsweepSegmentedSortInfo {
 /**
  * Recordings may have an indirect count, read from device memory.
  */
-#define SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT 1
+#define SUBSWEEP_GATHER_INDIRECT_COUNT_BIT 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -1086,7 +1086,7 @@ VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan,
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
  * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
- * with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+ * with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
  * Nothing is recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
@@ -1144,7 +1144,7 @@ VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
  * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
- * with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+ * with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
  * Nothing is recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
@@ -1249,7 +1249,7 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
  * Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
  * each segment; its algorithm must be null, and its flags must not include another form of memory
- * or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
+ * or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
  * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
@@ -1292,7 +1292,7 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
  * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
- * with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+ * with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
  * Nothing is recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan

@@ -228,7 +228,7 @@ pub enum Error {
     #[error(
         "segment {index} begins at {begin}, not in {earliest} to {latest}: segments begin in ascending order"
     )]
-    SegmentOutOfPlace {
+    SegmentOutOfOrder {
         /// Index of the segment, from 0.
         index: u64,
         /// Element at which it begins.

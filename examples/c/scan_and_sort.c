@@ -60,7 +60,7 @@ static SubsweepPlan *plan_scan(const SubsweepDevice *device) {
 static SubsweepPlan *plan_sort(const SubsweepDevice *device) {
     SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info};
     SubsweepPlan *plan = NULL;
-    info.flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT;
+    info.flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT;
     info.key_type = SUBSWEEP_ELEMENT_TYPE_U32;
     info.values = SUBSWEEP_SORT_VALUES_4_BYTES;
     host_check(subsweep_sort_plan_create(device, &info, &plan), "subsweep_sort_plan_create");

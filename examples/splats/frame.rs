@@ -69,7 +69,7 @@ impl<'g> Renderer<'g> {
                 SortConfig::pairs(ElementType::F32, ValueSize::B4)
                     .descending()
                     .double_buffer()
-                    .counts_on_device(),
+                    .indirect_count(),
             )?,
             project: Pipeline::project(gpu)?,
             compact: Pipeline::compact(gpu)?,
@@ -196,7 +196,7 @@ impl<'g> Renderer<'g> {
                 .values(order)
                 .alternates(slot.depths.range.addresses(), flags);
             // Indirect count: the number of instances of the draw.
-            let seen = Count::Device { address: slot.instance_count(), max: count };
+            let seen = Count::Indirect { address: slot.instance_count(), max: count };
             self.sort.cmd_record(commands, &buffers, seen)?;
         }
         Ok(self.sort.last_access())

@@ -13,7 +13,7 @@ use crate::gather::{Gather, GatherBuffers, GatherConfig};
 /// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
 pub type SubsweepGatherFlags = u32;
 /// Recordings may have an indirect count, read from device memory.
-pub const SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT: SubsweepGatherFlags = 1;
+pub const SUBSWEEP_GATHER_INDIRECT_COUNT_BIT: SubsweepGatherFlags = 1;
 
 /// The parameters of subsweep_gather_plan_create.
 #[repr(C)]
@@ -79,8 +79,8 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepGatherPlanCreateInfo| {
         let config = GatherConfig::elements(info.words_per_element);
-        let flags = flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT)?;
-        Ok(if flags == 0 { config } else { config.counts_on_device() })
+        let flags = flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_INDIRECT_COUNT_BIT)?;
+        Ok(if flags == 0 { config } else { config.indirect_count() })
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Gather, _>(device, info, plan, config) }
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
 /// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 /// Nothing is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan

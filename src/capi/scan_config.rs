@@ -61,13 +61,13 @@ pub type SubsweepScanFlags = u32;
 /// Every recording has an initial value: the carry-in of the first row, or of the first row of each segment.
 pub const SUBSWEEP_SCAN_INITIAL_VALUE_BIT: SubsweepScanFlags = 1;
 /// Recordings may have an indirect count, read from device memory.
-pub const SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT: SubsweepScanFlags = 2;
+pub const SUBSWEEP_SCAN_INDIRECT_COUNT_BIT: SubsweepScanFlags = 2;
 /// A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
 /// place are then refused.
 pub const SUBSWEEP_SCAN_OUT_OF_PLACE_BIT: SubsweepScanFlags = 4;
 
 const ALL_FLAGS: SubsweepScanFlags =
-    SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT;
+    SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_INDIRECT_COUNT_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT;
 
 /// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
 /// uint32_t.
@@ -149,8 +149,8 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
     if flags & SUBSWEEP_SCAN_INITIAL_VALUE_BIT != 0 {
         config = config.with_initial();
     }
-    if flags & SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT != 0 {
-        config = config.counts_on_device();
+    if flags & SUBSWEEP_SCAN_INDIRECT_COUNT_BIT != 0 {
+        config = config.indirect_count();
     }
     if flags & SUBSWEEP_SCAN_OUT_OF_PLACE_BIT != 0 {
         config = config.out_of_place();

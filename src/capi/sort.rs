@@ -37,7 +37,7 @@ pub const SUBSWEEP_SORT_DESCENDING_BIT: SubsweepSortFlags = 1;
 /// sorted by.
 pub const SUBSWEEP_SORT_BIT_RANGE_BIT: SubsweepSortFlags = 2;
 /// Recordings may have an indirect count, read from device memory.
-pub const SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT: SubsweepSortFlags = 4;
+pub const SUBSWEEP_SORT_INDIRECT_COUNT_BIT: SubsweepSortFlags = 4;
 /// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
 /// one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
 /// passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
@@ -58,7 +58,7 @@ pub const SUBSWEEP_SORT_DESTROYS_INPUT_BIT: SubsweepSortFlags = 64;
 
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_BIT_RANGE_BIT
-    | SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT
+    | SUBSWEEP_SORT_INDIRECT_COUNT_BIT
     | SUBSWEEP_SORT_DOUBLE_BUFFER_BIT
     | SUBSWEEP_SORT_LARGE_COUNTS_BIT
     | SUBSWEEP_SORT_OUT_OF_PLACE_BIT
@@ -152,8 +152,8 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
         let known = "give SUBSWEEP_SORT_BIT_RANGE_BIT with it, or 0";
         return Err(unknown("begin_bit or end_bit", value, known));
     }
-    if flags & SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT != 0 {
-        config = config.counts_on_device();
+    if flags & SUBSWEEP_SORT_INDIRECT_COUNT_BIT != 0 {
+        config = config.indirect_count();
     }
     config = match flags & FORMS {
         0 => config,
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
 /// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 /// Nothing is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan

@@ -120,7 +120,7 @@ impl SubsweepBufferRange {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SubsweepCount {
     /// The address of an indirect count, a uint32_t at a multiple of 4, read when the commands run: for plans
-    /// made with counts on the device. 0 if the count is known when recording.
+    /// made with indirect counts. 0 if the count is known when recording.
     pub address: VkDeviceAddress,
     /// The count. Of an indirect count the maximum, for which memory is sized: at most 2^32 - 1; a larger
     /// indirect count is clamped to it.
@@ -131,11 +131,11 @@ impl SubsweepCount {
     pub(super) fn checked(self) -> Result<Count> {
         let Self { address, count } = self;
         if address == 0 {
-            return Ok(Count::Host(count));
+            return Ok(Count::Direct(count));
         }
         let too_many =
             || Error::TooManyElements { count, max: u32::MAX.into(), what: "a count on the device" };
-        Ok(Count::Device { address, max: u32::try_from(count).map_err(|_| too_many())? })
+        Ok(Count::Indirect { address, max: u32::try_from(count).map_err(|_| too_many())? })
     }
 }
 
@@ -214,8 +214,8 @@ mod tests {
     #[test]
     fn a_count_on_the_device_is_of_32_bits() {
         let count = |address, count| SubsweepCount { address, count }.checked();
-        assert_eq!(count(0, 1 << 40).unwrap(), Count::Host(1 << 40));
-        assert_eq!(count(64, 5).unwrap(), Count::Device { address: 64, max: 5 });
+        assert_eq!(count(0, 1 << 40).unwrap(), Count::Direct(1 << 40));
+        assert_eq!(count(64, 5).unwrap(), Count::Indirect { address: 64, max: 5 });
         assert!(matches!(count(64, 1 << 32), Err(Failure::Library(Error::TooManyElements { .. }))));
     }
 }

@@ -56,25 +56,25 @@ pub struct Barrier {
     /// Purpose, in a few words.
     pub name: &'static str,
     /// Source scope: what must complete, and whose writes become available.
-    pub before: Access,
+    pub source: Access,
     /// Destination scope: what waits, and to which accesses the writes become visible.
-    pub after: Access,
+    pub destination: Access,
 }
 
 impl Barrier {
     /// Between dispatches: read after write, write after write, write after read.
     pub const COMPUTE_TO_COMPUTE: Self =
-        Self { name: "compute to compute", before: Access::COMPUTE_WRITE, after: Access::COMPUTE };
+        Self { name: "compute to compute", source: Access::COMPUTE_WRITE, destination: Access::COMPUTE };
     /// Between a fill or copy and a dispatch that reads or overwrites its destination.
     pub const TRANSFER_TO_COMPUTE: Self =
-        Self { name: "transfer to compute", before: Access::TRANSFER_WRITE, after: Access::COMPUTE };
+        Self { name: "transfer to compute", source: Access::TRANSFER_WRITE, destination: Access::COMPUTE };
     /// Between dispatches, where the later one also reads its indirect arguments from what the earlier one wrote.
     pub const COMPUTE_TO_INDIRECT: Self = Self {
         name: "compute to indirect",
-        before: Access::COMPUTE_WRITE,
-        after: Access::INDIRECT_READ.and(Access::COMPUTE),
+        source: Access::COMPUTE_WRITE,
+        destination: Access::INDIRECT_READ.and(Access::COMPUTE),
     };
     /// Between a dispatch and a copy that reads, or a fill or copy that overwrites, memory of the dispatch.
     pub const COMPUTE_TO_TRANSFER: Self =
-        Self { name: "compute to transfer", before: Access::COMPUTE_WRITE, after: Access::TRANSFER };
+        Self { name: "compute to transfer", source: Access::COMPUTE_WRITE, destination: Access::TRANSFER };
 }

@@ -231,11 +231,11 @@ impl Recording {
     }
 
     /// Applies a barrier to all earlier accesses.
-    fn barrier(&mut self, &Barrier { name, before, after }: &Barrier) {
+    fn barrier(&mut self, &Barrier { name, source, destination }: &Barrier) {
         let index = self.names.len();
         self.names.push(name);
         self.unneeded.insert(index);
-        let barrier = Barrier { name, before: expanded(before), after: expanded(after) };
+        let barrier = Barrier { name, source: expanded(source), destination: expanded(destination) };
         for PastTouch { touch, reach, reach_without, .. } in &mut self.touches {
             reach_without.iter_mut().for_each(|(_, without)| without.barrier(*touch, &barrier));
             reach_without.push((index, *reach));
@@ -258,14 +258,14 @@ impl Recording {
 
 impl Reach {
     fn barrier(&mut self, touch: Touch, barrier: &Barrier) {
-        let Barrier { before, after, .. } = barrier;
-        if !with_earlier(before.stages).intersects(touch.stage | self.waiting) {
+        let Barrier { source, destination, .. } = barrier;
+        if !with_earlier(source.stages).intersects(touch.stage | self.waiting) {
             return;
         }
-        self.waiting |= with_later(after.stages);
-        self.is_available |= before.stages.contains(touch.stage) && before.access.contains(touch.access);
+        self.waiting |= with_later(destination.stages);
+        self.is_available |= source.stages.contains(touch.stage) && source.access.contains(touch.access);
         if self.is_available {
-            self.visible |= after.access & accesses_of(after.stages);
+            self.visible |= destination.access & accesses_of(destination.stages);
         }
     }
 
@@ -386,7 +386,7 @@ mod tests {
         // A compute barrier does not make the stage of indirect arguments wait.
         assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A])]), [Missing::Execution]);
         let mut half = Barrier::COMPUTE_TO_INDIRECT;
-        half.after.access = vk::AccessFlags::SHADER_READ;
+        half.destination.access = vk::AccessFlags::SHADER_READ;
         let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A])];
         assert_eq!(missing(&half), [Missing::Visibility(access)]);
         // A compute barrier also orders a later write after the read of indirect arguments.
@@ -442,12 +442,12 @@ mod tests {
         let fill = || Command::Fill { range: A };
         assert_eq!(missing(&[fill(), COMPUTE, copy(&[A, B])]), [Missing::Execution]);
         let mut unavailable = to_compute;
-        unavailable.before.access = vk::AccessFlags::TRANSFER_READ;
+        unavailable.source.access = vk::AccessFlags::TRANSFER_READ;
         assert_eq!(
             missing(&[fill(), barrier(unavailable), copy(&[A, B])]),
             [Missing::Availability(vk::AccessFlags::TRANSFER_WRITE)]
         );
-        let invisible = Barrier { after: Access::COMPUTE_WRITE, ..to_compute };
+        let invisible = Barrier { destination: Access::COMPUTE_WRITE, ..to_compute };
         assert_eq!(
             missing(&[fill(), barrier(invisible), copy(&[A, B])]),
             [Missing::Visibility(vk::AccessFlags::SHADER_READ)]
@@ -474,7 +474,7 @@ mod tests {
             stages: vk::PipelineStageFlags::ALL_COMMANDS,
             access: vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE,
         };
-        let full = || Command::Barrier(Barrier { name: "full", before: all, after: all });
+        let full = || Command::Barrier(Barrier { name: "full", source: all, destination: all });
         let indirect = Command::Dispatch {
             kernel: COPY,
             ranges: &[B, C],
@@ -483,7 +483,7 @@ mod tests {
         };
         assert_eq!(findings(&[Command::Fill { range: A }, full(), copy(&[A, B]), full(), indirect]), []);
         let reads = Access { access: vk::AccessFlags::MEMORY_READ, ..all };
-        let unavailable = Barrier { name: "half", before: reads, after: all };
+        let unavailable = Barrier { name: "half", source: reads, destination: all };
         let found = missing(&[copy(&[A, B]), Command::Barrier(unavailable), copy(&[B, C])]);
         assert_eq!(found, [Missing::Availability(vk::AccessFlags::SHADER_WRITE)]);
     }

@@ -260,14 +260,14 @@ impl<'d> Recorder<'d> {
         self.trace(Command::Barrier(barrier));
         let Some(raw) = self.raw() else { return };
         let memory = [vk::MemoryBarrier::default()
-            .src_access_mask(barrier.before.access)
-            .dst_access_mask(barrier.after.access)];
+            .src_access_mask(barrier.source.access)
+            .dst_access_mask(barrier.destination.access)];
         // SAFETY: as the caller of `new` promises.
         unsafe {
             raw.cmd_pipeline_barrier(
                 self.command_buffer,
-                barrier.before.stages,
-                barrier.after.stages,
+                barrier.source.stages,
+                barrier.destination.stages,
                 vk::DependencyFlags::empty(),
                 &memory,
                 &[],

@@ -39,7 +39,7 @@ impl SortExpectation {
         let first = begins.first().map_or(count, |&begin| begin);
         let before = &keys[..first as usize * key_words];
         let mut all = match self.values {
-            SortValues::Places => Sorted { keys: before.to_vec(), values: vec![outside; first as usize] },
+            SortValues::Indices => Sorted { keys: before.to_vec(), values: vec![outside; first as usize] },
             // An empty bit range keeps the order.
             _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of(before),
         };
@@ -72,11 +72,11 @@ impl SortExpectation {
         let indices = pairs.iter().map(|(_, index)| *index);
         let values = match self.values {
             SortValues::None => Vec::new(),
-            SortValues::B4 | SortValues::Places => indices.collect(),
+            SortValues::B4 | SortValues::Indices => indices.collect(),
             SortValues::B8 => indices.flat_map(wide_value).collect(),
         };
         let keys = match self.values {
-            SortValues::Places => words.to_vec(),
+            SortValues::Indices => words.to_vec(),
             SortValues::None | SortValues::B4 | SortValues::B8 => {
                 let sorted: Vec<_> = pairs.into_iter().map(|(key, _)| key).collect();
                 bytemuck::cast_slice(&sorted).to_vec()
@@ -108,7 +108,7 @@ mod tests {
         let sorted = words(&[9, -1, 5, 5, -2, 0]);
         let got = of(SortValues::B4, &[1, 4, 4]);
         assert_eq!(got, Sorted { keys: sorted.clone(), values: vec![0, 2, 1, 3, 5, 4] });
-        let got = of(SortValues::Places, &[1, 4, 6]);
+        let got = of(SortValues::Indices, &[1, 4, 6]);
         let unsorted = words(&[9, 5, -1, 5, 0, -2]);
         assert_eq!(got, Sorted { keys: unsorted.clone(), values: vec![77, 2, 1, 3, 5, 4] });
         assert_eq!(of(SortValues::None, &[]), Sorted { keys: unsorted, values: vec![] });
@@ -122,7 +122,7 @@ mod tests {
         let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
         let got = sorted(SortValues::B4, false, 0..64, &keys);
         assert_eq!(got, Sorted { keys: words(&[-1, 0, 5, 5]), values: vec![1, 3, 0, 2] });
-        let got = sorted(SortValues::Places, true, 0..64, &keys);
+        let got = sorted(SortValues::Indices, true, 0..64, &keys);
         assert_eq!(got, Sorted { keys: words(&keys), values: vec![0, 2, 3, 1] });
         let got = sorted(SortValues::None, true, 63..64, &keys);
         assert_eq!(got, Sorted { keys: words(&[5, 5, 0, -1]), values: vec![] });

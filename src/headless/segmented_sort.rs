@@ -92,7 +92,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
-    /// [`Error::SegmentOutOfPlace`] if segments do not begin in ascending order and within the keys, and the errors of
+    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan).
     pub fn prepare_segmented_sort<'a>(
         &'a self,
@@ -131,7 +131,7 @@ fn check_segments(segments: &[u32], count: u64) -> Result<()> {
     let mut earliest = 0;
     for (index, begin) in (0..).zip(segments.iter().copied().map(u64::from)) {
         if !(earliest..=count).contains(&begin) {
-            return Err(Error::SegmentOutOfPlace { index, begin, earliest, latest: count });
+            return Err(Error::SegmentOutOfOrder { index, begin, earliest, latest: count });
         }
         earliest = begin;
     }

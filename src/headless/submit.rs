@@ -237,10 +237,10 @@ const WORK: Access = Access::COMPUTE.and(Access::TRANSFER);
 
 /// Makes writes of earlier submissions available and visible to this one.
 const AFTER_EARLIER_SUBMISSIONS: Barrier =
-    Barrier { name: "after earlier submissions", before: WORK_WRITES, after: WORK };
+    Barrier { name: "after earlier submissions", source: WORK_WRITES, destination: WORK };
 /// Makes writes of this submission visible to the host, once the fence is signalled.
 const BEFORE_THE_HOST: Barrier =
-    Barrier { name: "before the host", before: WORK_WRITES, after: Access::HOST_READ };
+    Barrier { name: "before the host", source: WORK_WRITES, destination: Access::HOST_READ };
 const WORK_WRITES: Access = Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE);
 
 impl Drop for Submitter {

@@ -59,12 +59,12 @@ impl LevelArgsWriter {
     pub(super) fn new(
         device: &Device,
         subgroup_size: Option<u32>,
-        counts_on_device: bool,
+        has_indirect_count: bool,
     ) -> Result<Option<Self>> {
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
         let pipeline = || Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options);
-        Ok(counts_on_device.then(pipeline).transpose()?.map(Self))
+        Ok(has_indirect_count.then(pipeline).transpose()?.map(Self))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {
@@ -147,16 +147,16 @@ impl Workgroups {
     ) -> Result<Self> {
         let TileGrid { tile_items, column_count } = grid;
         match (count, level_args) {
-            (Count::Device { address, max }, Some(level_args)) => {
+            (Count::Indirect { address, max }, Some(level_args)) => {
                 let levels = LevelArgs(scratch.slice(offset, LevelArgs::size(1)));
                 let grid = LevelGrid { max_count: max, tile_items, level_count: 1, column_count };
                 level_args.record(recorder, address, levels, grid)?;
                 Ok(Self::Device(levels))
             }
-            (Count::Host(count), _) => {
+            (Count::Direct(count), _) => {
                 Ok(Self::Host(count.div_ceil(tile_items.into()) * u64::from(column_count)))
             }
-            (Count::Device { .. }, None) => unreachable!("`Count::check_supported` was called"),
+            (Count::Indirect { .. }, None) => unreachable!("`Count::check_supported` was called"),
         }
     }
 

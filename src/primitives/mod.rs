@@ -24,10 +24,10 @@ use crate::error::{Error, PolicyConflict, Result, within};
 #[non_exhaustive]
 pub enum Count {
     /// Direct count, given at recording.
-    Host(u64),
+    Direct(u64),
     /// Indirect count, read from device memory when the commands execute. Indirect dispatches launch as many workgroups
     /// as it needs.
-    Device {
+    Indirect {
         /// Device address of the count, a u32.
         address: vk::DeviceAddress,
         /// Maximum count, for which memory is sized. A larger count is treated as `max`.
@@ -37,7 +37,7 @@ pub enum Count {
 
 impl From<u64> for Count {
     fn from(count: u64) -> Self {
-        Self::Host(count)
+        Self::Direct(count)
     }
 }
 
@@ -45,16 +45,16 @@ impl Count {
     /// The maximum of the count.
     pub const fn max(self) -> u64 {
         match self {
-            Self::Host(count) => count,
-            Self::Device { max, .. } => max as u64,
+            Self::Direct(count) => count,
+            Self::Indirect { max, .. } => max as u64,
         }
     }
 
     /// Range of an indirect count; empty for a direct one.
     const fn on_device(self) -> AddressRange {
         match self {
-            Self::Host(_) => AddressRange::new(0, 0),
-            Self::Device { address, .. } => AddressRange::new(address, size_of::<u32>() as u64),
+            Self::Direct(_) => AddressRange::new(0, 0),
+            Self::Indirect { address, .. } => AddressRange::new(address, size_of::<u32>() as u64),
         }
     }
 
@@ -76,10 +76,10 @@ impl Counts for Count {
         Self::max(self) == 0
     }
 
-    fn check_supported(self, counts_on_device: bool) -> Result<()> {
+    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
         match self {
-            Self::Device { .. } if !counts_on_device => Err(Error::Unsupported {
-                reason: "the plan takes counts from the host alone; make it for counts on the device",
+            Self::Indirect { .. } if !has_indirect_count => Err(Error::Unsupported {
+                reason: "the plan takes direct counts only; make it with indirect_count",
             }),
             _ => Ok(()),
         }
@@ -175,7 +175,7 @@ impl Tiles {
 /// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
 /// quads and words, the count is direct and a multiple of `pack_items`.
 fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
-    let is_whole = matches!(count, Count::Host(count) if count.is_multiple_of(pack_items.into()));
+    let is_whole = matches!(count, Count::Direct(count) if count.is_multiple_of(pack_items.into()));
     (mixed_access || is_whole) && ranges.iter().all(|range| range.is_aligned(16))
 }
 

@@ -71,7 +71,7 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
 
     /// Whether the configuration supports indirect counts.
     #[doc(hidden)]
-    fn counts_on_device(config: &Self::Config) -> bool;
+    fn has_indirect_count(config: &Self::Config) -> bool;
 
     /// Accesses before the first barrier.
     #[doc(hidden)]
@@ -100,7 +100,7 @@ pub trait Counts: Copy + Debug {
 
     /// Fails for an indirect count, unless the plan supports those.
     #[doc(hidden)]
-    fn check_supported(self, counts_on_device: bool) -> Result<()>;
+    fn check_supported(self, has_indirect_count: bool) -> Result<()>;
 }
 
 /// An algorithm of a primitive, specialized for a plan.
@@ -297,7 +297,7 @@ impl<P: Primitive> Plan<P> {
         let count = count.into();
         recorder.check_device(&self.device)?;
         self.check_count(count.max())?;
-        count.check_supported(P::counts_on_device(&self.config))?;
+        count.check_supported(P::has_indirect_count(&self.config))?;
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
             None if count.is_zero() => Ok(()),

@@ -57,11 +57,11 @@ int main(void) {
     SubsweepScanInfo scan_info = {.struct_size = sizeof scan_info, .count = {.count = COUNT}};
     SubsweepSortInfo sort_info = {.struct_size = sizeof sort_info, .count = {.count = COUNT}};
     const SubsweepScanPlanCreateInfo of_counted = {.struct_size = sizeof of_counted,
-                                                   .flags = SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT};
+                                                   .flags = SUBSWEEP_SCAN_INDIRECT_COUNT_BIT};
     const SubsweepSortPlanCreateInfo of_segments = {.struct_size = sizeof of_segments,
-                                                    .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT};
+                                                    .flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT};
     const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather,
-                                                    .flags = SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT,
+                                                    .flags = SUBSWEEP_GATHER_INDIRECT_COUNT_BIT,
                                                     .words_per_element = 1};
     SubsweepScanInfo counted_info = {.struct_size = sizeof counted_info, .count = {.count = COUNT}};
     SubsweepSegmentedSortInfo segments_info = {

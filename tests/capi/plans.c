@@ -105,7 +105,7 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
 /* Exclusive sums of three columns, with a GPU-resident count of rows and initial row. */
 static void scan_columns(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_INDIRECT_COUNT_BIT,
                                                 .kind = SUBSWEEP_SCAN_KIND_EXCLUSIVE,
                                                 .column_count = 3};
     SubsweepScratchRequirements needs;
@@ -297,7 +297,7 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
 static void sort_segments(const Host *host, const SubsweepDevice *device) {
     enum { SEGMENT_COUNT = 100 };
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT,
+                                                .flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT,
                                                 .values = SUBSWEEP_SORT_VALUES_8_BYTES};
     SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {

@@ -263,7 +263,7 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "18446744073709551615");
     info = right;
     info.count.address = memory->address;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "counts from the host");
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "direct counts only");
     info.count.count = (uint64_t)1 << 32;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "4294967296");
     info = right;
@@ -344,7 +344,7 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     in_segments.segments = part(memory, 48, 8);
     in_segments.segment_count.address = memory->address + 256;
     REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
-           "counts from the host");
+           "direct counts only");
     REFUSE(subsweep_cmd_segmented_sort(NULL, commands, &in_segments), SUBSWEEP_ERROR_NULL, "plan");
     EXPECT(!subsweep_sort_plan_is_result_in_alt(segmented, 10));
     subsweep_plan_destroy(segmented);

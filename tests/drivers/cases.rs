@@ -286,7 +286,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
             is_taken && is_small && scan.operator == ScanOperator::Add
         }
         Work::Sort(sort) => {
-            let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_large_counts;
+            let is_plain = !sort.is_descending && !sort.is_double_buffered && !sort.has_large_counts;
             let is_smallest = match sort.algorithm {
                 SortAlgorithm::SingleWorkgroup => true,
                 // Bins of 2 bits are counted like bins of 4 bits, and take four times as long to compile.

@@ -37,7 +37,7 @@ fn poisoned(gpu: &Gpu, size: u64) -> Result<GpuBuffer, Failed> {
 }
 
 fn on_device(memory: &Memory<'_>, max: u32) -> Count {
-    Count::Device { address: memory.range().address, max }
+    Count::Indirect { address: memory.range().address, max }
 }
 
 fn chained(gpu: &Gpu) -> Result<(), Failed> {
@@ -47,7 +47,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
     let max = 70 * tile + 5;
     let input = random(4, max as usize);
     for (policy, is_reverse) in [(small, false), (small, true), (small.with_fixed_tree(), false)] {
-        let config = ScanConfig::exclusive().out_of_place().counts_on_device().policy(policy);
+        let config = ScanConfig::exclusive().out_of_place().indirect_count().policy(policy);
         let plan = ScanPlan::new(gpu.device(), if is_reverse { config.reverse() } else { config })?;
         let source = Memory::of(gpu, &input, Access::Quads)?;
         let scratch = poisoned(gpu, plan.scratch_requirements(max.into()).size)?;
@@ -61,7 +61,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
                 sum = sum.wrapping_add(input[index]);
             }
             let count_memory = Memory::of(gpu, &[stored], Access::Words)?;
-            let counts = [on_device(&count_memory, max), Count::Host(count as u64)];
+            let counts = [on_device(&count_memory, max), Count::Direct(count as u64)];
             for count in counts {
                 let destination = Memory::poisoned(gpu, input.len(), Access::Quads)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
@@ -93,7 +93,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
     let [.., large] = policy.max_extents();
     let max = 9 * large;
     let config = SegmentedSortConfig::new(SortConfig::pairs(ElementType::U32, ValueSize::B4));
-    let plan = SegmentedSortPlan::new(gpu.device(), config.counts_on_device().policy(policy))?;
+    let plan = SegmentedSortPlan::new(gpu.device(), config.indirect_count().policy(policy))?;
     let keys = random(6, max as usize);
     let values: Vec<u32> = (0..max).collect();
     // Segments of every size class; the last one is long.
@@ -114,9 +114,9 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
             let [count_memory, segment_count_memory] =
                 [stored, stored_segments].map(|count| Memory::of(gpu, &[count], Access::Words));
             let (count_memory, segment_count_memory) = (count_memory?, segment_count_memory?);
-            let both = [on_device(&count_memory, max), Count::Host(count.into())];
+            let both = [on_device(&count_memory, max), Count::Direct(count.into())];
             let segments_both =
-                [on_device(&segment_count_memory, segment_max), Count::Host(segment_count.into())];
+                [on_device(&segment_count_memory, segment_max), Count::Direct(segment_count.into())];
             for (count, segment_count) in
                 both.into_iter().flat_map(|count| segments_both.map(|segment_count| (count, segment_count)))
             {
@@ -146,7 +146,7 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let keys = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).policy(small_policy(gpu));
     let (memory, scratch) = (gpu.allocate(1024)?, gpu.allocate(1 << 16)?);
     let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let on_device = |offset| Count::Device { address: memory.range().address + offset, max: 10 };
+    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
     let refused = |config: SegmentedSortConfig, count: Count, segment_count: Count| {
         let plan = SegmentedSortPlan::new(gpu.device(), config)?;
         let buffers = SegmentedSortBuffers::new(at(0, 40), at(400, 40), scratch.range());
@@ -158,17 +158,17 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
         }
         .map(|_| ())
     };
-    let ten = Count::Host(10);
+    let ten = Count::Direct(10);
     for (count, segment_count) in
         [(on_device(800), ten), (ten, on_device(800)), (on_device(800), on_device(804))]
     {
         let plain = refused(keys, count, segment_count);
         assert!(
-            matches!(plain, Err(Error::Unsupported { reason }) if reason.contains("counts on the device")),
+            matches!(plain, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")),
             "{plain:?}"
         );
     }
-    let counted = keys.counts_on_device();
+    let counted = keys.indirect_count();
     let misaligned = |what, offset| {
         Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
     };
@@ -177,7 +177,7 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(refused(counted, on_device(36), ten), overlap("the count", "keys"));
     assert_eq!(refused(counted, ten, on_device(36)), overlap("keys", "the count of segments"));
-    let in_scratch = Count::Device { address: scratch.range().address, max: 10 };
+    let in_scratch = Count::Indirect { address: scratch.range().address, max: 10 };
     assert_eq!(refused(counted, ten, in_scratch), overlap("scratch", "the count of segments"));
     Ok(())
 }

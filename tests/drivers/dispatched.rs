@@ -87,7 +87,7 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
         let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
         let segmented = [SegmentsBy::Flags, SegmentsBy::Offsets]
             .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));
-        let others = [scan.out_of_place(), scan.counts_on_device()];
+        let others = [scan.out_of_place(), scan.indirect_count()];
         for config in plain.into_iter().chain(segmented.into_iter().flatten()).chain(others) {
             kernels.extend(gpu.plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
         }
@@ -95,7 +95,7 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     for key in [ElementType::U32, ElementType::U64] {
         let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
         for config in [SortConfig::keys(key), SortConfig::argsort(key)].into_iter().chain(pairs) {
-            for config in [config, config.counts_on_device()] {
+            for config in [config, config.indirect_count()] {
                 kernels.extend(gpu.plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
             }
             let segmented = gpu.plan(config)?;
@@ -103,7 +103,7 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
         }
     }
     for words in 1..=4 {
-        for config in [GatherConfig::elements(words), GatherConfig::elements(words).counts_on_device()] {
+        for config in [GatherConfig::elements(words), GatherConfig::elements(words).indirect_count()] {
             let plan = gpu.plan(config)?;
             kernels.extend(plan.pipelines().map(|pipeline| pipeline.kernel().name));
         }

@@ -63,7 +63,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
         (pairs, 7..7, most, 0),
         (keys, 0..32, 1, 8),
     ] {
-        let config = form.of(config.bits(bits.clone()).counts_on_device()).policy(policy);
+        let config = form.of(config.bits(bits.clone()).indirect_count()).policy(policy);
         let plan = gpu.plan(config)?;
         for is_indirect in [false, true] {
             let run = Run { plan: &plan, count, misalignment, is_indirect };
@@ -126,8 +126,8 @@ impl Run<'_> {
             .values(range(values_in, values_size))
             .alternates(range(keys_out, keys_size), range(values_out, values_size));
         let count = match self.is_indirect {
-            false => Count::Host(self.count.into()),
-            true => Count::Device { address: range(counts, 4).address, max: self.count },
+            false => Count::Direct(self.count.into()),
+            true => Count::Indirect { address: range(counts, 4).address, max: self.count },
         };
         // SAFETY: the memory lives until `submit` has waited.
         unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;

@@ -84,7 +84,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let keys = SortConfig::keys(ElementType::U32);
     let mut three = [3u32, 2, 1];
     let out_of_place =
-        |index, begin, earliest| Err(Error::SegmentOutOfPlace { index, begin, earliest, latest: 3 });
+        |index, begin, earliest| Err(Error::SegmentOutOfOrder { index, begin, earliest, latest: 3 });
     assert_eq!(gpu.segmented_sort(keys, &mut three, &[0, 2, 1]), out_of_place(2, 1, 2));
     assert_eq!(gpu.segmented_sort(keys, &mut three, &[0, 4]), out_of_place(1, 4, 0));
     let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));

@@ -169,11 +169,11 @@ impl Gpu {
             let encoder = encoder.ok_or("the encoder has another backend")?;
             // SAFETY: wgpu has begun the command buffer; `draw_frames` keeps the plan and the memory.
             let mut recorder = unsafe { Recorder::new(&self.adopted, encoder.raw_handle()) };
-            let (before, after) = (Access::COMPUTE_WRITE, plan.first_access());
-            recorder.barrier(Barrier { name: "projected", before, after });
+            let (source, destination) = (Access::COMPUTE_WRITE, plan.first_access());
+            recorder.barrier(Barrier { name: "projected", source, destination });
             plan.record(&mut recorder, buffers, u64::from(POINT_COUNT))?;
-            let (before, after) = (plan.last_access(), Access::COMPUTE);
-            recorder.barrier(Barrier { name: "sorted", before, after });
+            let (source, destination) = (plan.last_access(), Access::COMPUTE);
+            recorder.barrier(Barrier { name: "sorted", source, destination });
             Ok(())
         };
         // SAFETY: nothing else is recorded into this encoder.

@@ -62,7 +62,7 @@ impl GatherCase {
     /// The plan's configuration without its policy.
     pub const fn config(&self) -> GatherConfig {
         let config = GatherConfig::elements(self.words);
-        if self.count_from.is_indirect() { config.counts_on_device() } else { config }
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
     /// `count` indices, followed by zeros that must not be read.

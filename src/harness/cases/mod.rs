@@ -546,7 +546,7 @@ mod tests {
                 "algorithm",
                 &["onesweep", "radix-8bit", "radix-4bit", "radix-2bit", "single-workgroup"][..],
             );
-            let results = ("result", &["in-place", "anywhere"][..]);
+            let results = ("result", &["in-place", "double-buffer"][..]);
             let parameters = [
                 TYPES,
                 VALUES,

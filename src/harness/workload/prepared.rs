@@ -95,8 +95,8 @@ impl Ranges {
 
     pub fn count(&self, CountOperand { room, indirect }: CountOperand) -> Count {
         match indirect {
-            None => Count::Host(room),
-            Some(count) => Count::Device { address: self.operand(count).address, max: room as u32 },
+            None => Count::Direct(room),
+            Some(count) => Count::Indirect { address: self.operand(count).address, max: room as u32 },
         }
     }
 }

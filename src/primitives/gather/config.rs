@@ -9,7 +9,7 @@ use crate::primitives::{Count, ScratchRequirements, check_disjoint};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GatherConfig {
     words_per_element: u32,
-    pub(super) counts_on_device: bool,
+    pub(super) has_indirect_count: bool,
     pub(super) policy: Option<GatherPolicy>,
 }
 
@@ -20,12 +20,12 @@ impl GatherConfig {
     /// Elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`]: numbers, rows of a table, or any structs
     /// of a multiple of 4 bytes.
     pub const fn elements(words_per_element: u32) -> Self {
-        Self { words_per_element, counts_on_device: false, policy: None }
+        Self { words_per_element, has_indirect_count: false, policy: None }
     }
 
-    /// Supports indirect counts, [`Count::Device`](crate::Count::Device), which need scratch.
-    pub const fn counts_on_device(mut self) -> Self {
-        self.counts_on_device = true;
+    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), which need scratch.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
         self
     }
 

@@ -142,7 +142,7 @@ impl Primitive for Gather {
             element_size: config.element_size(),
             any_address: gather_pipeline(1)?,
             aligned: aligned.map(gather_pipeline).transpose()?,
-            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.counts_on_device)?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         };
         Ok((policy, gather))
     }
@@ -162,14 +162,14 @@ impl Primitive for Gather {
         scratch: ScratchRequirements,
     ) -> Result<GatherBuffers> {
         let scratch = match count {
-            Count::Host(_) => ScratchRequirements::new(0),
-            Count::Device { .. } => scratch,
+            Count::Direct(_) => ScratchRequirements::new(0),
+            Count::Indirect { .. } => scratch,
         };
         buffers.checked(config, count, scratch)
     }
 
-    fn counts_on_device(config: &GatherConfig) -> bool {
-        config.counts_on_device
+    fn has_indirect_count(config: &GatherConfig) -> bool {
+        config.has_indirect_count
     }
 
     fn first_access(&self, _: &GatherConfig) -> Access {

@@ -127,7 +127,7 @@ impl Chained {
             pack_items: shape.items_per_pack(),
             quads: access(true)?,
             words: access(false)?,
-            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.counts_on_device)?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
     }
 

@@ -27,7 +27,7 @@ pub struct ScanConfig {
     pub(super) direction: Direction,
     pub(super) segments: Option<SegmentsBy>,
     pub(super) has_initial: bool,
-    pub(super) counts_on_device: bool,
+    pub(super) has_indirect_count: bool,
     pub(super) is_out_of_place: bool,
     pub(super) ranges: Ranges,
     pub(super) policy: Option<ScanPolicy>,
@@ -104,7 +104,7 @@ impl ScanConfig {
             direction: Direction::Forward,
             segments: None,
             has_initial: false,
-            counts_on_device: false,
+            has_indirect_count: false,
             is_out_of_place: false,
             ranges: Ranges::AnyAddress,
             policy: None,
@@ -164,9 +164,9 @@ impl ScanConfig {
         self
     }
 
-    /// Supports indirect counts, [`Count::Device`](crate::Count::Device).
-    pub const fn counts_on_device(mut self) -> Self {
-        self.counts_on_device = true;
+    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect).
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
         self
     }
 
@@ -254,7 +254,7 @@ impl ScanConfig {
 
     /// Likewise, forward or reverse.
     pub(super) fn is_plain_either_way(&self) -> bool {
-        self.segments.is_none() && !self.has_initial && !self.counts_on_device
+        self.segments.is_none() && !self.has_initial && !self.has_indirect_count
     }
 
     /// Whether results depend on the order of operations: sums and products of floats.

@@ -174,8 +174,8 @@ impl Primitive for Scan {
         buffers.checked(config, count, scratch)
     }
 
-    fn counts_on_device(config: &ScanConfig) -> bool {
-        config.counts_on_device
+    fn has_indirect_count(config: &ScanConfig) -> bool {
+        config.has_indirect_count
     }
 
     fn first_access(&self, config: &ScanConfig) -> Access {

@@ -259,7 +259,7 @@ impl ScanPolicy {
                 )?;
                 require(
                     config.is_plain(),
-                    "the seed's scan is forward, without initial value, segments or counts on the device",
+                    "the seed's scan is forward, without initial value, segments or indirect counts",
                 )?;
                 require(
                     config.is_sum_of_u32() && config.column_count() <= Self::MAX_SEED_COLUMNS,

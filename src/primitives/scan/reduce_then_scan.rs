@@ -95,7 +95,7 @@ struct ScratchShape {
     is_segmented: bool,
     by_offsets: bool,
     has_initial: bool,
-    counts_on_device: bool,
+    has_indirect_count: bool,
 }
 
 /// Key of the up-sweep's pipelines.
@@ -165,7 +165,7 @@ impl ScratchLayout {
         }
         let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
         let initial = take(shape.has_initial, shape.row_size);
-        let levels_on_device = take(shape.counts_on_device, LevelArgs::size(levels.len as u64));
+        let levels_on_device = take(shape.has_indirect_count, LevelArgs::size(levels.len as u64));
         let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
         Self { levels, heads, initial, levels_on_device, head_bits }
     }
@@ -219,7 +219,7 @@ impl ReduceThenScan {
             is_segmented: config.segments.is_some(),
             by_offsets: config.segments == Some(SegmentsBy::Offsets),
             has_initial: config.has_initial,
-            counts_on_device: config.counts_on_device,
+            has_indirect_count: config.has_indirect_count,
         };
         Ok(Self {
             kind: config.kind,
@@ -232,7 +232,7 @@ impl ReduceThenScan {
             pack_items: shape.items_per_pack(),
             reduces,
             downsweeps,
-            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.counts_on_device)?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
             mark_segments: sizes.by_offsets.then(mark_segments).transpose()?,
         })
     }
@@ -387,7 +387,7 @@ impl<'a> Recording<'a> {
             recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
             has_dispatches = true;
         }
-        if let (&Count::Device { address, max }, Some(level_args)) = (count, &scan.level_args) {
+        if let (&Count::Indirect { address, max }, Some(level_args)) = (count, &scan.level_args) {
             let grid = LevelGrid {
                 max_count: max,
                 tile_items: scan.shape.tile_items,
@@ -459,11 +459,11 @@ impl<'a> Recording<'a> {
         push: &P,
     ) -> Result<()> {
         match self.count {
-            Count::Host(_) => {
+            Count::Direct(_) => {
                 let tiles = u64::from(self.tiles(level)?.count);
                 recorder.dispatch(pipeline, push, tiles * u64::from(self.scan.column_count))
             }
-            Count::Device { .. } => {
+            Count::Indirect { .. } => {
                 recorder.dispatch_indirect(pipeline, push, self.levels_on_device().workgroups(level))
             }
         }
@@ -476,8 +476,8 @@ impl<'a> Recording<'a> {
     /// The tiles of a level for an indirect count; empty for a direct one.
     fn tiles_on_device(&self, level: usize) -> AddressRange {
         match self.count {
-            Count::Host(_) => AddressRange::default(),
-            Count::Device { .. } => self.levels_on_device().tiles(level),
+            Count::Direct(_) => AddressRange::default(),
+            Count::Indirect { .. } => self.levels_on_device().tiles(level),
         }
     }
 
@@ -556,7 +556,7 @@ mod tests {
             is_segmented: true,
             by_offsets: true,
             has_initial: true,
-            counts_on_device: true,
+            has_indirect_count: true,
             ..plain
         };
         let (layout, scratch_size) = layout(&all, 1000);

@@ -200,7 +200,7 @@ mod tests {
             let expected = if is_known { ScanAlgorithm::Chained } else { two_passes };
             assert_eq!(algorithm(apart), expected, "{driver:?}");
             assert_eq!(algorithm(apart.element(ElementType::F64)), expected, "{driver:?}");
-            assert_eq!(algorithm(apart.counts_on_device()), expected, "{driver:?}");
+            assert_eq!(algorithm(apart.indirect_count()), expected, "{driver:?}");
             for other in [ScanConfig::inclusive(), apart.columns(2), apart.columns(0)] {
                 assert_eq!(algorithm(other), two_passes, "{driver:?}, {other:?}");
             }

@@ -95,7 +95,7 @@ pub struct SortConfig {
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
     pub(super) form: Form,
-    pub(super) counts_on_device: bool,
+    pub(super) has_indirect_count: bool,
     pub(super) has_large_counts: bool,
     pub(super) policy: Option<SortPolicy>,
 }
@@ -109,7 +109,7 @@ impl SortConfig {
             begin_bit: 0,
             end_bit: key.bits(),
             form: Form::InPlace,
-            counts_on_device: false,
+            has_indirect_count: false,
             has_large_counts: false,
             policy: None,
         }
@@ -176,9 +176,9 @@ impl SortConfig {
         self
     }
 
-    /// Supports indirect counts, [`Count::Device`]. Does not slow down direct ones.
-    pub const fn counts_on_device(mut self) -> Self {
-        self.counts_on_device = true;
+    /// Supports indirect counts, [`Count::Indirect`]. Does not slow down direct ones.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
         self
     }
 

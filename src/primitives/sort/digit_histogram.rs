@@ -140,7 +140,7 @@ impl DigitHistogram {
             tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
             pipeline: pipeline(kernel, &constants)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
-            level_args: LevelArgsWriter::new(device, subgroup_size, config.counts_on_device)?,
+            level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
     }
 

@@ -173,8 +173,8 @@ impl Primitive for Sort {
         buffers.checked(config, count, scratch)
     }
 
-    fn counts_on_device(config: &SortConfig) -> bool {
-        config.counts_on_device
+    fn has_indirect_count(config: &SortConfig) -> bool {
+        config.has_indirect_count
     }
 
     fn first_access(&self, _: &SortConfig) -> Access {

@@ -141,7 +141,7 @@ impl Passes {
             has_bins: false,
         };
         let scan = ScanConfig::exclusive().policy(policy.scan);
-        let scan = if config.counts_on_device { scan.counts_on_device() } else { scan };
+        let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
         Ok(Self {
             config: *config,
             passes,
@@ -200,9 +200,9 @@ impl Algorithm<Sort> for Passes {
     ) -> Result<()> {
         let scratch = buffers.scratch;
         let max_on_device = match count {
-            Count::Host(_) => None,
+            Count::Direct(_) => None,
             // Fits: it is limited by `max_count`.
-            Count::Device { .. } => Some(layout.counter_count as u32),
+            Count::Indirect { .. } => Some(layout.counter_count as u32),
         };
         self.histogram.record(
             recorder,
@@ -234,10 +234,10 @@ impl Algorithm<Sort> for Passes {
                 // A skipped pass scans undefined counts, which are not read.
                 None => {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-                    Count::Host(layout.counter_count)
+                    Count::Direct(layout.counter_count)
                 }
                 // The scan reads the number of counters first, and has a barrier before it reads the counters.
-                Some(max) => Count::Device { address: pass_args.count_of_counts(), max },
+                Some(max) => Count::Indirect { address: pass_args.count_of_counts(), max },
             };
             self.scan.record(recorder, &scan_buffers, counter_count)?;
             recorder.phase(c"scatter");

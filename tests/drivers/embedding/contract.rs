@@ -55,7 +55,7 @@ impl Room {
     }
 
     fn count(&self) -> Count {
-        Count::Device { address: self.arrays.address, max: COUNT }
+        Count::Indirect { address: self.arrays.address, max: COUNT }
     }
 }
 
@@ -63,11 +63,11 @@ impl Room {
 pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     let [first, second, third] = [0, 1, 2].map(|index| room.array(index));
-    let host = Count::Host(COUNT.into());
+    let host = Count::Direct(COUNT.into());
 
     let tiles = ScanPolicy::tiled(64, 4, 4);
     let plain = ScanConfig::inclusive();
-    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().counts_on_device();
+    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().indirect_count();
     let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
     let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
     let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
@@ -76,10 +76,10 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let in_place = ScanBuffers::in_place(first, room.scratch);
     for (name, config, buffers, count) in [
         ("a scan", plain.policy(tiles), apart, host),
-        ("a scan in place of a count on the device", plain.counts_on_device(), in_place, room.count()),
+        ("a scan in place of a count on the device", plain.indirect_count(), in_place, room.count()),
         ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
         ("a chained scan", chained, apart, host),
-        ("a chained scan of a count on the device", chained.counts_on_device(), apart, room.count()),
+        ("a chained scan of a count on the device", chained.indirect_count(), apart, room.count()),
         ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
         ("scan-then-propagate", of(ScanAlgorithm::ScanThenPropagate), in_place, host),
         ("the seed's scan", plain.policy(ScanPolicy::seed()), in_place, host),
@@ -103,7 +103,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         if algorithm == SortAlgorithm::SingleWorkgroup {
             continue;
         }
-        let config = SortConfig::argsort(ElementType::U32).counts_on_device();
+        let config = SortConfig::argsort(ElementType::U32).indirect_count();
         let config = config.policy(SortPolicy::tuned(algorithm, capabilities, &config));
         let buffers = SortBuffers::new(first, room.scratch).values(second);
         for count in [host, room.count()] {
@@ -121,7 +121,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     }
 
     for (name, config, count) in [
-        ("a sort in one workgroup", SortConfig::keys(ElementType::U32).counts_on_device(), 100u32),
+        ("a sort in one workgroup", SortConfig::keys(ElementType::U32).indirect_count(), 100u32),
         ("a sort of keys that is copied back", SortConfig::keys(ElementType::U32).bits(0..8), COUNT),
         ("a sort of pairs", SortConfig::pairs(ElementType::U32, ValueSize::B4).descending(), COUNT),
     ] {
@@ -134,7 +134,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         let counted = Arc::clone(&plan);
         let buffers = SortBuffers::new(first, room.scratch);
         let buffers = if config.value_size() > 0 { buffers.values(second) } else { buffers };
-        let count = Count::Host(count.into());
+        let count = Count::Direct(count.into());
         subjects.push(Subject {
             name: name.to_owned(),
             first: plan.first_access(),
@@ -146,13 +146,13 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     }
 
     let segments = AddressRange { size: 400, ..third };
-    let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).counts_on_device();
+    let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).indirect_count();
     let buffers = SegmentedSortBuffers::new(first, segments, room.scratch);
     let few = match room.count() {
-        Count::Device { address, .. } => Count::Device { address, max: 100 },
+        Count::Indirect { address, .. } => Count::Indirect { address, max: 100 },
         count => count,
     };
-    for counts in [(host, Count::Host(100)), (room.count(), few)] {
+    for counts in [(host, Count::Direct(100)), (room.count(), few)] {
         let plan = Arc::new(SegmentedSortPlan::new(device, config)?);
         let counted = Arc::clone(&plan);
         let (count, segment_count) = counts;
@@ -167,7 +167,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     }
 
     let config = GatherConfig::elements(1);
-    for (config, count) in [(config, host), (config.counts_on_device(), room.count())] {
+    for (config, count) in [(config, host), (config.indirect_count(), room.count())] {
         let plan = Arc::new(GatherPlan::new(device, config)?);
         let counted = Arc::clone(&plan);
         let buffers = GatherBuffers::new(first, second, third).scratch(room.scratch);
@@ -206,9 +206,9 @@ fn findings(
     let scratch = room.scratch.slice(0, subject.scratch_size);
     recorder.fill(room.arrays, 0);
     recorder.fill(scratch, 0);
-    recorder.barrier(Barrier { name: "before", before: Access::TRANSFER_WRITE, after: before });
+    recorder.barrier(Barrier { name: "before", source: Access::TRANSFER_WRITE, destination: before });
     (subject.record)(&mut recorder)?;
-    recorder.barrier(Barrier { name: "after", before: after, after: Access::TRANSFER });
+    recorder.barrier(Barrier { name: "after", source: after, destination: Access::TRANSFER });
     let sink = BufferRange { address: 1 << 40, ..room.arrays };
     recorder.copy(room.arrays, sink);
     recorder.fill(scratch, 0);
@@ -252,7 +252,7 @@ const FRAMES: usize = 3;
 pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
     on_adopted_device(gpu, |host, raw, device| {
         for algorithm in [SortAlgorithm::Radix8Bit, SortAlgorithm::Onesweep] {
-            let config = SortConfig::keys(ElementType::U32).counts_on_device();
+            let config = SortConfig::keys(ElementType::U32).indirect_count();
             let policy = SortPolicy::tuned(algorithm, device.capabilities(), &config);
             let plan = SortPlan::new(device, config.policy(policy))?;
             let memory: Vec<_> =
@@ -287,7 +287,7 @@ pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
 /// them the current parity of the descriptors, change from one submission to the next.
 pub fn skipped_passes(gpu: &Gpu) -> Result<(), Failed> {
     on_adopted_device(gpu, |host, raw, device| {
-        let config = SortConfig::keys(ElementType::U32).counts_on_device();
+        let config = SortConfig::keys(ElementType::U32).indirect_count();
         let policy = PolicyName::Small.sort(device.capabilities(), SortAlgorithm::Onesweep, &config);
         let plan = SortPlan::new(device, config.policy(policy))?;
         let memory = memory_for(host, raw, &plan)?;
@@ -364,7 +364,7 @@ fn record_frame(
     let keys = range.slice(256, SIZE).addresses();
     let scratch = range.slice(256 + SIZE, range.size - 256 - SIZE);
     let buffers = SortBuffers::new(keys, scratch);
-    let count = Count::Device { address: range.address, max: COUNT };
+    let count = Count::Indirect { address: range.address, max: COUNT };
     let text = |error: vk::Result| error.to_string();
     // SAFETY: the command buffers are this thread's alone, and the memory lives until the work is done.
     unsafe {
@@ -383,7 +383,7 @@ fn record_frame(
         let target = if is_secondary { allocate(vk::CommandBufferLevel::SECONDARY)? } else { primary };
         raw.begin_command_buffer(target, &info).map_err(text)?;
         // Orders the last submission before this one.
-        let again = Barrier { name: "again", before: plan.last_access(), after: plan.first_access() };
+        let again = Barrier { name: "again", source: plan.last_access(), destination: plan.first_access() };
         record_barrier(raw, target, again);
         plan.cmd_record(target, &buffers, count).map_err(|error| error.to_string())?;
         record_host_barrier(raw, target);
@@ -441,7 +441,7 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
     let odd = BufferRange { offset: 2, ..room.scratch };
     assert!(matches!(commands(odd), Err(Error::Misaligned { .. })));
     let counted = plan.commands(&SortBuffers::new(room.array(0), room.scratch), room.count());
-    assert!(matches!(counted, Err(Error::Unsupported { reason }) if reason.contains("counts on the device")));
+    assert!(matches!(counted, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
     for (what, keys, scratch) in [
         ("keys", AddressRange { address: 0, ..room.array(0) }, room.scratch),
         ("scratch", room.array(0), BufferRange { address: 0, ..room.scratch }),

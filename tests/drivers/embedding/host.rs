@@ -198,21 +198,21 @@ pub fn submit(device: &ash::Device, commands: &[vk::CommandBuffer]) -> Result<()
 /// Records a barrier from the writes of dispatches to reads by the host.
 pub fn record_host_barrier(device: &ash::Device, commands: vk::CommandBuffer) {
     let barrier =
-        Barrier { name: "compute to host", before: Access::COMPUTE_WRITE, after: Access::HOST_READ };
+        Barrier { name: "compute to host", source: Access::COMPUTE_WRITE, destination: Access::HOST_READ };
     record_barrier(device, commands, barrier);
 }
 
 /// Records a barrier by Vulkan's own function.
 pub fn record_barrier(device: &ash::Device, commands: vk::CommandBuffer, barrier: Barrier) {
     let memory = [vk::MemoryBarrier::default()
-        .src_access_mask(barrier.before.access)
-        .dst_access_mask(barrier.after.access)];
+        .src_access_mask(barrier.source.access)
+        .dst_access_mask(barrier.destination.access)];
     // SAFETY: the command buffer is the device's, and is being recorded.
     unsafe {
         device.cmd_pipeline_barrier(
             commands,
-            barrier.before.stages,
-            barrier.after.stages,
+            barrier.source.stages,
+            barrier.destination.stages,
             vk::DependencyFlags::empty(),
             &memory,
             &[],

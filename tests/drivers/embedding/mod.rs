@@ -276,19 +276,19 @@ fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
     let writes = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
     let reads = vk::AccessFlags::SHADER_READ | vk::AccessFlags::TRANSFER_READ;
     let stages = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
-    assert!(before.before.stages.contains(stages) && before.before.access.contains(writes), "{before:?}");
+    assert!(before.source.stages.contains(stages) && before.source.access.contains(writes), "{before:?}");
     assert!(
-        before.after.stages.contains(stages) && before.after.access.contains(reads | writes),
+        before.destination.stages.contains(stages) && before.destination.access.contains(reads | writes),
         "{before:?}"
     );
-    assert!(after.before.stages.contains(stages) && after.before.access.contains(writes), "{after:?}");
-    assert!(after.after.stages.contains(vk::PipelineStageFlags::HOST), "{after:?}");
-    assert!(after.after.access.contains(vk::AccessFlags::HOST_READ), "{after:?}");
+    assert!(after.source.stages.contains(stages) && after.source.access.contains(writes), "{after:?}");
+    assert!(after.destination.stages.contains(vk::PipelineStageFlags::HOST), "{after:?}");
+    assert!(after.destination.access.contains(vk::AccessFlags::HOST_READ), "{after:?}");
     Ok(())
 }
 
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).counts_on_device())?;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).indirect_count())?;
     let count = 5000u32;
     let needs = plan.scratch_requirements(count.into());
     let frame = || -> Result<(GpuBuffer, GpuBuffer)> {
@@ -303,7 +303,7 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     let count_buffer = gpu.allocate(4)?;
     gpu.upload(&count_buffer, 0, &[count])?;
     let counts =
-        [Count::Host(count.into()), Count::Device { address: count_buffer.range().address, max: count }];
+        [Count::Direct(count.into()), Count::Indirect { address: count_buffer.range().address, max: count }];
     let record = |recorder: &mut Recorder<'_>| {
         frames.iter().zip(counts).try_for_each(|((keys, scratch), count)| {
             let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());

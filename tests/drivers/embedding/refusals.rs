@@ -32,7 +32,7 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
         unsafe { gpu.submit(record) }.map_err(Some)?;
         Err(refused.err())
     };
-    let ten = Count::Host(10);
+    let ten = Count::Direct(10);
     let unsupported = |refused: Result<(), Option<Error>>, what: &str| {
         assert!(
             matches!(&refused, Err(Some(Error::Unsupported { reason })) if reason.contains(what)),
@@ -43,8 +43,8 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
     unsupported(refuse(plain, buffers.initial(initial), ten), "takes no initial value");
     unsupported(refuse(plain.with_initial(), buffers, ten), "begins with an initial value");
     unsupported(refuse(plain, buffers.segments(apart(400, 40)), ten), "takes no segments");
-    let on_device = |offset| Count::Device { address: memory.address + offset, max: 10 };
-    unsupported(refuse(plain, buffers, on_device(400)), "counts from the host alone");
+    let on_device = |offset| Count::Indirect { address: memory.address + offset, max: 10 };
+    unsupported(refuse(plain, buffers, on_device(400)), "direct counts only");
     let two = InitialValue::host(&[1u32, 2])?;
     unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
     assert!(matches!(InitialValue::host(&[0u64; 17]), Err(Error::Unsupported { .. })));
@@ -75,7 +75,7 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
         |what, offset| Err(Some(Error::Misaligned { what, address: memory.address + offset, alignment: 4 }));
     let offsets = plain.segments(SegmentsBy::Offsets);
     assert_eq!(refuse(offsets, buffers.segments(apart(402, 8)), ten), misaligned("segments", 402));
-    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(401)), misaligned("the count", 401));
+    assert_eq!(refuse(plain.indirect_count(), buffers, on_device(401)), misaligned("the count", 401));
     let overlap = |first, second| Err(Some(Error::Overlap { first, second }));
     assert_eq!(refuse(offsets, buffers.segments(apart(36, 8)), ten), overlap("segments", "destination"));
     let shared = InitialValue::Device(apart(0, 4));
@@ -83,11 +83,11 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
         refuse(plain.with_initial(), buffers.initial(shared), ten),
         overlap("the initial value", "destination")
     );
-    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(36)), overlap("the count", "destination"));
+    assert_eq!(refuse(plain.indirect_count(), buffers, on_device(36)), overlap("the count", "destination"));
     let within = AddressRange::new(scratch.address, 8);
     assert_eq!(refuse(offsets, buffers.segments(within), ten), overlap("segments", "scratch"));
-    let count = Count::Device { address: scratch.address, max: 10 };
-    assert_eq!(refuse(plain.counts_on_device(), buffers, count), overlap("the count", "scratch"));
+    let count = Count::Indirect { address: scratch.address, max: 10 };
+    assert_eq!(refuse(plain.indirect_count(), buffers, count), overlap("the count", "scratch"));
 
     let policy = ScanPolicy::tiled(64, 64, 4);
     for config in [
@@ -343,8 +343,8 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
             .map(|_| ())
     };
     let (source, indices, destination) = (at(0, 100), at(256, 40), at(512, 120));
-    let ten = Count::Host(10);
-    let on_device = |offset| Count::Device { address: memory.range().address + offset, max: 10 };
+    let ten = Count::Direct(10);
+    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
     let with =
         |source, indices, destination| gather(three, GatherBuffers::new(source, indices, destination), ten);
     let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
@@ -360,7 +360,7 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(with(at(448, 100), indices, destination), overlap("source", "destination"));
     assert_eq!(with(source, at(628, 40), destination), overlap("indices", "destination"));
 
-    let counted = three.counts_on_device();
+    let counted = three.indirect_count();
     let scratch = memory.range();
     let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
     let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
@@ -372,9 +372,7 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
     let across = GatherBuffers::new(source, indices, at(960, 120)).scratch(scratch);
     assert_eq!(gather(counted, across, on_device(2048)), overlap("destination", "scratch"));
     let unsupported = gather(three, buffers, on_device(2048));
-    assert!(
-        matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("counts on the device"))
-    );
+    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
 
     for words in [0, GatherConfig::MAX_WORDS + 1, u32::MAX] {
         let refused = GatherPlan::new(gpu.device(), GatherConfig::elements(words));
@@ -397,8 +395,8 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
     let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);
     let huge_range = |offset| at(offset, 1 << 60);
     let buffers = GatherBuffers::new(at(0, 0), huge_range(1 << 61), huge_range(1 << 62));
-    let refused = gather(huge, buffers, Count::Host(1 << 20));
+    let refused = gather(huge, buffers, Count::Direct(1 << 20));
     assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
-    assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Host(0)), Ok(()));
+    assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Direct(0)), Ok(()));
     Ok(())
 }

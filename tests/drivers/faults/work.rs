@@ -203,7 +203,7 @@ fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
 }
 
 fn gather_plan(gpu: &Gpu) -> Result<()> {
-    gpu.plan(GatherConfig::elements(4).counts_on_device()).map(drop)
+    gpu.plan(GatherConfig::elements(4).indirect_count()).map(drop)
 }
 
 /// Keys and values are both sorted, or both unchanged.

@@ -103,7 +103,7 @@ impl ScanCase {
         if let Some(segments) = self.segments {
             config = config.segments(segments);
         }
-        if self.count_from.is_indirect() { config.counts_on_device() } else { config }
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
     /// Rows of a tile.

@@ -174,7 +174,7 @@ impl SegmentedSortCase {
     pub fn config(&self) -> SegmentedSortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
-        let config = if self.count_from.is_indirect() { config.counts_on_device() } else { config };
+        let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
         config.bits(self.bits.clone()).into()
     }
 
@@ -336,7 +336,7 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
         (SegmentMix::Seams, ElementType::U32, SortValues::B4, true),
         (SegmentMix::None, ElementType::U32, SortValues::B4, true),
         (SegmentMix::Empty, ElementType::U32, SortValues::B4, true),
-        (SegmentMix::PowerLaw, ElementType::U32, SortValues::Places, true),
+        (SegmentMix::PowerLaw, ElementType::U32, SortValues::Indices, true),
         (SegmentMix::Long, ElementType::F64, SortValues::B8, true),
         (SegmentMix::PowerLaw, ElementType::U32, SortValues::None, false),
     ] {
@@ -363,7 +363,7 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
         add(&small, 20_023);
         // Masks depend on the sizes of keys and values alone.
         let is_plain = [ElementType::U32, ElementType::U64].contains(&element) && !is_descending;
-        if is_plain && values != SortValues::Places {
+        if is_plain && values != SortValues::Indices {
             add(&SegmentedSortCase { has_shared_masks: true, ..small.clone() }, 20_023);
         }
         let width = element.bits();

@@ -26,7 +26,7 @@ fn axes() -> [Axis<SortCase>; 9] {
         axis(&SortAlgorithm::ALL, |sort, algorithm| sort.algorithm = algorithm),
         axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
         axis(&BITS, |sort, bits| sort.bits = bits(sort.element.bits())),
-        axis(&[false, true], |sort, is_anywhere| sort.is_anywhere = is_anywhere),
+        axis(&[false, true], |sort, is_double_buffered| sort.is_double_buffered = is_double_buffered),
         axis(&CountFrom::ALL, |sort, count_from| sort.count_from = count_from),
         axis(&[0, 4, 8, 12], |sort, misalignment| sort.misalignment = misalignment),
         axis(&[0, 4, 8, 12], |sort, misalignment| sort.values_misalignment = misalignment),
@@ -57,7 +57,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let is_valid = |sort: &SortCase| {
         (sort.values != SortValues::None || sort.values_misalignment == 0)
             // An argsort has no double buffer.
-            && !(sort.values == SortValues::Places && sort.is_anywhere)
+            && !(sort.values == SortValues::Indices && sort.is_double_buffered)
     };
     let works = covering_works(&plain, &axes(), &required(), is_valid);
     for (index, covering) in works.iter().enumerate() {

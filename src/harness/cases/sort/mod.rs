@@ -69,7 +69,7 @@ pub struct SortCase {
     /// Host or indirect count.
     pub count_from: CountFrom,
     /// Whether the output is double-buffered: the result may end in the alternate buffers.
-    pub is_anywhere: bool,
+    pub is_double_buffered: bool,
     /// Whether its plan supports 2^32 keys and more.
     pub has_large_counts: bool,
 }
@@ -84,12 +84,12 @@ pub enum SortValues {
     /// Values of 8 bytes.
     B8,
     /// Argsort: the permutation is the only result.
-    Places,
+    Indices,
 }
 
 impl SortValues {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
+    pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Indices];
 
     /// The kinds with different numbers of words moved.
     pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
@@ -100,7 +100,7 @@ impl SortValues {
             Self::None => "keys",
             Self::B4 => "pairs4",
             Self::B8 => "pairs8",
-            Self::Places => "argsort",
+            Self::Indices => "argsort",
         }
     }
 
@@ -117,14 +117,14 @@ impl SortValues {
             Self::None => SortConfig::keys(element),
             Self::B4 => SortConfig::pairs(element, ValueSize::B4),
             Self::B8 => SortConfig::pairs(element, ValueSize::B8),
-            Self::Places => SortConfig::argsort(element),
+            Self::Indices => SortConfig::argsort(element),
         }
     }
 
     /// Bytes moved with each key.
     pub(in crate::harness) const fn moved_size(self) -> u64 {
         match self {
-            Self::None | Self::Places => 0,
+            Self::None | Self::Indices => 0,
             Self::B4 => 4,
             Self::B8 => 8,
         }
@@ -145,7 +145,7 @@ impl SortCase {
             misalignment: 0,
             values_misalignment: 0,
             count_from: CountFrom::Host,
-            is_anywhere: false,
+            is_double_buffered: false,
             has_large_counts: false,
         }
     }
@@ -178,9 +178,9 @@ impl SortCase {
     pub fn config(&self) -> SortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
-        let config = if self.is_anywhere { config.double_buffer() } else { config };
+        let config = if self.is_double_buffered { config.double_buffer() } else { config };
         let config = if self.has_large_counts { config.large_counts() } else { config };
-        let config = if self.count_from.is_indirect() { config.counts_on_device() } else { config };
+        let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
         config.bits(self.bits.clone())
     }
 
@@ -215,8 +215,8 @@ impl fmt::Display for SortCase {
         if self.values_misalignment > 0 {
             write!(f, ";values-misalign={}", self.values_misalignment)?;
         }
-        if self.is_anywhere {
-            write!(f, ";result=anywhere")?;
+        if self.is_double_buffered {
+            write!(f, ";result=double-buffer")?;
         }
         if self.has_large_counts {
             write!(f, ";counts=wide")?;
@@ -282,7 +282,11 @@ impl PrimitiveCase for SortCase {
                 misalignment: self.misalignment,
                 values_size,
                 values_misalignment: self.values_misalignment,
-                scratch_size: if self.is_anywhere { values_offset + values_size } else { scratch_size },
+                scratch_size: if self.is_double_buffered {
+                    values_offset + values_size
+                } else {
+                    scratch_size
+                },
                 operands,
             },
             record: Box::new(move |recorder, ranges| {

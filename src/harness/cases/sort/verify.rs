@@ -131,7 +131,7 @@ fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Keys and values of 4 and 8 bytes, each misaligned alone and together; and bit ranges.
 fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let (none, b4, b8, argsort) = (SortValues::None, SortValues::B4, SortValues::B8, SortValues::Places);
+    let (none, b4, b8, argsort) = (SortValues::None, SortValues::B4, SortValues::B8, SortValues::Indices);
     let mut cases = Vec::new();
     for (index, (element, values, is_descending, bits, misalignment, values_misalignment)) in [
         (ElementType::U32, b4, false, 0..32, 0, 4),
@@ -204,7 +204,7 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
 fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let kinds = [
         (ElementType::U32, SortValues::B4, false),
-        (ElementType::F64, SortValues::Places, true),
+        (ElementType::F64, SortValues::Indices, true),
         (ElementType::I64, SortValues::None, false),
         (ElementType::F32, SortValues::B8, true),
     ];
@@ -250,7 +250,8 @@ fn double_buffer_cases(capabilities: &Capabilities) -> Vec<Case> {
             for (turn, input) in inputs.into_iter().enumerate() {
                 let count_from =
                     [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(step + turn) % 3];
-                let sort = SortCase { bits: 0..end_bit, is_anywhere: true, count_from, ..small.clone() };
+                let sort =
+                    SortCase { bits: 0..end_bit, is_double_buffered: true, count_from, ..small.clone() };
                 cases.push(sort.case(5 * tile + 3, input));
             }
         }
@@ -277,8 +278,8 @@ fn large_count_cases(capabilities: &Capabilities) -> Vec<Case> {
             ]);
             if is_small {
                 let (bits, misalignment) = (3..kind.bits.end - 5, 4);
-                let (is_anywhere, count_from) = (index % 2 == 0, CountFrom::Device);
-                let part = SortCase { bits, misalignment, is_anywhere, count_from, ..kind };
+                let (is_double_buffered, count_from) = (index % 2 == 0, CountFrom::Device);
+                let part = SortCase { bits, misalignment, is_double_buffered, count_from, ..kind };
                 cases.extend([0, tile / 2, most].map(|count| part.case(count, Input::EdgeValues)));
             }
         }
@@ -312,9 +313,9 @@ fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
     let last = crossover(capabilities);
     let mut sorts = SortCase::chosen().kinds().to_vec();
     let others = [
-        (ElementType::F32, SortValues::Places, false),
+        (ElementType::F32, SortValues::Indices, false),
         (ElementType::I32, SortValues::B8, true),
-        (ElementType::F64, SortValues::Places, true),
+        (ElementType::F64, SortValues::Indices, true),
     ];
     let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
     sorts.extend(others.map(of));

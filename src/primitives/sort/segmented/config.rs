@@ -31,10 +31,10 @@ impl SegmentedSortConfig {
         self
     }
 
-    /// Supports indirect counts, [`Count::Device`](crate::Count::Device), of keys, segments or both; as does a `sort`
-    /// with [`SortConfig::counts_on_device`].
-    pub const fn counts_on_device(mut self) -> Self {
-        self.sort = self.sort.counts_on_device();
+    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of keys, segments or both; as does a `sort`
+    /// with [`SortConfig::indirect_count`].
+    pub const fn indirect_count(mut self) -> Self {
+        self.sort = self.sort.indirect_count();
         self
     }
 
@@ -90,9 +90,9 @@ impl Counts for SegmentedCount {
         self.keys.is_zero() || self.segments.is_zero()
     }
 
-    fn check_supported(self, counts_on_device: bool) -> Result<()> {
-        self.keys.check_supported(counts_on_device)?;
-        self.segments.check_supported(counts_on_device)
+    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
+        self.keys.check_supported(has_indirect_count)?;
+        self.segments.check_supported(has_indirect_count)
     }
 }
 

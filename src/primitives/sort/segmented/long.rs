@@ -126,7 +126,7 @@ impl Long {
             early,
             ("EXCHANGE", has_exchange.into()),
         ];
-        let scan = ScanConfig::exclusive().counts_on_device().policy(policy.scan);
+        let scan = ScanConfig::exclusive().indirect_count().policy(policy.scan);
         let [.., max_large] = policy.max_extents();
         let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
         Ok(Self {
@@ -207,7 +207,7 @@ impl Long {
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
         let pass_args = dispatch_args.nth(TILES);
         let scan_count =
-            Count::Device { address: pass_args.count_of_counts(), max: layout.count_count() as u32 };
+            Count::Indirect { address: pass_args.count_of_counts(), max: layout.count_count() as u32 };
         let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
         let (dispatch_args, workgroups) = (pass_args.words(), pass_args.workgroups());
         let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);

@@ -176,7 +176,7 @@ impl Primitive for SegmentedSort {
             config: *sort,
             cluster_workgroup_size: workgroup_size,
             max_extents,
-            level_args: LevelArgsWriter::new(device, subgroup_size, sort.counts_on_device)?,
+            level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
@@ -217,8 +217,8 @@ impl Primitive for SegmentedSort {
         buffers.checked(&config.sort, count, scratch)
     }
 
-    fn counts_on_device(config: &SegmentedSortConfig) -> bool {
-        config.sort.counts_on_device
+    fn has_indirect_count(config: &SegmentedSortConfig) -> bool {
+        config.sort.has_indirect_count
     }
 
     fn first_access(&self, _: &SegmentedSortConfig) -> Access {
