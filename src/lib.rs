@@ -27,8 +27,8 @@ pub mod table;
 pub use ash;
 pub use error::{Error, Result};
 pub use primitives::{
-    Choice, Config, Count, Counts, ElementType, Max, Number, Plan, Primitive, ScratchRequirements, gather,
-    scan, sort,
+    Buffers, Choice, Config, Count, Counts, ElementType, Max, Number, Plan, Primitive, ScratchRequirements,
+    gather, scan, sort,
 };
 
 #[cfg(any(doc, doctest))]

@@ -39,9 +39,8 @@ impl Gpu {
     /// is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if the source is not whole elements, [`Error::ValueCountMismatch`], in
-    /// words, if the result is not an element for each index, and the errors of
-    /// [`GatherPlan`](crate::gather::GatherPlan).
+    /// [`Error::RowLengthMismatch`], in words, if the source is not whole elements, [`Error::RangeTooSmall`] if the
+    /// result is less than an element for each index, and the errors of [`GatherPlan`](crate::gather::GatherPlan).
     pub fn prepare_gather<'a>(
         &'a self,
         config: GatherConfig,
@@ -55,12 +54,15 @@ impl Gpu {
             return Err(Error::RowLengthMismatch { value_count, columns });
         }
         let count = indices.len() as u64;
-        let (key_count, value_count) = (count.saturating_mul(columns.into()), result.len() as u64);
-        if key_count != value_count {
-            return Err(Error::ValueCountMismatch { key_count, value_count });
-        }
+        let got = size_of_val(result) as u64;
+        let result =
+            result.get_mut(..indices.len().saturating_mul(columns as usize)).ok_or(Error::RangeTooSmall {
+                what: "the result",
+                needed: count.saturating_mul(config.element_size()),
+                got,
+            })?;
         let [source_size, indices_size, result_size] =
-            [source, indices, result].map(|words| size_of_val(words) as u64);
+            [source, indices, &*result].map(|words| size_of_val(words) as u64);
         let device_size = (source_size + indices_size).saturating_add(result_size);
         Ok(Prepared::new(device_size, move |on_error| {
             if count == 0 {

@@ -12,7 +12,7 @@ pub mod scan;
 pub mod sort;
 
 pub use element::{ElementType, Number};
-pub use plan::{Config, Counts, Max, Plan, Primitive};
+pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 
 use ash::vk;
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   Config ── Primitive::declare ──► Policy, pipelines of every algorithm
 //!   counts ── Primitive::algorithm ──► Algorithm ── layout ──► offsets in scratch
-//!   buffers ── Primitive::check ──► checked ranges ──┬─► Algorithm::record ──► commands
+//!   buffers ── Buffers::checked ──► checked ranges ──┬─► Algorithm::record ──► commands
 //!                                       offsets ─────┘
 //! ```
 
@@ -34,7 +34,7 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
     /// Tuning parameters.
     type Policy: Copy + Debug + Display + Send + Sync;
     /// Memory of a recording.
-    type Buffers: Copy + Debug;
+    type Buffers: Buffers<Self>;
     /// Counts of a recording, direct or indirect.
     type Count: Counts;
 
@@ -60,19 +60,6 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// Checks the memory, and shortens its ranges to the counts.
-    #[doc(hidden)]
-    fn check(
-        config: &Self::Config,
-        buffers: &Self::Buffers,
-        count: Self::Count,
-        scratch: ScratchRequirements,
-    ) -> Result<Self::Buffers>;
-
-    /// Whether the configuration supports indirect counts.
-    #[doc(hidden)]
-    fn has_indirect_count(config: &Self::Config) -> bool;
-
     /// Accesses before the first barrier.
     #[doc(hidden)]
     fn first_access(&self, config: &Self::Config) -> Access;
@@ -82,6 +69,16 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
 pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// The primitive.
     type Primitive: Primitive<Config = Self>;
+
+    /// Whether plans take indirect counts.
+    fn has_indirect_count(&self) -> bool;
+}
+
+/// Memory of a recording.
+pub trait Buffers<P: Primitive>: Copy + Debug {
+    /// Checks the ranges, and shortens them to the counts.
+    #[doc(hidden)]
+    fn checked(&self, config: &P::Config, count: P::Count, scratch: ScratchRequirements) -> Result<Self>;
 }
 
 /// Maximum counts of a primitive.
@@ -162,7 +159,7 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
     ) -> Result<()> {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
-        let buffers = P::check(config, buffers, count, ScratchRequirements::new(cursor.size))?;
+        let buffers = buffers.checked(config, count, ScratchRequirements::new(cursor.size))?;
         recorder.plan(P::LABEL, |recorder| self.record(recorder, &buffers, &layout, count))
     }
 }
@@ -251,13 +248,12 @@ impl<P: Primitive> Plan<P> {
     /// | | |
     /// |---|---|
     /// | device | meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute |
-    /// | memory | ranges aligned to 4, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint if one is written |
+    /// | memory | ranges aligned to 4, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint if one is written, except that a scan may be in place |
     /// | scratch | of [`Self::scratch_requirements`], contents undefined, one range for each recording in flight |
     /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
     /// | barriers | the caller's, from and to [`Self::first_access`] and [`Self::last_access`] |
     /// | state | leaves a compute pipeline and push constants bound; changes no other state |
     /// | limits | a count of 0 records nothing; an indirect count above its maximum is treated as the maximum |
-    /// | result | the same on every device, but for the rounding of floats |
     ///
     /// # Errors
     /// [`RangeTooSmall`](crate::Error::RangeTooSmall), [`Misaligned`](crate::Error::Misaligned),
@@ -297,11 +293,11 @@ impl<P: Primitive> Plan<P> {
         let count = count.into();
         recorder.check_device(&self.device)?;
         self.check_count(count.max())?;
-        count.check_supported(P::has_indirect_count(&self.config))?;
+        count.check_supported(self.config.has_indirect_count())?;
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
             None if count.is_zero() => Ok(()),
-            None => P::check(&self.config, buffers, count, ScratchRequirements::new(0)).map(drop),
+            None => buffers.checked(&self.config, count, ScratchRequirements::new(0)).map(drop),
         }
     }
 }

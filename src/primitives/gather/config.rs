@@ -1,8 +1,10 @@
 //! Configuration of a gather plan, and the memory of a recording.
 
+use super::Gather;
 use super::policy::GatherPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Result, in_range};
+use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ScratchRequirements, check_disjoint};
 
 /// Configuration of a [`GatherPlan`](super::GatherPlan).
@@ -50,6 +52,14 @@ impl GatherConfig {
     }
 }
 
+impl Config for GatherConfig {
+    type Primitive = Gather;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -75,14 +85,12 @@ impl GatherBuffers {
         self.scratch = scratch;
         self
     }
+}
 
-    /// Checks the ranges, and shortens them to `count` elements.
-    pub(super) fn checked(
-        &self,
-        config: &GatherConfig,
-        count: Count,
-        scratch: ScratchRequirements,
-    ) -> Result<Self> {
+impl Buffers<Gather> for GatherBuffers {
+    fn checked(&self, config: &GatherConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let scratch =
+            ScratchRequirements::new(if matches!(count, Count::Direct(_)) { 0 } else { scratch.size });
         let on_device = count.checked_on_device("the count")?;
         let (count, element_size) = (count.max(), config.element_size());
         let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);

@@ -12,8 +12,8 @@ pub use policy::GatherPolicy;
 use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Config, Plan, Primitive, Recordable};
-use super::{Count, ScratchCursor, ScratchRequirements, Tiles};
+use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::{Count, ScratchCursor, Tiles};
 use crate::device::{Access, AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels;
@@ -118,10 +118,6 @@ impl GatherPipeline {
     }
 }
 
-impl Config for GatherConfig {
-    type Primitive = Gather;
-}
-
 impl Primitive for Gather {
     type Config = GatherConfig;
     type Policy = GatherPolicy;
@@ -153,23 +149,6 @@ impl Primitive for Gather {
 
     fn algorithm(&self, _: &GatherConfig, max: u64) -> Option<&dyn Recordable<Self>> {
         (max > 0).then_some(self)
-    }
-
-    fn check(
-        config: &GatherConfig,
-        buffers: &GatherBuffers,
-        count: Count,
-        scratch: ScratchRequirements,
-    ) -> Result<GatherBuffers> {
-        let scratch = match count {
-            Count::Direct(_) => ScratchRequirements::new(0),
-            Count::Indirect { .. } => scratch,
-        };
-        buffers.checked(config, count, scratch)
-    }
-
-    fn has_indirect_count(config: &GatherConfig) -> bool {
-        config.has_indirect_count
     }
 
     fn first_access(&self, _: &GatherConfig) -> Access {

@@ -1,10 +1,12 @@
 //! Configuration of a scan plan, and the memory of a recording.
 
+use super::Scan;
 use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
+use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_disjoint};
 
 /// Inclusive or exclusive scan.
@@ -351,6 +353,14 @@ impl InitialValue {
     }
 }
 
+impl Config for ScanConfig {
+    type Primitive = Scan;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -391,14 +401,10 @@ impl ScanBuffers {
         self.segments = segments;
         self
     }
+}
 
-    /// Checks the ranges, and shortens them to `count` rows.
-    pub(super) fn checked(
-        &self,
-        config: &ScanConfig,
-        count: Count,
-        scratch: ScratchRequirements,
-    ) -> Result<Self> {
+impl Buffers<Scan> for ScanBuffers {
+    fn checked(&self, config: &ScanConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
         let on_device = count.checked_on_device("the count")?;
         let count = count.max();
         let row_size = config.row_size();

@@ -38,8 +38,8 @@ pub(crate) use tuning::ScanTuning;
 
 use std::ffi::CStr;
 
-use super::plan::{Config, Plan, Primitive, Recordable};
-use super::{Count, ScratchRequirements};
+use super::Count;
+use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::Result;
 use block_doubling::BlockDoubling;
@@ -120,10 +120,6 @@ fn step_count(count: u64) -> u32 {
     u64::BITS - count.max(1).saturating_sub(1).leading_zeros()
 }
 
-impl Config for ScanConfig {
-    type Primitive = Scan;
-}
-
 impl Primitive for Scan {
     type Config = ScanConfig;
     type Policy = ScanPolicy;
@@ -163,19 +159,6 @@ impl Primitive for Scan {
 
     fn algorithm(&self, _: &ScanConfig, max: u64) -> Option<&dyn Recordable<Self>> {
         if max == 0 { None } else { Some(&*self.0) }
-    }
-
-    fn check(
-        config: &ScanConfig,
-        buffers: &ScanBuffers,
-        count: Count,
-        scratch: ScratchRequirements,
-    ) -> Result<ScanBuffers> {
-        buffers.checked(config, count, scratch)
-    }
-
-    fn has_indirect_count(config: &ScanConfig) -> bool {
-        config.has_indirect_count
     }
 
     fn first_access(&self, config: &ScanConfig) -> Access {

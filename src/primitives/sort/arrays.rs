@@ -34,6 +34,7 @@ impl AltLayout {
     }
 }
 
+/// Whether passes use scratch in addition to the caller's arrays.
 fn has_array_in_scratch(form: Form, pass_count: u32) -> bool {
     match form {
         Form::InPlace => true,

@@ -1,10 +1,11 @@
 //! Configuration of a sort plan, and the memory of a recording.
 
-use super::SortPlan;
 use super::policy::{SortAlgorithm, SortPolicy};
+use super::{Sort, SortPlan};
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
+use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
 
 /// Size of a value.
@@ -292,6 +293,14 @@ impl SortConfig {
     }
 }
 
+impl Config for SortConfig {
+    type Primitive = Sort;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -333,14 +342,10 @@ impl SortBuffers {
     pub const fn output(self, keys: AddressRange, values: AddressRange) -> Self {
         self.alternates(keys, values)
     }
+}
 
-    /// Checks the ranges, and shortens them to `count` keys.
-    pub(super) fn checked(
-        &self,
-        config: &SortConfig,
-        count: Count,
-        scratch: ScratchRequirements,
-    ) -> Result<Self> {
+impl Buffers<Sort> for SortBuffers {
+    fn checked(&self, config: &SortConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
         let on_device = count.checked_on_device("the count")?;
         let count = count.max();
         if config.value_size() == 0 && self.values.size + self.values_alt.size > 0 {

@@ -27,8 +27,8 @@ pub(crate) use tuning::{can_be_row, measured_row};
 
 use std::ffi::CStr;
 
-use super::plan::{Config, Plan, Primitive, Recordable};
-use super::{Count, ScratchRequirements};
+use super::Count;
+use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::{Error, Result};
 use onesweep::Onesweep;
@@ -106,14 +106,10 @@ impl Sort {
     }
 }
 
-/// Whether there is nothing to record: the order cannot change, and no indices are written.
+/// Whether there is nothing to record: the order cannot change, and neither indices nor an output are written.
 fn records_nothing(config: &SortConfig, count: u64) -> bool {
     let is_in_order = count == 1 || config.bit_count() == 0;
     count == 0 || is_in_order && !config.is_argsort() && !config.has_output()
-}
-
-impl Config for SortConfig {
-    type Primitive = Sort;
 }
 
 impl Primitive for Sort {
@@ -162,19 +158,6 @@ impl Primitive for Sort {
             Some(_) => "one sort of this policy",
         };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
-    }
-
-    fn check(
-        config: &SortConfig,
-        buffers: &SortBuffers,
-        count: Count,
-        scratch: ScratchRequirements,
-    ) -> Result<SortBuffers> {
-        buffers.checked(config, count, scratch)
-    }
-
-    fn has_indirect_count(config: &SortConfig) -> bool {
-        config.has_indirect_count
     }
 
     fn first_access(&self, _: &SortConfig) -> Access {

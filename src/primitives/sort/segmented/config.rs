@@ -1,8 +1,10 @@
 //! Configuration of a segmented sort plan, and the memory of a recording.
 
+use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
+use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::sort::config::{Form, SortBuffers, SortConfig};
 use crate::primitives::{Count, Counts, ScratchRequirements, check_disjoint};
 
@@ -96,6 +98,14 @@ impl Counts for SegmentedCount {
     }
 }
 
+impl Config for SegmentedSortConfig {
+    type Primitive = SegmentedSort;
+
+    fn has_indirect_count(&self) -> bool {
+        self.sort.has_indirect_count
+    }
+}
+
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -122,16 +132,17 @@ impl SegmentedSortBuffers {
         self.values = values;
         self
     }
+}
 
-    /// Checks the ranges, and shortens them to the counts.
-    pub(super) fn checked(
+impl Buffers<SegmentedSort> for SegmentedSortBuffers {
+    fn checked(
         &self,
-        config: &SortConfig,
+        config: &SegmentedSortConfig,
         count: SegmentedCount,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
         let sort = SortBuffers::new(self.keys, self.scratch).values(self.values);
-        let SortBuffers { keys, values, scratch, .. } = sort.checked(config, count.keys, scratch)?;
+        let SortBuffers { keys, values, scratch, .. } = sort.checked(&config.sort, count.keys, scratch)?;
         let size = count.segments.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
         let on_device = count.segments.checked_on_device("the count of segments")?;

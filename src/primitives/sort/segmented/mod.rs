@@ -29,9 +29,9 @@ use crate::device::{
 };
 use crate::error::{Error, Result};
 use crate::kernels;
+use crate::primitives::ScratchCursor;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::{Algorithm, Config, Plan, Primitive, Recordable};
-use crate::primitives::{ScratchCursor, ScratchRequirements};
+use crate::primitives::plan::{Algorithm, Plan, Primitive, Recordable};
 use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
 use long::Long;
 
@@ -139,10 +139,6 @@ impl SegmentedSort {
     }
 }
 
-impl Config for SegmentedSortConfig {
-    type Primitive = SegmentedSort;
-}
-
 impl Primitive for SegmentedSort {
     type Config = SegmentedSortConfig;
     type Policy = SegmentedSortPolicy;
@@ -206,19 +202,6 @@ impl Primitive for SegmentedSort {
             }
         }
         Ok(())
-    }
-
-    fn check(
-        config: &SegmentedSortConfig,
-        buffers: &SegmentedSortBuffers,
-        count: SegmentedCount,
-        scratch: ScratchRequirements,
-    ) -> Result<SegmentedSortBuffers> {
-        buffers.checked(&config.sort, count, scratch)
-    }
-
-    fn has_indirect_count(config: &SegmentedSortConfig) -> bool {
-        config.sort.has_indirect_count
     }
 
     fn first_access(&self, _: &SegmentedSortConfig) -> Access {
