@@ -214,10 +214,10 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     subsweep_plan_destroy(sort);
 }
 
-/* A double-buffered sort by 12 bits in passes of 4: three passes leave the result in the alternate buffer. */
-static void sort_double_buffer(const Host *host, const SubsweepDevice *device) {
+/* A sort by 12 bits, from one buffer to the other: three passes of 4 bits leave the result of each form there. */
+static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device, SubsweepSortFlags form) {
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_BIT_RANGE_BIT,
+                                                .flags = form | SUBSWEEP_SORT_BIT_RANGE_BIT,
                                                 .begin_bit = 4,
                                                 .end_bit = 16,
                                                 .algorithm = "radix-4bit"};
@@ -230,7 +230,7 @@ static void sort_double_buffer(const Host *host, const SubsweepDevice *device) {
     uint32_t i;
     host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
     host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    EXPECT(needs.size < 4 * COUNT);
+    EXPECT((needs.size < 4 * COUNT) == (form != SUBSWEEP_SORT_OUT_OF_PLACE_BIT));
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&keys_alt, host, 4 * COUNT, 0);
     guarded_create(&scratch, host, 256 + needs.size, needs.usage);
@@ -240,7 +240,7 @@ static void sort_double_buffer(const Host *host, const SubsweepDevice *device) {
     info.keys = part(&keys, 0, 4 * COUNT);
     info.keys_alt = part(&keys_alt, 0, 4 * COUNT);
     info.scratch = guarded_scratch(&scratch, 256, needs.size);
-    EXPECT(subsweep_sort_plan_is_result_in_alt(plan, COUNT));
+    EXPECT(subsweep_sort_plan_is_result_in_alt(plan, COUNT) == (form == SUBSWEEP_SORT_DOUBLE_BUFFER_BIT));
     commands = host_begin(host);
     host_check(subsweep_cmd_sort(plan, commands, &info), "subsweep_cmd_sort");
     run(host, commands);
@@ -248,6 +248,11 @@ static void sort_double_buffer(const Host *host, const SubsweepDevice *device) {
     for (i = 1; i < COUNT && (sorted[i - 1] >> 4 & 0xfff) <= (sorted[i] >> 4 & 0xfff); i++) {
     }
     EXPECT(i == COUNT);
+    if (form == SUBSWEEP_SORT_OUT_OF_PLACE_BIT) {
+        for (i = 0; i < COUNT && keys.words[i] == number(i); i++) {
+        }
+        EXPECT(i == COUNT);
+    }
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&keys_alt, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
@@ -510,7 +515,9 @@ int main(void) {
     scan_segments(&host, device);
     scan_columns(&host, device);
     argsort_and_gather(&host, device);
-    sort_double_buffer(&host, device);
+    sort_to_other_buffer(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT);
+    sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT);
+    sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT);
     sort_wide(&host, device);
     sort_segments(&host, device);
     subsweep_device_destroy(device);

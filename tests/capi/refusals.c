@@ -311,6 +311,11 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     of_plan.end_bit = 33;
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "33 given, 0 to 32");
     of_plan = right;
+    of_plan.flags = SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "one form of memory");
+    of_plan.flags = SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "one form of memory");
+    of_plan = right;
     of_plan.algorithm = "chained";
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "onesweep");
     REFUSE(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented), SUBSWEEP_ERROR_UNSUPPORTED, "algorithm");
