@@ -207,7 +207,7 @@ impl Subject {
     /// A scan of three levels of tiles, or of a single pass.
     fn scan(gpu: &Gpu, name: &'static str, policy: ScanPolicy) -> Result<Self> {
         let count = u64::from(policy.tile_items()).pow(2) + 1;
-        let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy))?;
+        let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive(ElementType::U32).policy(policy))?;
         let memories = memories(gpu, [4 * count, 4 * count, plan.scratch_requirements(count).size])?;
         let [source, destination, scratch] = memories.each_ref().map(GpuBuffer::range);
         let buffers = ScanBuffers::new(source.addresses(), destination.addresses(), scratch);

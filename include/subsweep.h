@@ -507,7 +507,8 @@ typedef struct SubsweepScratchRequirements {
 } SubsweepScratchRequirements;
 
 /**
- * Pipeline stages with their accesses: one scope of the caller's barrier.
+ * Pipeline stages with their accesses: one scope of the caller's barrier. The bits have the same meaning in
+ * VkPipelineStageFlags2 and VkAccessFlags2.
  */
 typedef struct SubsweepAccess {
     /**

@@ -61,7 +61,7 @@ impl<'g> Renderer<'g> {
             size: options.size,
             order: options.order,
             // Flags and offsets are separate buffers, so that the plan may use the single pass.
-            scan: ScanPlan::new(&gpu.adopted, ScanConfig::exclusive().out_of_place())?,
+            scan: ScanPlan::new(&gpu.adopted, ScanConfig::exclusive(ElementType::U32).out_of_place())?,
             sort: SortPlan::new(
                 &gpu.adopted,
                 // The compaction is the last to read the depths and flags: as alternate buffers they save 8 bytes of

@@ -57,8 +57,7 @@ impl<'g> Buffer<'g> {
                 let flags = vk::MemoryMapFlags::empty();
                 buffer.mapped = gpu.raw.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags)?.cast();
             }
-            let info = vk::BufferDeviceAddressInfo::default().buffer(raw);
-            buffer.range.address = gpu.raw.get_buffer_device_address(&info);
+            buffer.range = BufferRange::of(&gpu.adopted, raw, size, USAGE);
         }
         Ok(buffer)
     }

@@ -133,8 +133,7 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
         SUBSWEEP_SCAN_KIND_EXCLUSIVE => ScanKind::Exclusive,
         value => return Err(unknown("kind", value, "see SUBSWEEP_SCAN_KIND_...")),
     };
-    let mut config = ScanConfig::new(kind)
-        .element(element_type("element_type", info.element_type)?)
+    let mut config = ScanConfig::new(kind, element_type("element_type", info.element_type)?)
         .operator(operator(info.scan_operator)?)
         .columns(info.column_count.max(1));
     match info.direction {

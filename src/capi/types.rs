@@ -157,7 +157,8 @@ impl From<ScratchRequirements> for SubsweepScratchRequirements {
     }
 }
 
-/// Pipeline stages with their accesses: one scope of the caller's barrier.
+/// Pipeline stages with their accesses: one scope of the caller's barrier. The bits have the same meaning in
+/// VkPipelineStageFlags2 and VkAccessFlags2.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepAccess {

@@ -2,7 +2,8 @@
 
 use ash::vk;
 
-/// Pipeline stages and access types: the source or destination scope of a barrier.
+/// Pipeline stages and access types: the source or destination scope of a barrier, for `vkCmdPipelineBarrier` and, by
+/// [`Self::stages2`] and [`Self::access2`], `vkCmdPipelineBarrier2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// Pipeline stages.
@@ -15,6 +16,9 @@ impl Access {
     /// Writes of a dispatch.
     pub const COMPUTE_WRITE: Self =
         Self { stages: vk::PipelineStageFlags::COMPUTE_SHADER, access: vk::AccessFlags::SHADER_WRITE };
+    /// Reads of a dispatch.
+    pub const COMPUTE_READ: Self =
+        Self { stages: vk::PipelineStageFlags::COMPUTE_SHADER, access: vk::AccessFlags::SHADER_READ };
     /// Reads and writes of a dispatch.
     pub const COMPUTE: Self = Self {
         stages: vk::PipelineStageFlags::COMPUTE_SHADER,
@@ -48,6 +52,16 @@ impl Access {
             access: vk::AccessFlags::from_raw(self.access.as_raw() | other.access.as_raw()),
         }
     }
+
+    /// The pipeline stages of synchronization2, which have the same bits.
+    pub const fn stages2(self) -> vk::PipelineStageFlags2 {
+        vk::PipelineStageFlags2::from_raw(self.stages.as_raw() as u64)
+    }
+
+    /// The access types of synchronization2, which have the same bits.
+    pub const fn access2(self) -> vk::AccessFlags2 {
+        vk::AccessFlags2::from_raw(self.access.as_raw() as u64)
+    }
 }
 
 /// A named global memory barrier.
@@ -77,4 +91,24 @@ impl Barrier {
     /// Between a dispatch and a copy that reads, or a fill or copy that overwrites, memory of the dispatch.
     pub const COMPUTE_TO_TRANSFER: Self =
         Self { name: "compute to transfer", source: Access::COMPUTE_WRITE, destination: Access::TRANSFER };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn synchronization2_has_the_same_bits() {
+        use vk::{AccessFlags2 as A, PipelineStageFlags2 as S};
+        for (access, stages, types) in [
+            (Access::COMPUTE_READ, S::COMPUTE_SHADER, A::SHADER_READ),
+            (Access::COMPUTE, S::COMPUTE_SHADER, A::SHADER_READ | A::SHADER_WRITE),
+            // ALL_TRANSFER is another name of the bit of TRANSFER.
+            (Access::TRANSFER, S::ALL_TRANSFER, A::TRANSFER_READ | A::TRANSFER_WRITE),
+            (Access::INDIRECT_READ, S::DRAW_INDIRECT, A::INDIRECT_COMMAND_READ),
+            (Access::HOST_READ, S::HOST, A::HOST_READ),
+        ] {
+            assert_eq!((access.stages2(), access.access2()), (stages, types));
+        }
+    }
 }

@@ -95,6 +95,18 @@ impl BufferRange {
         usage: vk::BufferUsageFlags::empty(),
     };
 
+    /// The first `size` bytes of a buffer of the caller.
+    ///
+    /// # Safety
+    /// `buffer` is of `device`, bound to memory, of `size` bytes or more, and was created with `usage`, which includes
+    /// `SHADER_DEVICE_ADDRESS`.
+    pub unsafe fn of(device: &Device, buffer: vk::Buffer, size: u64, usage: vk::BufferUsageFlags) -> Self {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+        // SAFETY: as the caller promises.
+        let address = unsafe { device.raw().get_buffer_device_address(&info) };
+        Self { buffer, offset: 0, size, address, usage }
+    }
+
     /// The range by device address alone.
     pub const fn addresses(&self) -> AddressRange {
         AddressRange::new(self.address, self.size)
@@ -163,9 +175,8 @@ impl Buffer {
         unsafe { self.device.raw().bind_buffer_memory(self.raw, memory, offset) }
             .map_err(Error::vulkan("vkBindBufferMemory"))?;
         if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
-            let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
-            // SAFETY: the buffer is bound and was made for addresses.
-            self.address = unsafe { self.device.raw().get_buffer_device_address(&info) };
+            // SAFETY: the buffer is bound and has the usage.
+            self.address = unsafe { BufferRange::of(&self.device, self.raw, self.size, self.usage) }.address;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Results of scans and gathers, in the format of the input.
 
-use ::subsweep::scan::{ScanAlgorithm, ScanConfig};
+use ::subsweep::ElementType;
+use ::subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind};
 
 use super::*;
 
@@ -167,8 +168,10 @@ fn every_algorithm_and_policy_gives_the_same() {
 #[test]
 fn every_algorithm_of_a_scan_gives_the_same() {
     let input = random(COUNT);
-    for (is_exclusive, options) in [(false, &[][..]), (true, &["--exclusive"])] {
-        let config = if is_exclusive { ScanConfig::exclusive() } else { ScanConfig::inclusive() };
+    for (is_exclusive, kind, options) in
+        [(false, ScanKind::Inclusive, &[][..]), (true, ScanKind::Exclusive, &["--exclusive"])]
+    {
+        let config = ScanConfig::new(kind, ElementType::U32);
         let expected = scanned(&input, 1, is_exclusive);
         let algorithms =
             ScanAlgorithm::ALL.into_iter().filter(|algorithm| algorithm.refusal(&config).is_none());

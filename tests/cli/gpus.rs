@@ -505,7 +505,7 @@ fn only_filtered_pipelines_are_compiled() {
     let gpu = Gpu::open(GpuOptions::default()).unwrap();
     let device = gpu.device();
     let plans = [
-        PlanConfig::from(ScanConfig::inclusive()),
+        PlanConfig::from(ScanConfig::inclusive(ElementType::U32)),
         PlanConfig::from(SortConfig::keys(ElementType::U32)),
         PlanConfig::from(SortConfig::keys(ElementType::U32)),
     ];

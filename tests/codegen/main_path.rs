@@ -40,7 +40,7 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
             }
         }
     }
-    let config = ScanConfig::inclusive().out_of_place();
+    let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
     let tuned = ScanPolicy::choose(capabilities, &config).policy.with_algorithm(ScanAlgorithm::Chained);
     let kernel = kernels::SCAN_CHAINED.module(&[("COLUMNS", 1)]);
     let plan = PlanConfig::from(config.policy(tuned));

@@ -47,7 +47,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
     let max = 70 * tile + 5;
     let input = random(4, max as usize);
     for (policy, is_reverse) in [(small, false), (small, true), (small.with_fixed_tree(), false)] {
-        let config = ScanConfig::exclusive().out_of_place().indirect_count().policy(policy);
+        let config = ScanConfig::exclusive(ElementType::U32).out_of_place().indirect_count().policy(policy);
         let plan = ScanPlan::new(gpu.device(), if is_reverse { config.reverse() } else { config })?;
         let source = Memory::of(gpu, &input, Access::Quads)?;
         let scratch = poisoned(gpu, plan.scratch_requirements(max.into()).size)?;

@@ -91,7 +91,7 @@ fn scans<const N: usize>(
 ) -> Result<(), Failed> {
     let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
     for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
-        let config = ScanConfig::new(kind).custom(operator);
+        let config = ScanConfig::custom(kind, operator);
         let default = ScanPolicy::choose(gpu.capabilities(), &config).policy;
         for policy in [default, small] {
             let tile = policy.tile_items() as usize;
@@ -136,7 +136,7 @@ fn segments<const N: usize>(
         (ScanKind::Inclusive, true),
         (ScanKind::Exclusive, false),
     ] {
-        let config = ScanConfig::new(kind).custom(operator).policy(small).segments(SegmentsBy::Offsets);
+        let config = ScanConfig::custom(kind, operator).policy(small).segments(SegmentsBy::Offsets);
         let config = if is_reverse { config.reverse() } else { config };
         for count in [1, tile + 1, tile * 5 + 3, tile * tile + 1] {
             let words = random(count, (count + 1) * N);
@@ -177,7 +177,7 @@ fn segments<const N: usize>(
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refuse = |operator: &'static CustomOperator| {
-        let refused = gpu.scan(ScanConfig::inclusive().custom(operator), &mut [0u32; 16]);
+        let refused = gpu.scan(ScanConfig::custom(ScanKind::Inclusive, operator), &mut [0u32; 16]);
         assert!(matches!(refused, Err(Error::Unsupported { .. } | Error::OutOfRange { .. })), "{refused:?}");
     };
     // A wrong element size, modules of another kernel, and empty modules.
@@ -193,14 +193,14 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     // SAFETY: a plan refuses it before it reaches a device.
     static PLAIN: CustomOperator =
         unsafe { CustomOperator::new("plain", 4, fixture!("matrix.reduce"), fixture!("matrix.downsweep")) };
-    let of_segments = ScanConfig::inclusive().custom(&PLAIN).segments(SegmentsBy::Flags);
+    let of_segments = ScanConfig::custom(ScanKind::Inclusive, &PLAIN).segments(SegmentsBy::Flags);
     let inputs = ScanInputs { initial: None, segments: &[0; 4] };
     let refused = gpu.scan_with(of_segments, &mut [0u32; 16], inputs);
     assert!(
         matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("with_segments")),
         "{refused:?}"
     );
-    let config = ScanConfig::inclusive().custom(custom!("matrix", 4));
+    let config = ScanConfig::custom(ScanKind::Inclusive, custom!("matrix", 4));
     let of_columns = gpu.scan(config.columns(2), &mut [0u32; 16]);
     assert!(matches!(of_columns, Err(Error::Unsupported { .. })), "{of_columns:?}");
     let of_doubles = gpu.scan(config, &mut [0f64; 16]);

@@ -83,7 +83,7 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
         (ElementType::F64, ScanOperator::Mul),
     ];
     for (element, operator) in numbers.into_iter().filter(|&(e, o)| has_float64 || !o.needs_float64(e)) {
-        let scan = ScanConfig::inclusive().element(element).operator(operator);
+        let scan = ScanConfig::inclusive(element).operator(operator);
         let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
         let segmented = [SegmentsBy::Flags, SegmentsBy::Offsets]
             .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));

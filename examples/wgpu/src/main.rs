@@ -114,11 +114,9 @@ impl Gpu {
             let hal = self.device.as_hal::<Vulkan>().ok_or("the device has another backend")?;
             let made = hal.create_buffer(&wanted)?;
             let buffer = made.raw_handle();
-            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
-            let address = hal.raw_device().get_buffer_device_address(&info);
             let wanted = descriptor(label, size, wgpu::BufferUsages::STORAGE);
             let wrapped = self.device.create_buffer_from_hal::<Vulkan>(made, &wanted);
-            Ok((wrapped, BufferRange { buffer, offset: 0, size, address, usage }))
+            Ok((wrapped, BufferRange::of(&self.adopted, buffer, size, usage)))
         }
     }
 

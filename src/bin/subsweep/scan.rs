@@ -75,7 +75,7 @@ impl Run for ScanArgs {
             .as_ref()
             .map(|source| segments::read(source, "scan", table.shape.rows(), "rows"))
             .transpose()?;
-        let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+        let mut config = ScanConfig::new(kind, table.element).operator(operator).columns(columns);
         if self.reverse {
             config = config.reverse();
         }

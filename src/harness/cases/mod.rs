@@ -19,6 +19,7 @@ pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
+use crate::ElementType;
 use crate::device::Capabilities;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
@@ -173,7 +174,7 @@ impl PolicyName {
                 // Several dispatches per pass.
                 policy.portion_items = 40 * policy.tile_items();
                 let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
+                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive(ElementType::U32));
                 policy
             }
         }

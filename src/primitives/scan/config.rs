@@ -94,14 +94,13 @@ impl ScanConfig {
     /// Maximum number of columns.
     pub const MAX_COLUMNS: u32 = 16;
 
-    /// A scan of `kind`; by default sums of u32 in one column.
-    pub const fn new(kind: ScanKind) -> Self {
-        let (element, operator, custom) = (ElementType::U32, ScanOperator::Add, None);
+    /// A scan of `kind`; by default sums in one column.
+    pub const fn new(kind: ScanKind, element: ElementType) -> Self {
         Self {
             kind,
             element,
-            operator,
-            custom,
+            operator: ScanOperator::Add,
+            custom: None,
             columns: 1,
             direction: Direction::Forward,
             segments: None,
@@ -113,32 +112,24 @@ impl ScanConfig {
         }
     }
 
-    /// An inclusive scan; by default sums of u32 in one column.
-    pub const fn inclusive() -> Self {
-        Self::new(ScanKind::Inclusive)
+    /// An inclusive scan; by default sums in one column.
+    pub const fn inclusive(element: ElementType) -> Self {
+        Self::new(ScanKind::Inclusive, element)
     }
 
-    /// An exclusive scan; by default sums of u32 in one column.
-    pub const fn exclusive() -> Self {
-        Self::new(ScanKind::Exclusive)
+    /// An exclusive scan; by default sums in one column.
+    pub const fn exclusive(element: ElementType) -> Self {
+        Self::new(ScanKind::Exclusive, element)
     }
 
-    /// Sets the element type.
-    pub const fn element(mut self, element: ElementType) -> Self {
-        self.element = element;
-        self
+    /// A scan of `kind` by an operator of the caller, with its own element, in one column.
+    pub const fn custom(kind: ScanKind, operator: &'static CustomOperator) -> Self {
+        Self { custom: Some(operator), ..Self::new(kind, ElementType::U32) }
     }
 
-    /// Sets the operator.
+    /// Sets the operator; has no effect on a custom one.
     pub const fn operator(mut self, operator: ScanOperator) -> Self {
         self.operator = operator;
-        self
-    }
-
-    /// Sets an operator of the caller, with its own element, for single columns; replaces [`Self::element`] and
-    /// [`Self::operator`].
-    pub const fn custom(mut self, operator: &'static CustomOperator) -> Self {
-        self.custom = Some(operator);
         self
     }
 

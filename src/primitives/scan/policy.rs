@@ -318,7 +318,7 @@ mod tests {
             let needed = (64 / 4 + 1) * row_size;
             let check = |shared_memory_size| {
                 let capabilities = of_four_lanes(128, shared_memory_size);
-                let config = ScanConfig::inclusive().columns(columns);
+                let config = ScanConfig::inclusive(ElementType::U32).columns(columns);
                 ScanPolicy::tiled(64, 4, 4).check(&config, &capabilities)
             };
             assert_eq!(check(needed), Ok(()), "{columns}");
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn an_algorithm_takes_what_it_needs_and_nothing_else() {
         let capabilities = of_four_lanes(192, 16 << 10);
-        let config = ScanConfig::inclusive();
+        let config = ScanConfig::inclusive(ElementType::U32);
         for algorithm in ScanAlgorithm::ALL {
             let policy = ScanPolicy::tuned(algorithm, &capabilities, &config);
             assert_eq!(policy.check(&config, &capabilities), Ok(()), "{policy}");
@@ -348,11 +348,12 @@ mod tests {
     #[test]
     fn an_algorithm_refuses_what_it_does_not_scan() {
         let capabilities = of_four_lanes(128, 16 << 10);
-        let (sums, exclusive) = (ScanConfig::inclusive(), ScanConfig::exclusive());
+        let (sums, exclusive) =
+            (ScanConfig::inclusive(ElementType::U32), ScanConfig::exclusive(ElementType::U32));
         let others = [
             sums.columns(2),
-            sums.element(ElementType::I32),
-            sums.element(ElementType::U64),
+            ScanConfig::inclusive(ElementType::I32),
+            ScanConfig::inclusive(ElementType::U64),
             sums.operator(ScanOperator::Max),
         ];
         for algorithm in ScanAlgorithm::ALL {
@@ -378,7 +379,7 @@ mod tests {
         let check = |scan, shared_memory_size| {
             let capabilities = of_four_lanes(128, shared_memory_size);
             let policy = ScanPolicy::tiled(128, 4, 4).with_algorithm(ScanAlgorithm::ReduceThenScan(scan));
-            policy.check(&ScanConfig::inclusive(), &capabilities)
+            policy.check(&ScanConfig::inclusive(ElementType::U32), &capabilities)
         };
         for (scan, needed) in
             [(WorkgroupScan::KoggeStone, 512), (WorkgroupScan::KoggeStoneDoubleBuffered, 1024)]
@@ -392,12 +393,14 @@ mod tests {
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
         for columns in [0, 5, u32::MAX] {
-            let config = ScanConfig::inclusive().columns(columns);
+            let config = ScanConfig::inclusive(ElementType::U32).columns(columns);
             let policy = ScanPolicy::choose(&capabilities, &config).policy;
             assert!(policy.check(&config, &capabilities).is_err());
         }
         let policy = ScanPolicy::tiled(u32::MAX, 3, 1);
         assert_eq!(policy.tile_items(), u32::MAX);
-        assert!(policy.check(&ScanConfig::new(ScanKind::Inclusive), &capabilities).is_err());
+        assert!(
+            policy.check(&ScanConfig::new(ScanKind::Inclusive, ElementType::U32), &capabilities).is_err()
+        );
     }
 }

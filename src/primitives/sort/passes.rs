@@ -10,13 +10,13 @@ use super::arrays::{AltLayout, Arrays, PassArrays};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
-use super::policy::{ChunkCounting, Ranking, SortPolicy};
+use super::policy::{COUNT_SCAN, ChunkCounting, Ranking, SortPolicy};
 use super::{PassAlgorithm, Sort, SortPlan};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::plan::Algorithm;
-use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::scan::{ScanBuffers, ScanPlan};
 use crate::primitives::{Count, ScratchCursor, has_quads};
 
 push_constants! {
@@ -140,7 +140,7 @@ impl Passes {
             portion_tiles: u32::MAX,
             has_bins: false,
         };
-        let scan = ScanConfig::exclusive().policy(policy.scan);
+        let scan = COUNT_SCAN.policy(policy.scan);
         let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
         Ok(Self {
             config: *config,

@@ -7,7 +7,10 @@ use super::tuning::SortTuning;
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::{Choice, check_subgroups, check_workgroup};
+use crate::primitives::{Choice, ElementType, check_subgroups, check_workgroup};
+
+/// The scan of counts, over the digits of all tiles.
+pub(super) const COUNT_SCAN: ScanConfig = ScanConfig::exclusive(ElementType::U32);
 
 /// Sort algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -291,7 +294,7 @@ impl SortPolicy {
             histogram_subgroup_size: tuning.histogram_subgroup_size,
             has_exchange: tuning.has_exchange,
             mixed_access: tuning.mixed_access,
-            scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
+            scan: ScanPolicy::choose(capabilities, &COUNT_SCAN).policy,
         }
     }
 
@@ -312,7 +315,7 @@ impl SortPolicy {
             histogram_subgroup_size: None,
             has_exchange: true,
             mixed_access: false,
-            scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
+            scan: ScanPolicy::choose(capabilities, &COUNT_SCAN).policy,
         }
     }
 
@@ -388,7 +391,7 @@ impl SortPolicy {
 
     pub(crate) fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
         let require = PolicyConflict::check;
-        check_scan_of_counts(&self.scan, &ScanConfig::exclusive())?;
+        check_scan_of_counts(&self.scan, &COUNT_SCAN)?;
         if let Some(shape) = self.single_workgroup {
             shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
         }

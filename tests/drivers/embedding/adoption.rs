@@ -71,7 +71,7 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
         let sort = SortPlan::new(&device, SortConfig::keys(ElementType::U32))?;
         let are_full = std::mem::take(&mut *ARE_FULL.lock().unwrap());
         assert_eq!(are_full, vec![needs.enabled().compute_full_subgroups; sort.pipelines().count()]);
-        let scan = ScanPlan::new(&device, ScanConfig::inclusive())?;
+        let scan = ScanPlan::new(&device, ScanConfig::inclusive(ElementType::U32))?;
 
         // Guard words, keys, guard words, scratch, guard words.
         let keys: Vec<u32> = (0..10_000u32).map(|index| index.wrapping_mul(0x9e37_79b9) >> 7).collect();

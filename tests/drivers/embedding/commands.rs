@@ -233,7 +233,7 @@ fn refusals_record_nothing(
     pool: vk::QueryPool,
 ) -> Result<(), Failed> {
     let room = unused_memory();
-    let scan = ScanPlan::new(device, ScanConfig::inclusive())?;
+    let scan = ScanPlan::new(device, ScanConfig::inclusive(ElementType::U32))?;
     let sort = SortPlan::new(device, SortConfig::keys(ElementType::U32))?;
     let gather = GatherPlan::new(device, GatherConfig::elements(1))?;
     let few = AddressRange { size: 4, ..room.arrays.addresses() };
@@ -270,7 +270,10 @@ pub fn phase_times(gpu: &Gpu) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     let (raw, device) = host.open()?;
     {
-        let plan = ScanPlan::new(&device, ScanConfig::inclusive().policy(ScanPolicy::tiled(64, 4, 4)))?;
+        let plan = ScanPlan::new(
+            &device,
+            ScanConfig::inclusive(ElementType::U32).policy(ScanPolicy::tiled(64, 4, 4)),
+        )?;
         let count = 1 << 14;
         let scratch_size = plan.scratch_requirements(count).size;
         let memory = HostMemory::new(&host, &raw, 4 * count + scratch_size)?;

@@ -66,7 +66,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let host = Count::Direct(COUNT.into());
 
     let tiles = ScanPolicy::tiled(64, 4, 4);
-    let plain = ScanConfig::inclusive();
+    let plain = ScanConfig::inclusive(ElementType::U32);
     let with_all = plain.segments(SegmentsBy::Offsets).with_initial().indirect_count();
     let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
     let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();

@@ -161,7 +161,7 @@ impl Counter {
 fn empty_inputs(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
     let gpu = another(gpu, counter.clone())?;
-    let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
+    let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive(ElementType::U32));
     gpu.sort::<u32>(sort, &mut [])?;
     gpu.sort(sort, &mut [7u32])?;
     gpu.sort(sort.bits(5..5), &mut [7u32, 3])?;
@@ -230,7 +230,8 @@ impl Trace for Wide {
 fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let wide = Arc::new(Wide::default());
     let gpu = another(gpu, wide.clone())?;
-    let (scan, sort) = (gpu.plan(ScanConfig::inclusive())?, gpu.plan(SortConfig::keys(ElementType::U32))?);
+    let (scan, sort) =
+        (gpu.plan(ScanConfig::inclusive(ElementType::U32))?, gpu.plan(SortConfig::keys(ElementType::U32))?);
     let count = WIDE_COUNT;
     let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
     let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];

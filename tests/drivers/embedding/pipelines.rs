@@ -89,7 +89,7 @@ unsafe extern "system" fn create_together(
 fn most_at_once(device: &subsweep::device::Device, awaited: usize) -> Result<usize, Failed> {
     *COMPILING.0.lock().unwrap() = Inside { awaited, ..Inside::default() };
     // No other plan holds the pipelines, so they are compiled.
-    ScanPlan::new(device, ScanConfig::inclusive())?;
+    ScanPlan::new(device, ScanConfig::inclusive(ElementType::U32))?;
     Ok(COMPILING.0.lock().unwrap().most)
 }
 

@@ -18,7 +18,7 @@ use subsweep::{Count, ElementType, Error, Result};
 fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Result<(), Failed> {
     let source = AddressRange::new(memory.address, 40);
     let apart = |offset, size| AddressRange::new(memory.address + offset, size);
-    let plain = ScanConfig::inclusive();
+    let plain = ScanConfig::inclusive(ElementType::U32);
     let buffers = ScanBuffers::in_place(source, scratch);
     let refuse = |config, buffers: ScanBuffers, count: Count| {
         let plan = ScanPlan::new(gpu.device(), config).map_err(Some)?;
@@ -161,16 +161,16 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     };
     let (first, second) = (AddressRange::new(keys.address, 40), AddressRange::new(keys.address + 20, 40));
     assert_eq!(
-        scan(ScanConfig::inclusive(), first, second),
+        scan(ScanConfig::inclusive(ElementType::U32), first, second),
         Err(Error::Overlap { first: "source", second: "destination" })
     );
     let apart = AddressRange::new(keys.address + 400, 40);
     for (config, source, destination) in [
-        (ScanConfig::inclusive().policy(ScanPolicy::seed()), first, apart),
-        (ScanConfig::inclusive().columns(17), first, first),
-        (ScanConfig::inclusive().columns(0), first, first),
-        (ScanConfig::inclusive().element(ElementType::F32).operator(ScanOperator::Xor), first, first),
-        (ScanConfig::inclusive().element(ElementType::F64).operator(ScanOperator::And), first, first),
+        (ScanConfig::inclusive(ElementType::U32).policy(ScanPolicy::seed()), first, apart),
+        (ScanConfig::inclusive(ElementType::U32).columns(17), first, first),
+        (ScanConfig::inclusive(ElementType::U32).columns(0), first, first),
+        (ScanConfig::inclusive(ElementType::F32).operator(ScanOperator::Xor), first, first),
+        (ScanConfig::inclusive(ElementType::F64).operator(ScanOperator::And), first, first),
     ] {
         assert!(matches!(
             scan(config, source, destination),
@@ -178,7 +178,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         ));
     }
     refused_operands(gpu, keys, scratch)?;
-    let doubles = ScanConfig::inclusive().element(ElementType::F64);
+    let doubles = ScanConfig::inclusive(ElementType::F64);
     match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
         (true, Ok(())) => {}
         (false, Err(Error::MissingFeature { missing, .. })) if missing.contains("shaderFloat64") => {}
@@ -189,10 +189,10 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         gpu.scan(doubles, &mut [1u64, 2]),
         Err(Error::ElementMismatch { expected: ElementType::F64, got: ElementType::U64 })
     );
-    let promised = ScanConfig::inclusive().out_of_place();
+    let promised = ScanConfig::inclusive(ElementType::U32).out_of_place();
     assert!(matches!(scan(promised, first, first), Err(Error::Unsupported { .. })));
     let chained = ScanPolicy::tiled(64, 4, 4).with_algorithm(ScanAlgorithm::Chained);
-    let scanned = scan(ScanConfig::inclusive().policy(chained), first, first);
+    let scanned = scan(ScanConfig::inclusive(ElementType::U32).policy(chained), first, first);
     assert!(matches!(scanned, Err(Error::Unsupported { .. })));
     let mut summed = [1u32, 2, 3];
     gpu.scan(promised, &mut summed)?;
@@ -208,7 +208,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         ScanPolicy::tiled(256, 4, 4).with_subgroup_size(256),
         ScanPolicy::seed().with_subgroup_size(0),
     ] {
-        let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
+        let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive(ElementType::U32).policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
     // An invocation counts a digit in one byte.
@@ -219,19 +219,20 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         let refused = SortPlan::new(gpu.device(), config.policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
-    let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
+    let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive(ElementType::U32))?;
     let statistics = plan.pipelines().map(Pipeline::statistics).collect::<Vec<_>>();
     assert!(!statistics.is_empty() && statistics.iter().all(|s| matches!(s, Err(Error::Unsupported { .. }))));
-    let seed = ScanConfig::inclusive().policy(ScanPolicy::seed());
+    let sums = ScanConfig::inclusive(ElementType::U32);
     for config in [
-        ScanConfig::exclusive().policy(ScanPolicy::seed()),
-        seed.columns(5),
-        seed.element(ElementType::I32),
-        seed.operator(ScanOperator::Max),
+        ScanConfig::exclusive(ElementType::U32),
+        sums.columns(5),
+        ScanConfig::inclusive(ElementType::I32),
+        sums.operator(ScanOperator::Max),
     ] {
+        let config = config.policy(ScanPolicy::seed());
         assert!(matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })));
     }
-    let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
+    let wide = ScanConfig::inclusive(ElementType::U32).policy(ScanPolicy::tiled(1 << 16, 4, 4));
     assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyExceedsLimits { .. })));
     #[expect(clippy::reversed_empty_ranges, reason = "a reversed range is refused")]
     for bits in [8..4, 0..33] {
@@ -254,8 +255,8 @@ fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
     let buffers = ScanBuffers::new(huge_range(0), huge_range(1), scratch);
     let initial = InitialValue::host(&[1u32])?;
     for (config, buffers) in [
-        (ScanConfig::inclusive().out_of_place().policy(chained), buffers),
-        (ScanConfig::inclusive().with_initial().policy(policy), buffers.initial(initial)),
+        (ScanConfig::inclusive(ElementType::U32).out_of_place().policy(chained), buffers),
+        (ScanConfig::inclusive(ElementType::U32).with_initial().policy(policy), buffers.initial(initial)),
     ] {
         let plan = ScanPlan::new(gpu.device(), config)?;
         let mut recorder = Recorder::dry(gpu.device());

@@ -218,7 +218,7 @@ fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
 }
 
 fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
-    let config = ScanConfig::inclusive();
+    let config = ScanConfig::inclusive(ElementType::U32);
     let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
     config.policy(policy.scan(gpu.capabilities(), algorithm, &config))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use libtest_mimic::Failed;
+use subsweep::ElementType;
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
 use subsweep::reference::Element;
@@ -52,7 +53,7 @@ enum ShapeChoice {
 
 impl ShapeChoice {
     fn shape<R: TestRow>(self, gpu: &Gpu, is_segmented: bool) -> TileShape {
-        let config = ScanConfig::inclusive().columns(R::WORDS as u32);
+        let config = ScanConfig::inclusive(ElementType::U32).columns(R::WORDS as u32);
         // In segmented scans an invocation has fewer rows, one bit for each.
         let config = if is_segmented { config.segments(SegmentsBy::Flags) } else { config };
         let ScanPolicy { workgroup_size, items_per_invocation, .. } =

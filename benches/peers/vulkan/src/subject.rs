@@ -53,7 +53,7 @@ pub struct Ours<'g> {
 }
 
 impl<'g> Ours<'g> {
-    const SCAN: ScanConfig = ScanConfig::inclusive().out_of_place();
+    const SCAN: ScanConfig = ScanConfig::inclusive(ElementType::U32).out_of_place();
 
     const fn sort_config(work: Work) -> SortConfig {
         match work {

@@ -95,9 +95,9 @@ impl DeviceReport {
                 let scan = |config| Policy::new(policy::of_scan(common, capabilities, &config));
                 let sort = |config| Policy::new(policy::of_sort(common, capabilities, &config));
                 let policies = || Policies {
-                    scan: scan(ScanConfig::inclusive()),
-                    scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
-                    scan_u64: scan(ScanConfig::inclusive().element(ElementType::U64)),
+                    scan: scan(ScanConfig::inclusive(ElementType::U32)),
+                    scan_out_of_place: scan(ScanConfig::inclusive(ElementType::U32).out_of_place()),
+                    scan_u64: scan(ScanConfig::inclusive(ElementType::U64)),
                     sort: sort(SortConfig::keys(ElementType::U32)),
                     sort_pairs: sort(SortConfig::pairs(ElementType::U32, ValueSize::B4)),
                     sort_u64: sort(SortConfig::keys(ElementType::U64)),

@@ -41,14 +41,14 @@ pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
 
 /// Scans; the simplest first.
 const SCANS: [ScanConfig; 8] = [
-    ScanConfig::inclusive(),
-    ScanConfig::exclusive(),
-    ScanConfig::inclusive().reverse(),
-    ScanConfig::inclusive().out_of_place(),
-    ScanConfig::inclusive().columns(4),
-    ScanConfig::inclusive().element(ElementType::F32),
-    ScanConfig::inclusive().element(ElementType::U64),
-    ScanConfig::inclusive().segments(SegmentsBy::Offsets),
+    ScanConfig::inclusive(ElementType::U32),
+    ScanConfig::exclusive(ElementType::U32),
+    ScanConfig::inclusive(ElementType::U32).reverse(),
+    ScanConfig::inclusive(ElementType::U32).out_of_place(),
+    ScanConfig::inclusive(ElementType::U32).columns(4),
+    ScanConfig::inclusive(ElementType::F32),
+    ScanConfig::inclusive(ElementType::U64),
+    ScanConfig::inclusive(ElementType::U32).segments(SegmentsBy::Offsets),
 ];
 
 /// Sorts; the simplest first.

@@ -93,7 +93,7 @@ impl ScanCase {
     /// The plan's configuration without its policy.
     pub const fn config(&self) -> ScanConfig {
         let mut config =
-            ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns);
+            ScanConfig::new(self.kind, self.element).operator(self.operator).columns(self.columns);
         if self.is_reverse {
             config = config.reverse();
         }

@@ -165,7 +165,8 @@ impl SegmentedSortCase {
             policy.matching.by_shared_masks = self.has_shared_masks;
             policy.has_exchange = true;
             let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-            policy.scan = PolicyName::Small.scan(capabilities, algorithm, &ScanConfig::exclusive());
+            policy.scan =
+                PolicyName::Small.scan(capabilities, algorithm, &ScanConfig::exclusive(ElementType::U32));
         }
         policy
     }

@@ -10,11 +10,12 @@ use crate::device::{
 };
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::scan::{ScanBuffers, ScanPlan};
 use crate::primitives::sort::arrays::{AltLayout, Arrays, PassArrays};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
 use crate::primitives::sort::dispatch_args::DispatchArgs;
+use crate::primitives::sort::policy::COUNT_SCAN;
 use crate::primitives::{Count, ScratchCursor};
 
 push_constants! {
@@ -126,7 +127,7 @@ impl Long {
             early,
             ("EXCHANGE", has_exchange.into()),
         ];
-        let scan = ScanConfig::exclusive().indirect_count().policy(policy.scan);
+        let scan = COUNT_SCAN.indirect_count().policy(policy.scan);
         let [.., max_large] = policy.max_extents();
         let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
         Ok(Self {

@@ -5,8 +5,8 @@ use std::fmt;
 use super::config::SegmentedSortConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result};
-use crate::primitives::scan::{ScanConfig, ScanPolicy};
-use crate::primitives::sort::policy::{Matching, SortAlgorithm, TileShape, check_scan_of_counts};
+use crate::primitives::scan::ScanPolicy;
+use crate::primitives::sort::policy::{COUNT_SCAN, Matching, SortAlgorithm, TileShape, check_scan_of_counts};
 use crate::primitives::sort::tuning::SortTuning;
 use crate::primitives::{Choice, check_subgroups};
 
@@ -73,7 +73,7 @@ impl SegmentedSortPolicy {
             SortTuning::of(capabilities, config.sort.key.words(), config.sort.values.words());
         let widest = capabilities.max_subgroup_size;
         let lanes = 1 << capabilities.min_subgroup_size.clamp(1, 8).ilog2();
-        let counts = ScanConfig::exclusive().indirect_count();
+        let counts = COUNT_SCAN.indirect_count();
         let workgroup = |workgroup_size: u32| {
             workgroup_size.max(widest).min(capabilities.max_workgroup_invocations) / 32 * 32
         };
@@ -120,7 +120,7 @@ impl SegmentedSortPolicy {
     }
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
-        check_scan_of_counts(&self.scan, &ScanConfig::exclusive().indirect_count())?;
+        check_scan_of_counts(&self.scan, &COUNT_SCAN.indirect_count())?;
         self.cluster.check(self.subgroup_size, capabilities)?;
         for shape in &self.workgroups {
             shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;
