@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use subsweep::harness::{Effort, Layout, Workload, bench_cases};
+use subsweep::harness::{BufferLayout, Effort, Workload, bench_cases};
 use subsweep::headless::{Gpu, GpuOptions};
 
 fn primitives(criterion: &mut Criterion) {
@@ -21,7 +21,7 @@ fn primitives(criterion: &mut Criterion) {
     );
 
     for case in bench_cases(Effort::Quick) {
-        let workload = Workload::new(&gpu, &case, Layout::Guarded)
+        let workload = Workload::new(&gpu, &case, BufferLayout::Guarded)
             .unwrap_or_else(|error| panic!("{}: {error}", case.id()));
         let run = || {
             workload.restore().unwrap();

@@ -17,7 +17,7 @@ mod sources;
 pub(crate) mod spirv;
 mod variant;
 
-pub use access::Access;
+pub use access::KernelAccess;
 pub use layout::{Field, assert_layout, same_layout};
 
 use std::fmt;
@@ -152,7 +152,7 @@ pub struct PushConstant {
     /// The size in bytes.
     pub size: u32,
     /// The kernel's accesses through it in any specialization, if it is a pointer.
-    pub access: Option<Access>,
+    pub access: Option<KernelAccess>,
 }
 
 /// One specialization constant.

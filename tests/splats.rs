@@ -21,7 +21,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use software::{Environment, lavapipe, missing, path_in, swiftshader};
 
 /// A driver, and the size of its pictures.
-struct Row {
+struct DriverRow {
     name: &'static str,
     environment: fn() -> Environment,
     /// The start of the device's name.
@@ -31,22 +31,22 @@ struct Row {
     size: &'static str,
 }
 
-const ROWS: [Row; 4] = [
-    Row {
+const ROWS: [DriverRow; 4] = [
+    DriverRow {
         name: "lavapipe-8",
         environment: lavapipe,
         device: "llvmpipe",
         splat_count: 500_000,
         size: "480x270",
     },
-    Row {
+    DriverRow {
         name: "lavapipe-25-8",
         environment: || mesa25("lvp"),
         device: "llvmpipe",
         splat_count: 120_000,
         size: "333x187",
     },
-    Row {
+    DriverRow {
         name: "swiftshader-4",
         environment: swiftshader,
         device: "SwiftShader",
@@ -54,7 +54,7 @@ const ROWS: [Row; 4] = [
         size: "333x187",
     },
     // GPU-assisted validation checks every address that a shader accesses.
-    Row {
+    DriverRow {
         name: "lavapipe-8-bounds",
         environment: bounds,
         device: "llvmpipe",
@@ -64,12 +64,12 @@ const ROWS: [Row; 4] = [
 ];
 
 fn main() -> ExitCode {
-    let mut trials: Vec<_> = ROWS.iter().map(Row::trial).collect();
+    let mut trials: Vec<_> = ROWS.iter().map(DriverRow::trial).collect();
     trials.push(Trial::test("wrong arguments are refused in one line", || Ok(refusals()?)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-impl Row {
+impl DriverRow {
     fn trial(&'static self) -> Trial {
         match (self.environment)() {
             Ok(environment) => Trial::test(self.name, move || self.run(&environment).map_err(failure)),

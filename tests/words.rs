@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What no file may hold, as whole words in any case, and the word to use.
-const RETIRED: [(&str, &str); 17] = [
+const RETIRED: [(&str, &str); 20] = [
     ("survey", "histogram of all digits"),
     ("keys_aside", "keys_alt"),
     ("values_aside", "values_alt"),
@@ -22,6 +22,9 @@ const RETIRED: [(&str, &str); 17] = [
     ("how it goes about it", "the policy in use"),
     ("of no matter", "undefined"),
     ("looks after", "owns"),
+    ("tiles_on_device", "indirect_tiles"),
+    ("levels_on_device", "level_args"),
+    ("counts_on_device", "indirect_count"),
 ];
 
 /// Files with text in the folders that people read.

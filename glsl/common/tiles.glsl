@@ -11,18 +11,18 @@ struct Tiles {
     uint last_extent;
 };
 
-// The tile count and last extent: from `on_device` where it is not null, else the host's.
-Tiles tiles_of(uint count, uint last_extent, Words on_device) {
-    if (!is_null(on_device)) {
-        return Tiles(on_device.word[0], on_device.word[1]);
+// The tile count and last extent: from `indirect` where it is not null, else the host's.
+Tiles tiles_of(uint count, uint last_extent, Words indirect) {
+    if (!is_null(indirect)) {
+        return Tiles(indirect.word[0], indirect.word[1]);
     }
     return Tiles(count, last_extent);
 }
 
-// The element count: from `on_device` where it is not null, at most `count`, else `count`.
-uint count_of(uint count, Words on_device) {
-    if (!is_null(on_device)) {
-        count = min(count, on_device.word[0]);
+// The element count: from `indirect` where it is not null, at most `count`, else `count`.
+uint count_of(uint count, Words indirect) {
+    if (!is_null(indirect)) {
+        count = min(count, indirect.word[0]);
     }
     return count;
 }

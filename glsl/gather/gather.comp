@@ -11,7 +11,7 @@
 //
 // Dispatch: PARTS_PER_ELEMENT workgroups for each of tile_count tiles.
 // Reads:    source, source_count elements, of which the indexed ones are read; indices, element_count words;
-//           tiles_on_device, tile_count and last_extent, where it is not null.
+//           indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   destination, element_count elements.
 // Shared:   nothing.
 // Limits:   an element is less than 2^29 words.
@@ -43,7 +43,7 @@ layout(push_constant, std430) uniform Push {
     Words source;
     Words indices;
     Words destination;
-    Words tiles_on_device;
+    Words indirect_tiles;
     uint tile_count;
     // Elements in the last tile; all others are full.
     uint last_extent;
@@ -72,7 +72,7 @@ void store_unit(Words words, uint unit, uvec4 value) {
 }
 
 void main() {
-    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     uint tile = workgroup_index() / PARTS_PER_ELEMENT;
     uint part = workgroup_index() % PARTS_PER_ELEMENT;
     if (tile >= tiles.count) {

@@ -18,7 +18,7 @@
 //
 // Dispatch: tile_count workgroups, in any order; surplus workgroups return.
 // Reads:    source, element_count elements, which must not be overwritten during the dispatch, since a fallback reads
-//           a tile again; initial, one element, where it is not null; tiles_on_device, tile_count and last_extent,
+//           a tile again; initial, one element, where it is not null; indirect_tiles, tile_count and last_extent,
 //           where it is not null.
 // Writes:   destination, element_count elements; state, which begins as 0: 4 words, STATUS_WORDS for each tile, and
 //           with FIXED_TREE STATUS_WORDS for each group. With COUNTED counts, 4 words, which accumulate.
@@ -37,7 +37,7 @@ layout(push_constant, std430) uniform Push {
     // The tile counter in word 0; from word 4 on the descriptors of tiles, followed by those of groups.
     Words state;
     Words initial;
-    Words tiles_on_device;
+    Words indirect_tiles;
     // Tiles, or with an indirect count the maximum.
     uint tile_count;
     // Elements in the last tile; all others are full.
@@ -330,7 +330,7 @@ void main() {
     }
     barrier();
     uint tile = s_tile;
-    tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     if (tile >= tiles.count) {
         return;
     }

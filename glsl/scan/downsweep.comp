@@ -3,7 +3,7 @@
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such
 //           rows where it is not null: the exclusive prefix of each tile; heads, as in `scan/heads.glsl`, and
-//           initial, such a row, where it is not null (both only with HEADED); tiles_on_device, tile_count and
+//           initial, such a row, where it is not null (both only with HEADED); indirect_tiles, tile_count and
 //           last_extent, where it is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements.
@@ -21,7 +21,7 @@ layout(push_constant, std430) uniform Push {
     Words carries;
     Words heads;
     Words initial;
-    Words tiles_on_device;
+    Words indirect_tiles;
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
@@ -34,7 +34,7 @@ Value carry_into(Tile tile) {
 }
 
 void main() {
-    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     Tile tile = tile_of_workgroup(tiles, push.column_count);
     if (tile.index >= tiles.count) {
         return;

@@ -2,7 +2,7 @@
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as in
-//           `scan/heads.glsl` (only with HEADED); tiles_on_device, tile_count and last_extent, where it is not null.
+//           `scan/heads.glsl` (only with HEADED); indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with HEADED).
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::scan::tile_totals; with HEADED of rows of reference::passes::segmented_scan::Headed.
@@ -17,7 +17,7 @@ layout(push_constant, std430) uniform Push {
     Words sums;
     Words heads;
     Words sum_heads;
-    Words tiles_on_device;
+    Words indirect_tiles;
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
@@ -38,7 +38,7 @@ void store_total(Words sum, Tile tile, Element tile_total) {
 #endif
 
 void main() {
-    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     Tile tile = tile_of_workgroup(tiles, push.column_count);
     if (tile.index >= tiles.count) {
         return;

@@ -7,7 +7,7 @@
 //
 // Dispatch: an invocation for each of segment_count; with none, dispatch_args is not written and should be 0.
 // Reads:    segments, segment_count words: the begin of each segment, which is also the end of the preceding one;
-//           element_count ends the last; segment_count_on_device and element_count_on_device, where they are not
+//           element_count ends the last; indirect_segment_count and indirect_element_count, where they are not
 //           null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of SEGMENT_WORDS; long_segments, up to
@@ -46,8 +46,8 @@ layout(push_constant, std430) uniform Push {
     Words large_segments;
     Words long_segments;
     // Indirect counts, or null; the following counts are their maxima.
-    Words segment_count_on_device;
-    Words element_count_on_device;
+    Words indirect_segment_count;
+    Words indirect_element_count;
     uint segment_count;
     uint element_count;
     uint short_capacity;
@@ -132,8 +132,8 @@ void store_args_of_classes() {
 
 void main() {
     uint workgroup = workgroup_index();
-    uint segment_count = count_of(push.segment_count, push.segment_count_on_device);
-    uint element_count = count_of(push.element_count, push.element_count_on_device);
+    uint segment_count = count_of(push.segment_count, push.indirect_segment_count);
+    uint element_count = count_of(push.element_count, push.indirect_element_count);
     uint workgroup_count = ceil_div(segment_count, WORKGROUP_SIZE);
     // The first segment of a surplus workgroup may exceed 32 bits.
     if (workgroup >= workgroup_count) {

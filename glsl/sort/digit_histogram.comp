@@ -3,7 +3,7 @@
 // the dispatch arguments of the passes; a pass is one dispatch for each portion of the keys.
 //
 // Dispatch: tile_count workgroups.
-// Reads:    keys, element_count keys; tiles_on_device, tile_count and last_extent, where it is not null.
+// Reads:    keys, element_count keys; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   state, which begins as 0: 5 words; dispatch_args, DISPATCH_ARGS_WORDS for each portion of each of
 //           PASS_COUNT passes, and for the final copy; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for
 //           each portion of each pass. The bins of a pass's first portion become the offset of each digit's first
@@ -36,7 +36,7 @@ layout(push_constant, std430) uniform Push {
     Words state;
     Words dispatch_args;
     Words bins;
-    Words tiles_on_device;
+    Words indirect_tiles;
     uint tile_count;
     // Keys in the last tile; all others are full.
     uint last_extent;
@@ -262,7 +262,7 @@ void scan_bins() {
 #endif
 
 void main() {
-    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     uint tile = workgroup_index();
     if (tile >= tiles.count) {
         return;

@@ -4,7 +4,7 @@
 // Dispatch: 1 workgroup; with SEGMENTED the workgroups of dispatch_args, one for each segment of list; there may be
 //           none.
 // Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is its key's
-//           index; count_on_device, where it is not null, one word. With SEGMENTED list, as many segments as
+//           index; indirect_count, where it is not null, one word. With SEGMENTED list, as many segments as
 //           dispatch_args counts, of at most a tile each; their keys and values; dispatch_args.
 // Writes:   sorted, element_count keys, unless it is null; sorted_values, as many values (only with VALUE_WORDS);
 //           with SEGMENTED those of the segments. They may be keys and values.
@@ -31,7 +31,7 @@ layout(push_constant, std430) uniform Push {
     Words dispatch_args;
 #else
     // An indirect count, or null; element_count is its maximum.
-    Words count_on_device;
+    Words indirect_count;
     uint element_count;
 #endif
     // The bits to sort by.
@@ -57,7 +57,7 @@ uint load_extent() {
 #define IS_SURPLUS (workgroup_index() > 0)
 
 uint load_extent() {
-    return count_of(push.element_count, push.count_on_device);
+    return count_of(push.element_count, push.indirect_count);
 }
 #endif
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::cases::Case;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use super::report::{LookBackCounts, Measurement, Summary};
 use super::verify::{Failure, Outcome};
 use super::workload::Workload;
@@ -329,7 +329,7 @@ impl<'g> Subject<'g> {
     fn new(gpu: &'g Gpu, case: &Case, options: &BenchOptions) -> Result<Result<Self, Outcome>> {
         let mut subject = Self {
             case: case.clone(),
-            workload: Workload::new(gpu, case, Layout::Guarded)?,
+            workload: Workload::new(gpu, case, BufferLayout::Guarded)?,
             run_count: 0,
             runs_per_sample: 1,
             samples_ns: Vec::new(),

@@ -6,7 +6,7 @@ use crate::headless::{Gpu, GpuBuffer};
 
 /// How ranges are separated. Decides which out-of-range accesses are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Layout {
+pub enum BufferLayout {
     /// All in one buffer between guard words, which detect stores outside of a range on every driver. Split into more
     /// buffers where a device's maximum allocation is too small.
     #[default]
@@ -46,7 +46,7 @@ impl Span {
 
 /// Lays out ranges, then allocates the buffers.
 pub(super) struct Arrangement {
-    layout: Layout,
+    layout: BufferLayout,
     /// Maximum size of a buffer, in words.
     max_size: u64,
     /// Size of each buffer, in words.
@@ -55,7 +55,7 @@ pub(super) struct Arrangement {
 
 impl Arrangement {
     /// For a device with this maximum allocation size, in bytes.
-    pub fn new(layout: Layout, max_allocation_size: u64) -> Self {
+    pub fn new(layout: BufferLayout, max_allocation_size: u64) -> Self {
         Self { layout, max_size: max_allocation_size / 4, sizes: Vec::new() }
     }
 
@@ -63,11 +63,11 @@ impl Arrangement {
     pub fn reserve(&mut self, count: u64, misalignment: u32) -> Span {
         let missed = u64::from(misalignment) / 4;
         let first_behind = |size: u64| match self.layout {
-            Layout::Guarded => (size + GUARD_WORDS).next_multiple_of(4) + missed,
-            Layout::Separate => missed,
+            BufferLayout::Guarded => (size + GUARD_WORDS).next_multiple_of(4) + missed,
+            BufferLayout::Separate => missed,
         };
         let fits = |size: &u64| {
-            self.layout == Layout::Guarded && first_behind(*size) + count + GUARD_WORDS <= self.max_size
+            self.layout == BufferLayout::Guarded && first_behind(*size) + count + GUARD_WORDS <= self.max_size
         };
         if !self.sizes.last().is_some_and(fits) {
             self.sizes.push(0);
@@ -81,8 +81,8 @@ impl Arrangement {
     /// Allocates the buffers. Their contents are undefined.
     pub fn allocate(self, gpu: &Gpu) -> Result<Vec<GpuBuffer>> {
         let allocate = |&size: &u64| match self.layout {
-            Layout::Guarded => gpu.allocate((size + GUARD_WORDS) * 4),
-            Layout::Separate => gpu.allocate_apart(size * 4),
+            BufferLayout::Guarded => gpu.allocate((size + GUARD_WORDS) * 4),
+            BufferLayout::Separate => gpu.allocate_apart(size * 4),
         };
         self.sizes.iter().map(allocate).collect()
     }
@@ -107,7 +107,7 @@ pub(super) fn broken_guard(image: &[u32], spans: impl Iterator<Item = Span>) -> 
 mod tests {
     use super::*;
 
-    fn positions(layout: Layout, max_words: u64) -> Vec<(usize, u64)> {
+    fn positions(layout: BufferLayout, max_words: u64) -> Vec<(usize, u64)> {
         let mut arrangement = Arrangement::new(layout, max_words * 4);
         let spans = [(100, 0), (100, 4), (300, 0), (10, 0)].map(|(count, misalignment)| {
             let span = arrangement.reserve(count, misalignment);
@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn ranges_share_a_memory_as_far_as_it_may_grow() {
-        assert_eq!(positions(Layout::Guarded, u64::MAX / 4), [(0, 16), (0, 133), (0, 252), (0, 568)]);
+        assert_eq!(positions(BufferLayout::Guarded, u64::MAX / 4), [(0, 16), (0, 133), (0, 252), (0, 568)]);
         // The third does not fit after the others. A range larger than the maximum is left for the device to refuse.
-        assert_eq!(positions(Layout::Guarded, 584), [(0, 16), (0, 133), (0, 252), (1, 16)]);
-        assert_eq!(positions(Layout::Guarded, 400), [(0, 16), (0, 133), (1, 16), (1, 332)]);
-        assert_eq!(positions(Layout::Guarded, 200), [(0, 16), (1, 17), (2, 16), (3, 16)]);
-        assert_eq!(positions(Layout::Separate, 400), [(0, 0), (1, 1), (2, 0), (3, 0)]);
+        assert_eq!(positions(BufferLayout::Guarded, 584), [(0, 16), (0, 133), (0, 252), (1, 16)]);
+        assert_eq!(positions(BufferLayout::Guarded, 400), [(0, 16), (0, 133), (1, 16), (1, 332)]);
+        assert_eq!(positions(BufferLayout::Guarded, 200), [(0, 16), (1, 17), (2, 16), (3, 16)]);
+        assert_eq!(positions(BufferLayout::Separate, 400), [(0, 0), (1, 1), (2, 0), (3, 0)]);
     }
 }

@@ -27,7 +27,7 @@ mod workload;
 
 pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
 pub use cases::{
-    Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
+    Case, CountFrom, Effort, GatherCase, InitialFrom, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
     SortCase, SortValues, Work, bench_cases, first_look_cases, product_cases, scaling_bench_cases,
     textbook_bench_cases, tutorial_13_bench_cases, verify_cases, without_count,
 };
@@ -41,7 +41,7 @@ pub use inspection::{
     InspectionComparison, InspectionSide, MAIN_PATH, ModuleError, PipelineComparison, PipelineSet,
     PipelineSide, PlanConfig, SpecializedModule, Summary as PipelineSummary,
 };
-pub use layout::Layout;
+pub use layout::BufferLayout;
 pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
     VerifiedCase, WrongWord,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cases::Case;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use super::workload::{Mismatch, Workload};
 use crate::error::{Error, Result};
 use crate::headless::Gpu;
@@ -68,14 +68,14 @@ impl fmt::Display for Outcome {
 /// # Errors
 /// Only errors that are [`Error::is_fatal`]. Every other failure is an [`Outcome`].
 pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
-    verify_case_in(gpu, case, Layout::Guarded)
+    verify_case_in(gpu, case, BufferLayout::Guarded)
 }
 
 /// [`verify_case`] with another memory layout.
 ///
 /// # Errors
 /// Those of [`verify_case`].
-pub fn verify_case_in(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Outcome> {
+pub fn verify_case_in(gpu: &Gpu, case: &Case, layout: BufferLayout) -> Result<Outcome> {
     match run_twice(gpu, case, layout) {
         Ok(None) => Ok(Outcome::Pass),
         Ok(Some(failure)) => Ok(Outcome::Fail(failure)),
@@ -83,7 +83,7 @@ pub fn verify_case_in(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Outcome>
     }
 }
 
-fn run_twice(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Option<Failure>> {
+fn run_twice(gpu: &Gpu, case: &Case, layout: BufferLayout) -> Result<Option<Failure>> {
     let workload = Workload::new(gpu, case, layout)?;
     for run in 1..=2 {
         workload.restore()?;

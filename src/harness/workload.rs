@@ -7,7 +7,7 @@
 //! Source, destination, values and scratch are initially poisoned. The source is restored from the pristine input
 //! before each run, and so are a sort's values, whose pristine copy follows the keys. The other operands of the
 //! primitive follow the scratch. With an indirect count the ranges have room for more rows than the count; the rows
-//! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`Layout::Separate`] gives
+//! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`BufferLayout::Separate`] gives
 //! each range a buffer instead.
 
 mod prepared;
@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 
 use super::cases::Case;
 use super::expected::Expected;
-use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
+use super::layout::{Arrangement, BufferLayout, GUARD, Span, broken_guard};
 use super::report::LookBackCounts;
 use crate::device::{AddressRange, BufferRange, CommandCounts, Recorder};
 use crate::error::Result;
@@ -68,7 +68,7 @@ impl<'g> Workload<'g> {
     ///
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
-    pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
+    pub fn new(gpu: &'g Gpu, case: &Case, layout: BufferLayout) -> Result<Self> {
         let parameters = case.work.parameters();
         let mut prepared = parameters.prepare(gpu, case.count, case.input)?;
         let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =

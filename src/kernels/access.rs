@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The accesses of a kernel through one push-constant pointer, derived from its instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Access {
+pub struct KernelAccess {
     /// Loads, atomic or not.
     pub read: bool,
     /// Stores, atomic or not.
@@ -13,7 +13,7 @@ pub struct Access {
     pub atomic: bool,
 }
 
-impl Access {
+impl KernelAccess {
     /// No access.
     pub const NONE: Self = Self { read: false, write: false, atomic: false };
     /// Loads only.
@@ -54,7 +54,7 @@ impl Access {
     }
 }
 
-impl fmt::Display for Access {
+impl fmt::Display for KernelAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::NAMES.iter().find(|(access, _)| access == self).map(|(_, name)| *name);
         f.pad(name.unwrap_or("none"))

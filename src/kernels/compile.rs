@@ -1,6 +1,6 @@
 //! Compiles GLSL to modules and their manifest, with shaderc. Part of `build.rs`, under `compile-shaders`.
 
-use super::list::Row;
+use super::list::KernelRow;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
 use super::sources::{Modules, read_text, rows};
 use super::spirv::{self, Module};
@@ -23,7 +23,7 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     let mut manifest = Manifest::default();
     let mut modules = Vec::new();
     let mut generator = 0;
-    for Row { name, defines } in rows(glsl)? {
+    for KernelRow { name, defines } in rows(glsl)? {
         let explain = |why| format!("{name}: {why}");
         let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
         let named = shaders.compile(&path, &defines, OptimizationLevel::Zero).map_err(explain)?;

@@ -59,7 +59,9 @@ fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Res
     for push in &kernel.push_constants {
         let access = push.access.map_or_else(
             || "None".to_owned(),
-            |a| format!("Some(Access {{ read: {}, write: {}, atomic: {} }})", a.read, a.write, a.atomic),
+            |a| {
+                format!("Some(KernelAccess {{ read: {}, write: {}, atomic: {} }})", a.read, a.write, a.atomic)
+            },
         );
         let (name, offset, size) = (&push.name, push.offset, push.size);
         writeln!(

@@ -132,7 +132,7 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Access, PushConstant};
+    use super::super::{KernelAccess, PushConstant};
     use super::*;
     use std::mem::offset_of;
 
@@ -143,8 +143,8 @@ mod tests {
         hash: 0,
         workgroup_size_id: None,
         push_constants: &[
-            PushConstant { name: "source", offset: 0, size: 8, access: Some(Access::READ) },
-            PushConstant { name: "destination", offset: 8, size: 8, access: Some(Access::NONE) },
+            PushConstant { name: "source", offset: 0, size: 8, access: Some(KernelAccess::READ) },
+            PushConstant { name: "destination", offset: 8, size: 8, access: Some(KernelAccess::NONE) },
             PushConstant { name: "count", offset: 16, size: 4, access: None },
         ],
         spec_constants: &[],

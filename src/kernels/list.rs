@@ -2,7 +2,7 @@
 
 /// One module: a source and its defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct KernelRow {
     /// `scan/reduce`, or `scan/reduce:u32x1` for a variant.
     pub name: String,
     /// `NAME` or `NAME=VALUE`, in the row's order.
@@ -28,8 +28,8 @@ const AXES: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 /// The modules of a list, in order; an error names the line.
-pub fn parse(text: &str) -> Result<Vec<Row>, String> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn parse(text: &str) -> Result<Vec<KernelRow>, String> {
+    let mut rows: Vec<KernelRow> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let explain = |why: String| format!("line {}: {why}", index + 1);
         let mut words = line.split_whitespace();
@@ -47,7 +47,7 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
 }
 
 /// The modules of a line: one, or one for each value of its axis.
-fn expand<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Vec<Row>, String> {
+fn expand<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Vec<KernelRow>, String> {
     let Some(variant) = words.next() else {
         return Err(format!("{stem} lacks a variant, or \"-\" for none"));
     };
@@ -61,7 +61,7 @@ fn expand<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Ve
     values.iter().map(module).collect()
 }
 
-fn row(stem: &str, variant: &str, defines: Vec<String>) -> Result<Row, String> {
+fn row(stem: &str, variant: &str, defines: Vec<String>) -> Result<KernelRow, String> {
     let name = match variant {
         "-" => stem.to_owned(),
         variant if is_plain(variant) => format!("{stem}:{variant}"),
@@ -70,7 +70,7 @@ fn row(stem: &str, variant: &str, defines: Vec<String>) -> Result<Row, String> {
     if !stem.split('/').all(is_plain) {
         return Err(format!("{stem} is not a path of lower-case letters, digits and _"));
     }
-    Ok(Row { name, defines })
+    Ok(KernelRow { name, defines })
 }
 
 fn is_plain(word: &str) -> bool {

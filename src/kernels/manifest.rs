@@ -12,7 +12,7 @@
 //! constant  NAME SPEC_ID DEFAULT
 //! ```
 
-use super::access::Access;
+use super::access::KernelAccess;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
@@ -55,7 +55,7 @@ pub struct PushConstant {
     pub offset: u32,
     pub size: u32,
     /// The kernel's accesses through it, if it is a pointer.
-    pub access: Option<Access>,
+    pub access: Option<KernelAccess>,
 }
 
 /// One specialization constant.
@@ -169,10 +169,12 @@ impl Words<'_> {
         u64::from_str_radix(word, 16).map_err(|_| format!("\"{word}\" is not a hash"))
     }
 
-    fn access(&mut self) -> Result<Option<Access>, String> {
+    fn access(&mut self) -> Result<Option<KernelAccess>, String> {
         match self.word()? {
             "-" => Ok(None),
-            word => Access::from_name(word).map(Some).ok_or_else(|| format!("\"{word}\" is not an access")),
+            word => {
+                KernelAccess::from_name(word).map(Some).ok_or_else(|| format!("\"{word}\" is not an access"))
+            }
         }
     }
 }
@@ -207,9 +209,9 @@ mod tests {
                     hash: 2,
                     workgroup_size_id: Some(0),
                     push_constants: vec![
-                        push("input", 0, 8, Some(Access::READ)),
-                        push("state", 8, 8, Some(Access::ATOMIC)),
-                        push("unused", 16, 8, Some(Access::NONE)),
+                        push("input", 0, 8, Some(KernelAccess::READ)),
+                        push("state", 8, 8, Some(KernelAccess::ATOMIC)),
+                        push("unused", 16, 8, Some(KernelAccess::NONE)),
                         push("count", 24, 4, None),
                     ],
                     spec_constants: vec![SpecConstant {

@@ -1,6 +1,6 @@
 //! The committed modules, rejected if they are stale. Part of `build.rs`.
 
-use super::list::{Row, module_path};
+use super::list::{KernelRow, module_path};
 use super::manifest::{self, Manifest};
 use super::sources::{Modules, read, read_text, rows};
 use std::fs;
@@ -14,7 +14,7 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     current(glsl, &rows).map_err(|why| format!("{why}: {REMEDY}"))
 }
 
-fn current(glsl: &Path, rows: &[Row]) -> Result<Modules, String> {
+fn current(glsl: &Path, rows: &[KernelRow]) -> Result<Modules, String> {
     let text = read_text(glsl, "precompiled/manifest.txt")?;
     let manifest = Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
     for source in &manifest.sources {
@@ -36,7 +36,7 @@ fn current(glsl: &Path, rows: &[Row]) -> Result<Modules, String> {
     Ok((manifest, modules))
 }
 
-fn same_list(rows: &[Row], manifest: &Manifest) -> Result<(), String> {
+fn same_list(rows: &[KernelRow], manifest: &Manifest) -> Result<(), String> {
     let named = |name: &str| manifest.kernels.iter().find(|kernel| kernel.name == name);
     for row in rows {
         match named(&row.name) {

@@ -1,6 +1,6 @@
 //! The files below `glsl/` that a build reads. Part of `build.rs`.
 
-use super::list::{self, Row};
+use super::list::{self, KernelRow};
 use super::manifest::Manifest;
 use std::fs;
 use std::path::Path;
@@ -19,6 +19,6 @@ pub fn read_text(glsl: &Path, path: &str) -> Result<String, String> {
 }
 
 /// The rows of `kernels.txt`.
-pub fn rows(glsl: &Path) -> Result<Vec<Row>, String> {
+pub fn rows(glsl: &Path) -> Result<Vec<KernelRow>, String> {
     list::parse(&read_text(glsl, "kernels.txt")?).map_err(|why| format!("glsl/kernels.txt, {why}"))
 }

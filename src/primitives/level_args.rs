@@ -161,7 +161,7 @@ impl Workgroups {
     }
 
     /// The tiles of an indirect count; empty for a direct one.
-    pub(super) fn tiles_on_device(self) -> AddressRange {
+    pub(super) fn indirect_tiles(self) -> AddressRange {
         match self {
             Self::Host(_) => AddressRange::default(),
             Self::Device(levels) => levels.tiles(0),

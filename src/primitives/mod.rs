@@ -51,16 +51,16 @@ impl Count {
     }
 
     /// Range of an indirect count; empty for a direct one.
-    const fn on_device(self) -> AddressRange {
+    const fn indirect(self) -> AddressRange {
         match self {
             Self::Direct(_) => AddressRange::new(0, 0),
             Self::Indirect { address, .. } => AddressRange::new(address, size_of::<u32>() as u64),
         }
     }
 
-    /// As [`Self::on_device`], checked; `what` is its name in the error.
-    fn checked_on_device(self, what: &'static str) -> Result<AddressRange> {
-        let range = self.on_device();
+    /// As [`Self::indirect`], checked; `what` is its name in the error.
+    fn checked_indirect(self, what: &'static str) -> Result<AddressRange> {
+        let range = self.indirect();
         range.prefix(what, range.size)?.aligned(what, 4)
     }
 }

@@ -22,7 +22,7 @@ pub struct Table {
     /// The type of every element.
     pub element: ElementType,
     /// Rows and columns.
-    pub shape: Shape,
+    pub shape: TableShape,
     /// The elements, row after row, as the file's bytes: `shape.element_count()` elements of
     /// `element.size()` bytes.
     pub words: Vec<u32>,
@@ -43,7 +43,7 @@ pub enum Format {
 
 /// The extent of a [`Table`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum TableShape {
     /// One dimension.
     Flat {
         /// Elements.
@@ -84,20 +84,20 @@ impl Table {
     }
 }
 
-impl Shape {
+impl TableShape {
     /// Rows; every element is a row in one dimension.
     pub fn rows(self) -> usize {
         match self {
-            Shape::Flat { count } => count,
-            Shape::Grid { rows, .. } => rows,
+            TableShape::Flat { count } => count,
+            TableShape::Grid { rows, .. } => rows,
         }
     }
 
     /// Columns; one in one dimension.
     pub fn columns(self) -> usize {
         match self {
-            Shape::Flat { .. } => 1,
-            Shape::Grid { columns, .. } => columns,
+            TableShape::Flat { .. } => 1,
+            TableShape::Grid { columns, .. } => columns,
         }
     }
 
@@ -108,11 +108,11 @@ impl Shape {
 }
 
 /// The shape as numpy prints it: `(3,)` or `(3, 2)`.
-impl fmt::Display for Shape {
+impl fmt::Display for TableShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Shape::Flat { count } => write!(f, "({count},)"),
-            Shape::Grid { rows, columns } => write!(f, "({rows}, {columns})"),
+            TableShape::Flat { count } => write!(f, "({count},)"),
+            TableShape::Grid { rows, columns } => write!(f, "({rows}, {columns})"),
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use super::read::read_full;
-use super::{ElementType, Shape, TableError, Taken};
+use super::{ElementType, TableError, TableShape, Taken};
 use crate::printable::printable;
 
 /// The first bytes of every `.npy` file.
@@ -21,7 +21,7 @@ pub struct Header {
     /// The element type, one of the accepted ones.
     pub element: ElementType,
     /// The shape. The size of all elements in bytes does not overflow.
-    pub shape: Shape,
+    pub shape: TableShape,
     /// Bytes before the first element, magic included.
     pub header_size: u64,
     /// Bytes of all elements.
@@ -52,7 +52,7 @@ pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, Tabl
 }
 
 /// The header of `numpy.save`, byte for byte.
-pub fn header(element: ElementType, shape: Shape) -> Vec<u8> {
+pub fn header(element: ElementType, shape: TableShape) -> Vec<u8> {
     // numpy reserves room for a first dimension of 21 digits, then aligns the elements to 64 bytes.
     const GROWTH_DIGITS: usize = 21;
     const ALIGNMENT: usize = 64;
@@ -85,7 +85,7 @@ fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> R
 }
 
 /// Parses element type and shape from the dictionary's text.
-fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), TableError> {
+fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, TableShape), TableError> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
     parser.expect(b'{', "a dictionary is missing")?;
@@ -134,7 +134,7 @@ fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
 }
 
 /// The shape of a tuple's text, if it is the shape of a table.
-fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape, TableError> {
+fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<TableShape, TableError> {
     let malformed = || TableError::Shape { shape: shown(tuple) };
     let inner = tuple[1..tuple.len() - 1].trim_ascii();
     if !inner.is_empty() && !inner.contains(&b',') {
@@ -159,10 +159,10 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape,
     }
     let [rows, columns] = extents;
     match count {
-        1 => Ok(Shape::Flat { count: rows }),
+        1 => Ok(TableShape::Flat { count: rows }),
         _ if columns == 0 => Err(TableError::NoColumns { rows }),
         _ if by_columns && rows > 1 && columns > 1 => Err(TableError::ByColumns),
-        _ => Ok(Shape::Grid { rows, columns }),
+        _ => Ok(TableShape::Grid { rows, columns }),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::{ElementType, Format, Shape, Table, Taken, npy};
+use super::{ElementType, Format, Table, TableShape, Taken, npy};
 
 /// The source of a table's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -321,7 +321,7 @@ fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Re
     let (words, held, _) = read_payload(bytes, max_size)?;
     check(held)?;
     let count = size_of_val(words.as_slice()) / element.size();
-    Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count }, words })
+    Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count }, words })
 }
 
 fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
@@ -337,7 +337,7 @@ fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableEr
     let max_size = bytes.file_size.unwrap_or(size_of_all(ElementType::U64));
     let (words, held, goes_on) = read_payload(bytes, max_size)?;
     let element = check(held, goes_on)?;
-    Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count: count as usize }, words })
+    Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count: count as usize }, words })
 }
 
 /// Reads up to `max_size` bytes; returns them with their number, and whether the reader goes on. A file of known size

@@ -15,18 +15,18 @@ use libraries::{Libraries, Linking};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// A driver.
-struct Row {
+struct DriverRow {
     name: &'static str,
     /// The start of its devices' names.
     device: &'static str,
 }
 
-impl children::Row for Row {
+impl children::MatrixRow for DriverRow {
     type Together = ();
 
     const ALL: &'static [Self] = &[
-        Row { name: "lavapipe-8", device: "llvmpipe" },
-        Row { name: "swiftshader-4", device: "SwiftShader" },
+        DriverRow { name: "lavapipe-8", device: "llvmpipe" },
+        DriverRow { name: "swiftshader-4", device: "SwiftShader" },
     ];
 
     fn name(&self) -> &'static str {
@@ -78,7 +78,7 @@ impl children::Row for Row {
 }
 
 fn main() -> ExitCode {
-    children::main::<Row>()
+    children::main::<DriverRow>()
 }
 
 const EXAMPLE: &str = "examples/c/scan_and_sort.c";

@@ -25,5 +25,5 @@ mod table;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    children::main::<rows::Row>()
+    children::main::<rows::GpuRow>()
 }

@@ -10,7 +10,7 @@ use super::children::{self, Missing, is_gate_on};
 use super::reduced::Lists;
 use super::{gpu, modules};
 
-pub struct Row {
+pub struct GpuRow {
     /// The name of a [`CompileOnlyGpu`], or [`SPIRV_VAL`].
     name: &'static str,
     is_of_full_suite: bool,
@@ -19,21 +19,21 @@ pub struct Row {
 const SPIRV_VAL: &str = "spirv-val";
 
 /// A row of both suites: one GPU of each vendor.
-const fn short(name: &'static str) -> Row {
-    Row { name, is_of_full_suite: false }
+const fn short(name: &'static str) -> GpuRow {
+    GpuRow { name, is_of_full_suite: false }
 }
 
-const fn full(name: &'static str) -> Row {
-    Row { name, is_of_full_suite: true }
+const fn full(name: &'static str) -> GpuRow {
+    GpuRow { name, is_of_full_suite: true }
 }
 
-impl Row {
+impl GpuRow {
     fn gpu(&self) -> Option<&'static CompileOnlyGpu> {
         CompileOnlyGpu::find(self.name)
     }
 }
 
-impl children::Row for Row {
+impl children::MatrixRow for GpuRow {
     type Together = Lists;
 
     const ALL: &'static [Self] = &[

@@ -23,7 +23,7 @@ mod canary {
     use subsweep::Error;
     use subsweep::ash::vk;
     use subsweep::device::{Device, Pipeline, PipelineOptions};
-    use subsweep::kernels::{Access, Kernel, PushConstant};
+    use subsweep::kernels::{Kernel, KernelAccess, PushConstant};
 
     use crate::compiled::Compiled;
     use crate::fixture;
@@ -39,7 +39,7 @@ mod canary {
     };
 
     const fn pointer(name: &'static str, offset: u32) -> PushConstant {
-        let access = Access { read: true, write: true, atomic: false };
+        let access = KernelAccess { read: true, write: true, atomic: false };
         PushConstant { name, offset, size: 8, access: Some(access) }
     }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Arguments;
 
 /// One row of a matrix.
-pub trait Row: Sized + Sync + 'static {
+pub trait MatrixRow: Sized + Sync + 'static {
     /// A check of all rows together.
     type Together: Together;
 
@@ -115,7 +115,7 @@ pub fn note(words: &str) {
 }
 
 /// Runs as parent or child, by the arguments.
-pub fn main<R: Row>() -> ExitCode {
+pub fn main<R: MatrixRow>() -> ExitCode {
     let mut arguments: Vec<_> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("--row") => {
@@ -166,7 +166,7 @@ fn a_row_of_too_much_memory_fails() {
 }
 
 /// A line `NAME=VALUE` for each variable.
-fn print_environment<R: Row>(name: &str) -> ExitCode {
+fn print_environment<R: MatrixRow>(name: &str) -> ExitCode {
     let row = R::ALL.iter().find(|row| row.name() == name);
     match row.map(|row| row.command(&own_path())) {
         Some(Ok(command)) => {
@@ -186,7 +186,7 @@ fn print_environment<R: Row>(name: &str) -> ExitCode {
 }
 
 /// Runs every row of this machine whose name contains `pattern`, with `arguments`, and prints a summary.
-fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
+fn run_all<R: MatrixRow>(pattern: &str, arguments: &[String]) -> ExitCode {
     let is_named = |row: &&R| row.name() == pattern;
     let is_meant = |row: &&R| match R::ALL.iter().any(|row| is_named(&row)) {
         true => is_named(row),
@@ -257,7 +257,7 @@ fn own_path() -> PathBuf {
     std::env::current_exe().expect("the path of the test")
 }
 
-fn run_row<R: Row>(row: &R, mut command: Command, arguments: &[String]) -> Counts {
+fn run_row<R: MatrixRow>(row: &R, mut command: Command, arguments: &[String]) -> Counts {
     let cache = ShaderCache::new(&command);
     let start = Instant::now();
     let mut child = command

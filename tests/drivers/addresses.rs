@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 use subsweep::headless::Gpu;
-use subsweep::kernels::{Access, Family, Kernel, PushConstant};
+use subsweep::kernels::{Family, Kernel, KernelAccess, PushConstant};
 
 use super::cases::expect_no_findings;
 use crate::fixture;
@@ -24,7 +24,7 @@ const fn word(name: &'static str, offset: u32) -> PushConstant {
 
 static ADVANCE: Kernel = {
     const MEMBERS: &[PushConstant] = &[
-        PushConstant { name: "result", offset: 0, size: 8, access: Some(Access::READ_WRITE) },
+        PushConstant { name: "result", offset: 0, size: 8, access: Some(KernelAccess::READ_WRITE) },
         word("low", 8),
         word("high", 12),
         word("step", 16),

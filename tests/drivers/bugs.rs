@@ -70,7 +70,7 @@ mod reproducers {
         Recorder,
     };
     use subsweep::headless::Gpu;
-    use subsweep::kernels::{Access, Family, Kernel, PushConstant, SpecConstant};
+    use subsweep::kernels::{Family, Kernel, KernelAccess, PushConstant, SpecConstant};
 
     use crate::fixture;
 
@@ -86,7 +86,7 @@ mod reproducers {
     static LANES: Kernel = reproducer("bug_lanes", fixture!("bug_lanes"), &[]);
 
     const RESULT_WORDS: &[PushConstant] =
-        &[PushConstant { name: "result", offset: 0, size: 8, access: Some(Access::READ_WRITE) }];
+        &[PushConstant { name: "result", offset: 0, size: 8, access: Some(KernelAccess::READ_WRITE) }];
     const IS_AVOIDED: &[SpecConstant] = &[SpecConstant { name: "IS_AVOIDED", id: 1, default: 0 }];
 
     const fn reproducer(

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
-use subsweep::harness::{Case, Effort, Layout, Work, Workload, verify_cases};
+use subsweep::harness::{BufferLayout, Case, Effort, Work, Workload, verify_cases};
 use subsweep::headless::Gpu;
 use subsweep::kernels::PROBE_COPY;
 
 use super::cases::{expect_no_findings, hazards};
 use super::children::Together;
 use super::dispatched::check_kernels;
-use super::passes::rig::{Access, Memory, POISON, Rig, Value, compare, random};
+use super::passes::rig::{Alignment, Memory, POISON, Rig, Value, compare, random};
 use super::reduced::CHOSEN;
 use super::reduced::Lists;
 use super::rows::Watch;
@@ -127,7 +127,7 @@ fn superfluous_barrier(gpu: &Gpu) -> Result<(), Failed> {
 const QUADS: usize = 64;
 
 fn arrays(gpu: &Gpu) -> Result<[Memory<'_>; 3], Failed> {
-    let array = |seed| Memory::of(gpu, &random(seed, QUADS * 4), Access::Quads);
+    let array = |seed| Memory::of(gpu, &random(seed, QUADS * 4), Alignment::Quads);
     Ok([array(1)?, array(2)?, array(3)?])
 }
 
@@ -165,7 +165,7 @@ fn copy<'a>(source: AddressRange, destination: AddressRange, quads: usize) -> [(
 }
 
 fn guarded(gpu: &Gpu, quads: usize) -> Result<Memory<'_>, Failed> {
-    Memory::laid_out(gpu, &random(quads, quads * 4), Access::Quads, Layout::Guarded)
+    Memory::laid_out(gpu, &random(quads, quads * 4), Alignment::Quads, BufferLayout::Guarded)
 }
 
 fn guards_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
@@ -188,7 +188,7 @@ fn workload(gpu: &Gpu) -> Result<Workload<'_>, Failed> {
     };
     let cases = verify_cases(Effort::Quick, gpu.capabilities());
     let case = cases.iter().find(is_out_of_place).ok_or("no such case")?;
-    let workload = Workload::new(gpu, case, Layout::Guarded)?;
+    let workload = Workload::new(gpu, case, BufferLayout::Guarded)?;
     workload.restore()?;
     Ok(workload)
 }
@@ -208,8 +208,8 @@ fn guards_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
 
 /// The first quad is copied from a poisoned source; the last one is not written.
 fn poison_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
-    let source = Memory::poisoned(gpu, (QUADS - 1) * 4, Access::Quads)?;
-    let destination = Memory::poisoned(gpu, QUADS * 4, Access::Quads)?;
+    let source = Memory::poisoned(gpu, (QUADS - 1) * 4, Alignment::Quads)?;
+    let destination = Memory::poisoned(gpu, QUADS * 4, Alignment::Quads)?;
     let right = random(1, QUADS * 4);
     copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS - 1), 1)?;
     for index in [0, QUADS * 4 - 4] {
@@ -267,7 +267,7 @@ fn report_of(memory: &Memory<'_>, expected: &[u32]) -> Result<String, Failed> {
 }
 
 fn separate(gpu: &Gpu, word_count: usize) -> Result<Memory<'_>, Failed> {
-    Memory::laid_out(gpu, &random(word_count, word_count), Access::Quads, Layout::Separate)
+    Memory::laid_out(gpu, &random(word_count, word_count), Alignment::Quads, BufferLayout::Separate)
 }
 
 fn store_past_the_end(gpu: &Gpu) -> Result<(), Failed> {

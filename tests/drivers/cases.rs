@@ -7,8 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::device::{Capabilities, HazardChecker};
 use subsweep::harness::{
-    Case, CountFrom, Effort, Input, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase,
-    SortValues, Work, product_cases, verify_case_in, verify_cases,
+    BufferLayout, Case, CountFrom, Effort, InitialFrom, Input, Outcome, PolicyName, ScanCase, SegmentMix,
+    SortCase, SortValues, Work, product_cases, verify_case_in, verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
@@ -16,9 +16,9 @@ use subsweep::sort::SortAlgorithm;
 
 use super::children::is_full;
 use super::dispatched::Listener;
-use super::rows::{Row, Watch};
+use super::rows::{DriverRow, Watch};
 
-pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     let layout = row.watch.layout();
     let by_name = grouped(cases_of(gpu.capabilities(), row));
     let is_taken = |(name, cases): &(String, Vec<Case>)| {
@@ -92,7 +92,7 @@ fn size(case: &Case) -> u64 {
     }
 }
 
-fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
+fn cases_of(capabilities: &Capabilities, row: &DriverRow) -> Vec<Case> {
     if row.is_lane_sensitive_alone() {
         return lane_sensitive_cases(capabilities);
     }
@@ -236,7 +236,7 @@ fn is_worth_watching(case: &Case) -> bool {
     match &case.work {
         Work::Scan(scan) => {
             let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
-            let has_most = scan.is_reverse && scan.initial == Some(Place::Device);
+            let has_most = scan.is_reverse && scan.initial == Some(InitialFrom::Device);
             scan.operator == ScanOperator::Add && (is_plain || has_most)
         }
         Work::Sort(sort) => {
@@ -270,7 +270,8 @@ fn is_lane_sensitive(case: &Case) -> bool {
     match &case.work {
         Work::Scan(scan) => {
             let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
-            let has_most = scan.segments == Some(SegmentsBy::Offsets) && scan.initial == Some(Place::Device);
+            let has_most =
+                scan.segments == Some(SegmentsBy::Offsets) && scan.initial == Some(InitialFrom::Device);
             let is_taken = match (scan.algorithm, scan.element, scan.columns) {
                 (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
                     is_plain && scan.kind == ScanKind::Inclusive || has_most
@@ -304,7 +305,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
         }
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles
-                && sort.segments == SegmentMix::Seams
+                && sort.segments == SegmentMix::Boundaries
                 && sort.misalignment == 0
                 && (sort.element, sort.values) == (ElementType::U32, SortValues::B4)
                 && !sort.is_descending
@@ -314,7 +315,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
     }
 }
 
-fn verify(gpu: &Gpu, cases: &[Case], layout: Layout) -> Result<(), Failed> {
+fn verify(gpu: &Gpu, cases: &[Case], layout: BufferLayout) -> Result<(), Failed> {
     for case in cases {
         match verify_case_in(gpu, case, layout)? {
             Outcome::Pass => {}

@@ -12,7 +12,7 @@ use subsweep::sort::{
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::expect_no_findings;
-use super::passes::rig::{Access, Memory, POISON, random};
+use super::passes::rig::{Alignment, Memory, POISON, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
@@ -49,7 +49,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
     for (policy, is_reverse) in [(small, false), (small, true), (small.with_fixed_tree(), false)] {
         let config = ScanConfig::exclusive(ElementType::U32).out_of_place().indirect_count().policy(policy);
         let plan = ScanPlan::new(gpu.device(), if is_reverse { config.reverse() } else { config })?;
-        let source = Memory::of(gpu, &input, Access::Quads)?;
+        let source = Memory::of(gpu, &input, Alignment::Quads)?;
         let scratch = poisoned(gpu, plan.scratch_requirements(max.into()).size)?;
         for stored in [0, 1, tile, tile + 1, 40 * tile + 7, max - 1, max, max + 1, u32::MAX] {
             let count = stored.min(max) as usize;
@@ -60,10 +60,10 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
                 expected[index] = sum;
                 sum = sum.wrapping_add(input[index]);
             }
-            let count_memory = Memory::of(gpu, &[stored], Access::Words)?;
+            let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
             let counts = [on_device(&count_memory, max), Count::Direct(count as u64)];
             for count in counts {
-                let destination = Memory::poisoned(gpu, input.len(), Access::Quads)?;
+                let destination = Memory::poisoned(gpu, input.len(), Alignment::Quads)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
                 // SAFETY: the memory lives until `submit` has waited.
                 unsafe {
@@ -99,7 +99,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
     // Segments of every size class; the last one is long.
     let begins: Vec<u32> = vec![3, 5, 9, 9, 40, 200, large + 200, large + 300, 4 * large, 4 * large];
     let segment_max = begins.len() as u32;
-    let segments = Memory::of(gpu, &begins, Access::Words)?;
+    let segments = Memory::of(gpu, &begins, Alignment::Words)?;
     let scratch = poisoned(gpu, plan.scratch_requirements((max.into(), segment_max.into())).size)?;
     for stored in [0, 1, 250, 5 * large, max, max + 1, u32::MAX] {
         for stored_segments in [0, 1, 6, segment_max, segment_max + 1, u32::MAX] {
@@ -112,7 +112,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
                 expected[begin..end].sort_by_key(|&index| keys[index as usize]);
             }
             let [count_memory, segment_count_memory] =
-                [stored, stored_segments].map(|count| Memory::of(gpu, &[count], Access::Words));
+                [stored, stored_segments].map(|count| Memory::of(gpu, &[count], Alignment::Words));
             let (count_memory, segment_count_memory) = (count_memory?, segment_count_memory?);
             let both = [on_device(&count_memory, max), Count::Direct(count.into())];
             let segments_both =
@@ -120,8 +120,8 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
             for (count, segment_count) in
                 both.into_iter().flat_map(|count| segments_both.map(|segment_count| (count, segment_count)))
             {
-                let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
-                let values_memory = Memory::of(gpu, &values, Access::Words)?;
+                let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+                let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
                 let buffers =
                     SegmentedSortBuffers::new(keys_memory.range(), segments.range(), scratch.range());
                 let buffers = buffers.values(values_memory.range());

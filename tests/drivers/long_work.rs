@@ -10,17 +10,17 @@ use subsweep::ElementType;
 use subsweep::Error;
 use subsweep::ash::vk;
 use subsweep::device::{Capabilities, Command, HazardChecker, Trace};
-use subsweep::harness::{Case, Effort, Layout, Outcome, Workload, verify_case, verify_cases};
+use subsweep::harness::{BufferLayout, Case, Effort, Outcome, Workload, verify_case, verify_cases};
 use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
 use subsweep::sort::SortConfig;
 
 use super::cases::{complaint, expect_no_findings};
 use super::children::is_full;
 use super::passes::rig::random;
-use super::rows::Row;
+use super::rows::DriverRow;
 
 /// A wait that times out; on rows with host trials also split work, since splitting does not depend on the driver.
-pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     let is_validated = gpu.is_validated();
     let has_every_policy = is_full() && row.has_products();
     let no_end =
@@ -118,7 +118,7 @@ fn many_submissions_cases(capabilities: &Capabilities, has_every_policy: bool) -
 
 /// GPU time of the second run; the first warms the caches.
 fn gpu_time(gpu: &Gpu, case: &Case) -> Result<f64, Failed> {
-    let workload = Workload::new(gpu, case, Layout::Guarded)?;
+    let workload = Workload::new(gpu, case, BufferLayout::Guarded)?;
     let mut time = None;
     for _ in 0..2 {
         workload.restore()?;

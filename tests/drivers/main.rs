@@ -35,17 +35,17 @@ use std::sync::Arc;
 
 use dispatched::Listener;
 use libtest_mimic::Arguments;
-use rows::{Row, Watch};
+use rows::{DriverRow, Watch};
 use subsweep::Error;
 use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 fn main() -> ExitCode {
-    children::main::<Row>()
+    children::main::<DriverRow>()
 }
 
 /// Opens the device without the validation layer where the layer is not installed; an error in CI.
-fn open_unvalidated(error: Error, row: &Row) -> Result<Gpu, Error> {
+fn open_unvalidated(error: Error, row: &DriverRow) -> Result<Gpu, Error> {
     let layer_is_missing = matches!(error, Error::Vulkan { result: vk::Result::ERROR_LAYER_NOT_PRESENT, .. });
     if !layer_is_missing || std::env::var("CI").is_ok_and(|ci| ci == "true") {
         return Err(error);
@@ -55,7 +55,7 @@ fn open_unvalidated(error: Error, row: &Row) -> Result<Gpu, Error> {
 }
 
 /// The child process: runs every trial on the row's device, the only one that its environment exposes.
-fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
+fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     let opened = narrow::open(true, row.watch.limit());
     let gpu = match opened.or_else(|error| open_unvalidated(error, row)) {
         Ok(gpu) => Arc::new(gpu),
@@ -110,7 +110,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     // One trial at a time: trials share one queue and the process's validation messages.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
     let conclusion = libtest_mimic::run(&arguments, trials);
-    if let Err(error) = Listener::of_process().save(children::Row::name(row)) {
+    if let Err(error) = Listener::of_process().save(children::MatrixRow::name(row)) {
         eprintln!("cannot write the list of dispatched pipelines: {error}");
         return ExitCode::FAILURE;
     }

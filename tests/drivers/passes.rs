@@ -20,14 +20,14 @@ use subsweep::harness::SelfTest;
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
 
-use super::rows::Row;
-use rig::{Access, Memory, Rig, Selection, Value, compare};
+use super::rows::DriverRow;
+use rig::{Alignment, Memory, Rig, Selection, Value, compare};
 
 /// Runs one kernel, and compares its output with its pass model.
 type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
 
 /// One trial for each kernel that the row runs, and one that fails if a kernel has no pass model.
-pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     rig::set_layout(row.watch.layout());
     let selection = row.passes();
     let mut trials = Vec::new();
@@ -117,8 +117,8 @@ fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
     let tile_quads = (workgroup_size * quads_per_invocation) as usize;
     for quads in rig::sizes(tile_quads) {
         let words = rig::random(quads, quads * 4);
-        let source = Memory::of(gpu, &words, Access::Quads)?;
-        let destination = Memory::poisoned(gpu, quads * 4, Access::Quads)?;
+        let source = Memory::of(gpu, &words, Alignment::Quads)?;
+        let destination = Memory::poisoned(gpu, quads * 4, Alignment::Quads)?;
         rig.run(
             &[
                 ("source", Value::Pointer(&source)),

@@ -24,7 +24,7 @@ mod canary {
     use libtest_mimic::Failed;
     use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
     use subsweep::headless::Gpu;
-    use subsweep::kernels::{Access, Family, Kernel, PushConstant, SpecConstant};
+    use subsweep::kernels::{Family, Kernel, KernelAccess, PushConstant, SpecConstant};
 
     use crate::cases::expect_no_findings;
     use crate::fixture;
@@ -34,7 +34,7 @@ mod canary {
         Kernel::new(
             "fixtures/race",
             fixture!("race"),
-            &[PushConstant { name: "result", offset: 0, size: 8, access: Some(Access::WRITE) }],
+            &[PushConstant { name: "result", offset: 0, size: 8, access: Some(KernelAccess::WRITE) }],
             &[
                 SpecConstant { name: "IS_ORDERED", id: 1, default: 0 },
                 SpecConstant { name: "SHARED_WORDS", id: 2, default: 64 },

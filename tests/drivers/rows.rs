@@ -5,14 +5,14 @@ use std::process::{Command, ExitCode};
 
 use libtest_mimic::Arguments;
 use subsweep::device::Capabilities;
-use subsweep::harness::{Effort, Layout};
+use subsweep::harness::{BufferLayout, Effort};
 
 use super::children::{self, Missing, is_full, is_gate_on, only_driver};
 use super::passes::rig::Selection;
 use super::reduced::Lists;
 
 /// A driver at one subgroup size, under one kind of validation.
-pub struct Row {
+pub struct DriverRow {
     name: &'static str,
     driver: Driver,
     /// Subgroup size that the driver must report.
@@ -66,11 +66,11 @@ enum Mesa {
     Wide,
 }
 
-const fn lavapipe(name: &'static str, build: Mesa, lanes: u32, watch: Watch, share: Share) -> Row {
-    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, build }, lanes, watch, share }
+const fn lavapipe(name: &'static str, build: Mesa, lanes: u32, watch: Watch, share: Share) -> DriverRow {
+    DriverRow { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, build }, lanes, watch, share }
 }
 
-impl Row {
+impl DriverRow {
     /// Whether this row injects every fault. Faults do not depend on the driver: one row suffices, and this one
     /// compiles fast.
     pub fn has_faults(&self) -> bool {
@@ -173,7 +173,7 @@ impl Row {
     }
 }
 
-impl children::Row for Row {
+impl children::MatrixRow for DriverRow {
     type Together = Lists;
 
     const ALL: &'static [Self] = &[
@@ -185,7 +185,7 @@ impl children::Row for Row {
         lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Specializations(0)),
         lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Specializations(1)),
         lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
-        Row {
+        DriverRow {
             name: "swiftshader-4",
             driver: Driver::SwiftShader,
             lanes: 4,
@@ -270,10 +270,10 @@ fn path_in(variable: &str) -> Option<PathBuf> {
 }
 
 impl Watch {
-    pub fn layout(self) -> Layout {
+    pub fn layout(self) -> BufferLayout {
         match self {
-            Self::Usual | Self::Bug(_) => Layout::Guarded,
-            Self::Bounds => Layout::Separate,
+            Self::Usual | Self::Bug(_) => BufferLayout::Guarded,
+            Self::Bounds => BufferLayout::Separate,
         }
     }
 

@@ -14,7 +14,7 @@ use subsweep::sort::{
 use subsweep::{ElementType, Error};
 
 use super::cases::expect_no_findings;
-use super::passes::rig::{Access, Memory, random};
+use super::passes::rig::{Alignment, Memory, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
@@ -51,7 +51,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let sorted: Vec<_> = indices.iter().map(|&index| keys[index as usize]).collect();
 
     // Large tiles take long to compile.
-    let small = SegmentedSortCase::keys_of_u32(SegmentMix::Seams);
+    let small = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
     let small = SegmentedSortCase { has_small_tiles: true, ..small }.policy(gpu.capabilities());
     let small = |sort: SortConfig| SegmentedSortConfig::new(sort.descending()).policy(small);
     let mut got = keys.clone();
@@ -177,9 +177,9 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
     let keys: Vec<u32> = random(3, count as usize);
     let known: HashSet<u32> = keys.iter().copied().collect();
     for (index, begins) in [falling, alternating, anywhere, long].into_iter().enumerate() {
-        let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
-        let values_memory = Memory::of(gpu, &keys, Access::Words)?;
-        let segments = Memory::of(gpu, &begins, Access::Words)?;
+        let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+        let values_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+        let segments = Memory::of(gpu, &begins, Alignment::Words)?;
         let segment_count = begins.len() as u64;
         let scratch_size = plan.scratch_requirements((count.into(), segment_count)).size;
         // Guard words behind the scratch show a store past its end.

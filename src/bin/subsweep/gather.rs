@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::gather::GatherConfig;
-use subsweep::table::{Shape, Table, Taken};
+use subsweep::table::{Table, TableShape, Taken};
 
 use crate::args::{Common, Files};
 use crate::command::Run;
@@ -62,8 +62,8 @@ impl Run for GatherArgs {
             gather.run()?;
         }
         let shape = match table.shape {
-            Shape::Flat { .. } => Shape::Flat { count: indices.len() },
-            Shape::Grid { columns, .. } => Shape::Grid { rows: indices.len(), columns },
+            TableShape::Flat { .. } => TableShape::Flat { count: indices.len() },
+            TableShape::Grid { columns, .. } => TableShape::Grid { rows: indices.len(), columns },
         };
         Ok(output.commit(&Table { shape, words: gathered, ..table })?)
     }

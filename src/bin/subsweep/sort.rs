@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::sort::{SortConfig, SortPlan, ValueSize};
-use subsweep::table::{Shape, Table, TableError, Taken};
+use subsweep::table::{Table, TableError, TableShape, Taken};
 
 use crate::args::{Common, Files};
 use crate::command::Run;
@@ -111,7 +111,7 @@ impl Run for SortArgs {
                 files::commit_both((output, &keys), (values_output, &values))?;
             }
             _ if self.argsort => {
-                let (element, shape) = (ElementType::U32, Shape::Flat { count });
+                let (element, shape) = (ElementType::U32, TableShape::Flat { count });
                 output.commit(&Table { format: keys.format, element, shape, words: indices })?;
             }
             _ => output.commit(&keys)?,

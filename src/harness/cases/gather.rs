@@ -204,8 +204,8 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (words, has_small_tiles) in small.into_iter().chain(default) {
         let plain = GatherCase { has_small_tiles, ..GatherCase::elements(words) };
         let tile = plain.tile(capabilities);
-        let seams = BTreeSet::from([0, 1, 2, tile, tile + 1, 3 * tile + 7]);
-        cases.extend(seams.into_iter().map(|count| plain.case(count, Input::Uniform)));
+        let edges = BTreeSet::from([0, 1, 2, tile, tile + 1, 3 * tile + 7]);
+        cases.extend(edges.into_iter().map(|count| plain.case(count, Input::Uniform)));
         let inputs = [Input::Sorted, Input::Reversed, Input::Constant(0)];
         cases.extend(inputs.map(|input| plain.case(2 * tile + 3, input)));
         let strays = GatherCase { has_strays: true, ..plain.clone() };

@@ -13,7 +13,7 @@ use std::fmt;
 pub use gather::GatherCase;
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
-pub use scan::{Place, ScanCase};
+pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 

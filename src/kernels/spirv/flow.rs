@@ -10,13 +10,13 @@
 //! memory, and a value that may be either an address with a root or another value that is not constant.
 //! Arithmetic is exempt: an address combined with another value is that address with an offset.
 
-use super::super::access::Access;
+use super::super::access::KernelAccess;
 use super::graph::{Graph, MAX_MEMBERS, Roots, UNTRACED};
 use super::{Id, Instruction, Module, Type, opcode, storage};
 use std::collections::HashMap;
 
 /// The access through each member of the push-constant block; none for members that are not pointers.
-pub fn accesses(module: &Module) -> Result<Vec<Access>, String> {
+pub fn accesses(module: &Module) -> Result<Vec<KernelAccess>, String> {
     let mut flow = Flow {
         module,
         graph: Graph::new(module.bound()),
@@ -54,7 +54,7 @@ struct Flow<'m> {
 struct DeviceAccess<'m> {
     instruction: Instruction<'m>,
     pointer: Id,
-    access: Access,
+    access: KernelAccess,
 }
 
 fn parameters(module: &Module) -> Result<HashMap<Id, Vec<Id>>, String> {
@@ -81,14 +81,16 @@ impl<'m> Flow<'m> {
             opcode::FUNCTION_END => self.function = None,
             _ if self.function.is_none() => {}
 
-            opcode::LOAD => self.load(i, i.operand(2)?, Access::READ)?,
-            opcode::STORE => self.store(i, i.operand(0)?, i.operand(1)?, Access::WRITE)?,
+            opcode::LOAD => self.load(i, i.operand(2)?, KernelAccess::READ)?,
+            opcode::STORE => self.store(i, i.operand(0)?, i.operand(1)?, KernelAccess::WRITE)?,
             opcode::COPY_MEMORY | opcode::COPY_MEMORY_SIZED => {
-                let value = self.content(i, i.operand(1)?, Access::READ)?;
-                self.store(i, i.operand(0)?, value, Access::WRITE)?;
+                let value = self.content(i, i.operand(1)?, KernelAccess::READ)?;
+                self.store(i, i.operand(0)?, value, KernelAccess::WRITE)?;
             }
-            opcode::ATOMIC_LOAD => self.load(i, i.operand(2)?, Access::ATOMIC_READ)?,
-            opcode::ATOMIC_STORE => self.store(i, i.operand(0)?, i.operand(3)?, Access::ATOMIC_WRITE)?,
+            opcode::ATOMIC_LOAD => self.load(i, i.operand(2)?, KernelAccess::ATOMIC_READ)?,
+            opcode::ATOMIC_STORE => {
+                self.store(i, i.operand(0)?, i.operand(3)?, KernelAccess::ATOMIC_WRITE)?
+            }
             opcode::ATOMIC_EXCHANGE..=opcode::ATOMIC_XOR
             | opcode::ATOMIC_F_MIN
             | opcode::ATOMIC_F_MAX
@@ -181,14 +183,14 @@ impl<'m> Flow<'m> {
         Ok(())
     }
 
-    fn load(&mut self, i: &Instruction<'m>, pointer: Id, access: Access) -> Result<(), String> {
+    fn load(&mut self, i: &Instruction<'m>, pointer: Id, access: KernelAccess) -> Result<(), String> {
         let value = self.content(i, pointer, access)?;
         self.graph.operand(value, i.operand(1)?);
         Ok(())
     }
 
     /// The result of a load.
-    fn content(&mut self, i: &Instruction<'m>, pointer: Id, access: Access) -> Result<Id, String> {
+    fn content(&mut self, i: &Instruction<'m>, pointer: Id, access: KernelAccess) -> Result<Id, String> {
         match self.module.storage_of(pointer) {
             Some(storage::PHYSICAL) => {
                 self.device_accesses.push(DeviceAccess { instruction: *i, pointer, access });
@@ -203,7 +205,13 @@ impl<'m> Flow<'m> {
         }
     }
 
-    fn store(&mut self, i: &Instruction<'m>, pointer: Id, value: Id, access: Access) -> Result<(), String> {
+    fn store(
+        &mut self,
+        i: &Instruction<'m>,
+        pointer: Id,
+        value: Id,
+        access: KernelAccess,
+    ) -> Result<(), String> {
         match self.module.storage_of(pointer) {
             Some(storage::PHYSICAL) => {
                 self.device_accesses.push(DeviceAccess { instruction: *i, pointer, access })
@@ -219,13 +227,13 @@ impl<'m> Flow<'m> {
 
     fn atomic(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         let pointer = i.operand(2)?;
-        self.load(i, pointer, Access::ATOMIC)?;
+        self.load(i, pointer, KernelAccess::ATOMIC)?;
         let value = match i.opcode {
             opcode::ATOMIC_COMPARE_EXCHANGE | opcode::ATOMIC_COMPARE_EXCHANGE_WEAK => i.operand(6)?,
             opcode::ATOMIC_I_INCREMENT | opcode::ATOMIC_I_DECREMENT => return Ok(()),
             _ => i.operand(5)?,
         };
-        self.store(i, pointer, value, Access::ATOMIC)
+        self.store(i, pointer, value, KernelAccess::ATOMIC)
     }
 
     fn variable_of(&self, i: &Instruction<'m>, pointer: Id) -> Result<Id, String> {
@@ -289,12 +297,12 @@ impl<'m> Flow<'m> {
         }
     }
 
-    fn resolve(self) -> Result<Vec<Access>, String> {
+    fn resolve(self) -> Result<Vec<KernelAccess>, String> {
         let Self { module, graph, block, device_accesses, .. } = self;
         let pointers = (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
         let roots = graph.solve(pointers);
         let members = block.map_or(Ok(&[][..]), |block| module.block_members(block))?;
-        let mut accesses = vec![Access::NONE; members.len()];
+        let mut accesses = vec![KernelAccess::NONE; members.len()];
         for DeviceAccess { instruction, pointer, access } in device_accesses {
             let roots = roots.get(&pointer).copied().unwrap_or(0);
             if roots & UNTRACED != 0 || roots == 0 {

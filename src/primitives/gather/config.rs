@@ -91,7 +91,7 @@ impl Buffers<Gather> for GatherBuffers {
     fn checked(&self, config: &GatherConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
         let scratch =
             ScratchRequirements::new(if matches!(count, Count::Direct(_)) { 0 } else { scratch.size });
-        let on_device = count.checked_on_device("the count")?;
+        let indirect = count.checked_indirect("the count")?;
         let (count, element_size) = (count.max(), config.element_size());
         let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);
         let source = source.prefix("source", source.size)?.aligned("source", 4)?;
@@ -100,7 +100,7 @@ impl Buffers<Gather> for GatherBuffers {
         let destination = destination.aligned("destination", 4)?;
         let scratch = scratch.check(self.scratch)?;
         let written = [("destination", destination), ("scratch", scratch.addresses())];
-        for read in [("source", source), ("indices", indices), ("the count", on_device)] {
+        for read in [("source", source), ("indices", indices), ("the count", indirect)] {
             check_disjoint(read, &written)?;
         }
         check_disjoint(written[0], &written[1..])?;

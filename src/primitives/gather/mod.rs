@@ -23,7 +23,7 @@ push_constants! {
         source: AddressRange,
         indices: AddressRange,
         destination: AddressRange,
-        tiles_on_device: AddressRange,
+        indirect_tiles: AddressRange,
         tile_count: u32,
         last_extent: u32,
         source_count: u32,
@@ -184,7 +184,7 @@ impl Algorithm<Gather> for Gather {
             source: buffers.source,
             indices: buffers.indices,
             destination: buffers.destination,
-            tiles_on_device: AddressRange::default(),
+            indirect_tiles: AddressRange::default(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             source_count: u32::try_from(source_count).unwrap_or(u32::MAX),
@@ -194,7 +194,7 @@ impl Algorithm<Gather> for Gather {
         let levels = (buffers.scratch, *levels);
         recorder.phase(c"level args");
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
-        push.tiles_on_device = workgroups.tiles_on_device();
+        push.indirect_tiles = workgroups.indirect_tiles();
         recorder.phase(c"gather");
         workgroups.dispatch(recorder, &gather.pipeline, &push)
     }

@@ -31,7 +31,7 @@ push_constants! {
         destination: AddressRange,
         state: AddressRange,
         initial: AddressRange,
-        tiles_on_device: AddressRange,
+        indirect_tiles: AddressRange,
         tile_count: u32,
         last_extent: u32,
     }
@@ -44,7 +44,7 @@ push_constants! {
         destination: AddressRange,
         state: AddressRange,
         initial: AddressRange,
-        tiles_on_device: AddressRange,
+        indirect_tiles: AddressRange,
         tile_count: u32,
         last_extent: u32,
         counts: AddressRange,
@@ -80,7 +80,7 @@ pub(super) struct ScratchLayout {
     /// Offset of the initial value.
     initial: u64,
     /// Offset of the output of `level_args.comp`.
-    levels_on_device: u64,
+    level_args: u64,
 }
 
 /// Pipelines that access elements by quads, or by words.
@@ -199,7 +199,7 @@ impl Algorithm<Scan> for Chained {
             state_size,
             state: cursor.take(state_size),
             initial: cursor.take(if self.has_initial { self.row_size } else { 0 }),
-            levels_on_device: LevelArgs::take(cursor, self.level_args.as_ref()),
+            level_args: LevelArgs::take(cursor, self.level_args.as_ref()),
         }
     }
 
@@ -236,9 +236,9 @@ impl Algorithm<Scan> for Chained {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
-        let levels = (scratch, layout.levels_on_device);
+        let levels = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
-        let tiles_on_device = workgroups.tiles_on_device();
+        let indirect_tiles = workgroups.indirect_tiles();
         recorder.phase(c"chained");
         if tile_count == 1 {
             let push = DownsweepPush {
@@ -247,7 +247,7 @@ impl Algorithm<Scan> for Chained {
                 carries: initial,
                 heads: AddressRange::default(),
                 initial: AddressRange::default(),
-                tiles_on_device,
+                indirect_tiles,
                 tile_count,
                 last_extent,
                 column_count: 1,
@@ -256,7 +256,7 @@ impl Algorithm<Scan> for Chained {
         }
         let state = state.addresses();
         let push =
-            ChainedPush { source, destination, state, initial, tiles_on_device, tile_count, last_extent };
+            ChainedPush { source, destination, state, initial, indirect_tiles, tile_count, last_extent };
         workgroups.dispatch(recorder, &access.chained, &push)
     }
 }
@@ -297,7 +297,7 @@ impl CountedChained {
             destination,
             state,
             initial: AddressRange::default(),
-            tiles_on_device: AddressRange::default(),
+            indirect_tiles: AddressRange::default(),
             tile_count,
             last_extent,
             counts,

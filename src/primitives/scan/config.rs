@@ -396,7 +396,7 @@ impl ScanBuffers {
 
 impl Buffers<Scan> for ScanBuffers {
     fn checked(&self, config: &ScanConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let on_device = count.checked_on_device("the count")?;
+        let indirect = count.checked_indirect("the count")?;
         let count = count.max();
         let row_size = config.row_size();
         let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
@@ -445,7 +445,7 @@ impl Buffers<Scan> for ScanBuffers {
             InitialValue::Identity | InitialValue::Host(_) => AddressRange::default(),
         };
         let ranges = [
-            ("the count", on_device),
+            ("the count", indirect),
             ("segments", segments),
             ("the initial value", initial),
             ("source", source),

@@ -37,7 +37,7 @@ push_constants! {
         sums: AddressRange,
         heads: AddressRange,
         sum_heads: AddressRange,
-        tiles_on_device: AddressRange,
+        indirect_tiles: AddressRange,
         tile_count: u32,
         last_extent: u32,
         column_count: u32,
@@ -51,7 +51,7 @@ push_constants! {
         carries: AddressRange,
         heads: AddressRange,
         initial: AddressRange,
-        tiles_on_device: AddressRange,
+        indirect_tiles: AddressRange,
         tile_count: u32,
         last_extent: u32,
         column_count: u32,
@@ -150,7 +150,7 @@ pub(super) struct ScratchLayout {
     /// Offset of the initial value.
     initial: u64,
     /// Offset of the output of `level_args.comp`.
-    levels_on_device: u64,
+    level_args: u64,
     /// Offset of the head bits, one per row.
     head_bits: u64,
 }
@@ -165,9 +165,9 @@ impl ScratchLayout {
         }
         let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
         let initial = take(shape.has_initial, shape.row_size);
-        let levels_on_device = take(shape.has_indirect_count, LevelArgs::size(levels.len as u64));
+        let level_args = take(shape.has_indirect_count, LevelArgs::size(levels.len as u64));
         let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
-        Self { levels, heads, initial, levels_on_device, head_bits }
+        Self { levels, heads, initial, level_args, head_bits }
     }
 }
 
@@ -394,16 +394,16 @@ impl<'a> Recording<'a> {
                 level_count: layout.levels.len as u32,
                 column_count: scan.column_count,
             };
-            level_args.record(recorder, address, self.levels_on_device(), grid)?;
+            level_args.record(recorder, address, self.level_args(), grid)?;
         } else if has_dispatches {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         Ok(())
     }
 
-    fn levels_on_device(&self) -> LevelArgs {
+    fn level_args(&self) -> LevelArgs {
         let size = LevelArgs::size(self.layout.levels.len as u64);
-        LevelArgs(self.buffers.scratch.slice(self.layout.levels_on_device, size))
+        LevelArgs(self.buffers.scratch.slice(self.layout.level_args, size))
     }
 
     fn reduce(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
@@ -413,7 +413,7 @@ impl<'a> Recording<'a> {
             sums: self.array(level + 1),
             heads: self.heads(level),
             sum_heads: self.heads(level + 1),
-            tiles_on_device: self.tiles_on_device(level),
+            indirect_tiles: self.indirect_tiles(level),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
@@ -437,7 +437,7 @@ impl<'a> Recording<'a> {
             carries: if is_top { top_carry } else { self.array(level + 1) },
             heads: self.heads(level),
             initial: if level == 0 { initial } else { AddressRange::default() },
-            tiles_on_device: self.tiles_on_device(level),
+            indirect_tiles: self.indirect_tiles(level),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             column_count: scan.column_count,
@@ -464,7 +464,7 @@ impl<'a> Recording<'a> {
                 recorder.dispatch(pipeline, push, tiles * u64::from(self.scan.column_count))
             }
             Count::Indirect { .. } => {
-                recorder.dispatch_indirect(pipeline, push, self.levels_on_device().workgroups(level))
+                recorder.dispatch_indirect(pipeline, push, self.level_args().workgroups(level))
             }
         }
     }
@@ -474,10 +474,10 @@ impl<'a> Recording<'a> {
     }
 
     /// The tiles of a level for an indirect count; empty for a direct one.
-    fn tiles_on_device(&self, level: usize) -> AddressRange {
+    fn indirect_tiles(&self, level: usize) -> AddressRange {
         match self.count {
             Count::Direct(_) => AddressRange::default(),
-            Count::Indirect { .. } => self.levels_on_device().tiles(level),
+            Count::Indirect { .. } => self.level_args().tiles(level),
         }
     }
 
@@ -562,7 +562,7 @@ mod tests {
         let (layout, scratch_size) = layout(&all, 1000);
         // Four sums and their heads, a row, two levels, and a bit for each of 1000 rows.
         assert_eq!((layout.levels.offsets[1], layout.heads[1]), (0, 32));
-        assert_eq!((layout.initial, layout.levels_on_device, layout.head_bits), (48, 64, 128));
+        assert_eq!((layout.initial, layout.level_args, layout.head_bits), (48, 64, 128));
         assert_eq!(scratch_size, 256);
     }
 }

@@ -346,7 +346,7 @@ impl SortBuffers {
 
 impl Buffers<Sort> for SortBuffers {
     fn checked(&self, config: &SortConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let on_device = count.checked_on_device("the count")?;
+        let indirect = count.checked_indirect("the count")?;
         let count = count.max();
         if config.value_size() == 0 && self.values.size + self.values_alt.size > 0 {
             return Err(Error::Unsupported {
@@ -374,7 +374,7 @@ impl Buffers<Sort> for SortBuffers {
         let values_alt = array(self.values_alt, values_name, alternates * value_size)?;
         let scratch = scratch.check(self.scratch)?;
         let ranges = [
-            ("the count", on_device),
+            ("the count", indirect),
             ("keys", keys),
             ("values", values),
             (keys_name, keys_alt),

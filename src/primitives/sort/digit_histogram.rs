@@ -26,7 +26,7 @@ push_constants! {
         state: AddressRange,
         dispatch_args: AddressRange,
         bins: AddressRange,
-        tiles_on_device: AddressRange,
+        indirect_tiles: AddressRange,
         tile_count: u32,
         last_extent: u32,
         pass_items_per_invocation: u32,
@@ -201,7 +201,7 @@ impl DigitHistogram {
             state: in_scratch(layout.state, STATE_SIZE),
             dispatch_args: self.dispatch_args(scratch, layout).words(),
             bins: in_scratch(layout.bins, self.dispatches(layout) * self.bins_size()),
-            tiles_on_device: AddressRange::default(),
+            indirect_tiles: AddressRange::default(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             pass_items_per_invocation: self.pass_items_per_invocation,
@@ -215,7 +215,7 @@ impl DigitHistogram {
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (scratch, layout.levels);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
-        push.tiles_on_device = workgroups.tiles_on_device();
+        push.indirect_tiles = workgroups.indirect_tiles();
         workgroups.dispatch(recorder, &self.pipeline, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
         Ok(())

@@ -199,7 +199,7 @@ impl Algorithm<Sort> for Passes {
         count: Count,
     ) -> Result<()> {
         let scratch = buffers.scratch;
-        let max_on_device = match count {
+        let indirect_max = match count {
             Count::Direct(_) => None,
             // Fits: it is limited by `max_count`.
             Count::Indirect { .. } => Some(layout.counter_count as u32),
@@ -230,7 +230,7 @@ impl Algorithm<Sort> for Passes {
             let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays.of_pass(pass);
             let push = CountPush { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&pass_pipelines.count, &push, workgroups)?;
-            let counter_count = match max_on_device {
+            let counter_count = match indirect_max {
                 // A skipped pass scans undefined counts, which are not read.
                 None => {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

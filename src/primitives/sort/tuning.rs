@@ -32,7 +32,7 @@ pub(super) struct SortTuning {
 type Items = [[u32; 3]; 2];
 
 #[derive(Debug, Clone, Copy)]
-struct Row<'a> {
+struct TuningRow<'a> {
     architecture: Architecture,
     algorithm: SortAlgorithm,
     /// Workgroup size and items of matched and counted tiles; `None` for the formula.
@@ -50,7 +50,7 @@ struct Row<'a> {
 }
 
 /// Values shared by most rows.
-const GPU: Row<'static> = Row {
+const GPU: TuningRow<'static> = TuningRow {
     architecture: Architecture::Nvidia,
     algorithm: SortAlgorithm::Onesweep,
     matched: None,
@@ -65,8 +65,8 @@ const GPU: Row<'static> = Row {
     source: "",
 };
 
-const ROWS: &[Row<'static>] = &[
-    Row {
+const ROWS: &[TuningRow<'static>] = &[
+    TuningRow {
         architecture: Architecture::Nvidia,
         matched: Some((384, [[20, 18, 14], [18, 14, 12]])),
         matching: Matching { by_shared_masks: true, has_early_counts: true },
@@ -74,7 +74,7 @@ const ROWS: &[Row<'static>] = &[
                  Onesweep for sm_90",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::AmdRdna,
         matched: Some((384, [[20, 18, 16], [16, 16, 14]])),
         subgroup_size: Some(32),
@@ -83,13 +83,13 @@ const ROWS: &[Row<'static>] = &[
                  as in rocPRIM",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::AmdGcn,
         matched: Some((256, [[16, 16, 12], [12, 12, 8]])),
         source: "derived: ACO, Mesa 26.1, Vega 10",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::IntelXe,
         matched: Some((256, [[12, 8, 6], [8, 6, 5]])),
         counted: Some((256, [[8, 4, 4], [4, 4, 4]])),
@@ -98,7 +98,7 @@ const ROWS: &[Row<'static>] = &[
         source: "derived: brw, Mesa 26.1, Tiger Lake and Arc: 32 lanes spill, and so do more items",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::IntelXe2,
         matched: Some((256, [[16, 16, 12], [16, 12, 12]])),
         counted: Some((256, [[8, 8, 8], [8, 8, 4]])),
@@ -107,19 +107,19 @@ const ROWS: &[Row<'static>] = &[
         source: "derived: brw, Mesa 26.1, Lunar Lake",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::Adreno,
         matched: Some((256, [[12, 12, 8], [8, 8, 8]])),
         source: "derived: ir3, Mesa 26.1, Adreno 630, 740 and 830: 512 invocations have half of the registers each",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::Apple,
         matched: Some((256, [[16, 16, 12], [12, 12, 8]])),
         source: "derived: Honeykrisp, Mesa 26.1, M1: 32 KiB of shared memory",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::Lavapipe,
         algorithm: SortAlgorithm::Radix4Bit,
         matching: Matching { by_shared_masks: false, has_early_counts: false },
@@ -130,7 +130,7 @@ const ROWS: &[Row<'static>] = &[
         source: "algorithm measured on lavapipe 22.3.6 at 8 lanes, see docs/results.md; scatter from registers by a trial there",
         ..GPU
     },
-    Row {
+    TuningRow {
         architecture: Architecture::SwiftShader,
         algorithm: SortAlgorithm::Radix8Bit,
         matching: Matching { by_shared_masks: false, has_early_counts: false },
@@ -159,7 +159,7 @@ impl SortTuning {
     }
 
     fn of_row(
-        row: &Row<'static>,
+        row: &TuningRow<'static>,
         formula: Self,
         capabilities: &Capabilities,
         key_words: u32,
@@ -251,11 +251,11 @@ fn row_of<'a>(
     measured: &[([u32; 2], SortPolicy)],
     source: &'a str,
     reason: &'a mut String,
-) -> Row<'a> {
+) -> TuningRow<'a> {
     let architecture = capabilities.architecture();
     let first = SortTuning::of(capabilities, 1, 0);
     let known = ROWS.iter().find(|row| Some(row.architecture) == architecture).copied();
-    let base = known.unwrap_or(Row {
+    let base = known.unwrap_or(TuningRow {
         algorithm: first.algorithm,
         matching: first.matching,
         has_exchange: first.has_exchange,
@@ -296,7 +296,7 @@ fn row_of<'a>(
         let why = if source.starts_with("derived") { "" } else { ", the fastest where it was measured" };
         format!("few keys take one dispatch; more are sorted by {name}{why}")
     };
-    Row {
+    TuningRow {
         algorithm: policy.algorithm,
         matched,
         counted,
@@ -311,7 +311,7 @@ fn row_of<'a>(
 }
 
 #[cfg(any(test, feature = "cli"))]
-impl Row<'_> {
+impl TuningRow<'_> {
     /// The row as in the table, without the values of `GPU`.
     fn text(&self, architecture: &str) -> String {
         let mut lines = vec![format!("architecture: Architecture::{architecture}")];
@@ -335,7 +335,7 @@ impl Row<'_> {
         add(self.reason != GPU.reason, format!("reason: {:?}", self.reason));
         add(true, format!("source: {:?}", self.source));
         let fields: String = lines.iter().map(|line| format!("        {line},\n")).collect();
-        format!("    Row {{\n{fields}        ..GPU\n    }},\n")
+        format!("    TuningRow {{\n{fields}        ..GPU\n    }},\n")
     }
 }
 

@@ -15,7 +15,7 @@ fn refusal(file: &[u8]) -> String {
 fn files_of_numpy_round_trip() {
     let flat = Header {
         element: ElementType::U32,
-        shape: Shape::Flat { count: 3 },
+        shape: TableShape::Flat { count: 3 },
         header_size: 128,
         payload_size: 12,
     };
@@ -26,7 +26,7 @@ fn files_of_numpy_round_trip() {
     }
     for (file, rows, columns) in [(GRID, 3, 2), (NO_ROWS, 0, 4)] {
         let read = read(file).unwrap();
-        assert_eq!(read.shape, Shape::Grid { rows, columns });
+        assert_eq!(read.shape, TableShape::Grid { rows, columns });
         assert_eq!(header(read.element, read.shape), file[..128]);
     }
 }
@@ -36,9 +36,9 @@ fn headers_are_aligned_and_read_back_whatever_their_shape() {
     for digits in 1..=9 {
         let rows = 10_usize.pow(digits);
         for shape in [
-            Shape::Flat { count: rows },
-            Shape::Grid { rows, columns: 1 },
-            Shape::Grid { rows: 2, columns: rows },
+            TableShape::Flat { count: rows },
+            TableShape::Grid { rows, columns: 1 },
+            TableShape::Grid { rows: 2, columns: rows },
         ] {
             let bytes = header(ElementType::U32, shape);
             assert_eq!(bytes.len() % 64, 0);

@@ -50,11 +50,12 @@ fn npy_is_known_by_its_magic() {
     let flat = Table {
         format: Format::Npy,
         element: ElementType::U32,
-        shape: Shape::Flat { count: 3 },
+        shape: TableShape::Flat { count: 3 },
         words: vec![0, 1, 2],
     };
-    let grid = Table { shape: Shape::Grid { rows: 3, columns: 2 }, words: (0..6).collect(), ..flat.clone() };
-    let no_rows = Table { shape: Shape::Grid { rows: 0, columns: 4 }, words: vec![], ..flat.clone() };
+    let grid =
+        Table { shape: TableShape::Grid { rows: 3, columns: 2 }, words: (0..6).collect(), ..flat.clone() };
+    let no_rows = Table { shape: TableShape::Grid { rows: 0, columns: 4 }, words: vec![], ..flat.clone() };
     for (bytes, table) in [(FLAT, flat), (GRID, grid), (NO_ROWS, no_rows)] {
         for declared in [None, U32] {
             assert_eq!(as_file(bytes, declared).unwrap(), table);
@@ -70,7 +71,7 @@ fn raw_elements_need_a_type_and_come_in_any_number() {
         let words: Vec<u32> = (0..count).map(|index: u32| index.wrapping_mul(0x9E37_79B9)).collect();
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let table = as_file(bytes, U32).unwrap();
-        assert_eq!((table.format, table.shape), (Format::Raw, Shape::Flat { count: count as usize }));
+        assert_eq!((table.format, table.shape), (Format::Raw, TableShape::Flat { count: count as usize }));
         assert!(table.words == words);
         assert!(as_stream(bytes, U32).unwrap() == table);
         assert!(refusal(bytes, None).contains("--type"));
@@ -193,7 +194,7 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     for (count, element) in [(2, ElementType::U32), (1, ElementType::U64)] {
         let table = as_file(&raw, count).unwrap();
         assert_eq!((table.format, table.element, &table.words[..]), (Format::Raw, element, &[7, 8][..]));
-        assert_eq!(table.shape, Shape::Flat { count: count as usize });
+        assert_eq!(table.shape, TableShape::Flat { count: count as usize });
         assert_eq!(as_stream(&raw, count).unwrap(), table);
     }
     // The header suffices: the rest is neither read nor given memory.
@@ -201,8 +202,8 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     let expected = "holds 3 values, and there are 4 keys; give one for each";
     assert_eq!(Table::read_values(endless, 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(&FLAT[..130], 4).unwrap_err().to_string(), expected);
-    assert_eq!(as_file(b"", 0).unwrap().shape, Shape::Flat { count: 0 });
-    assert_eq!(as_stream(b"", 0).unwrap().shape, Shape::Flat { count: 0 });
+    assert_eq!(as_file(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
+    assert_eq!(as_stream(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
     for (bytes, count, message) in [
         (FLAT, 4, "holds 3 values, and there are 4 keys; give one for each"),
         (GRID, 6, "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)"),

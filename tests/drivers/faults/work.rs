@@ -9,7 +9,7 @@ use subsweep::ElementType;
 use subsweep::Result;
 use subsweep::gather::GatherConfig;
 use subsweep::harness::{
-    self, Effort, Layout, PolicyName, SegmentMix, SegmentedSortCase, Workload, verify_cases,
+    self, BufferLayout, Effort, PolicyName, SegmentMix, SegmentedSortCase, Workload, verify_cases,
 };
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
@@ -260,7 +260,7 @@ fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
         });
         case.expect("the table has such a case")
     });
-    Workload::new(gpu, case, Layout::Guarded)
+    Workload::new(gpu, case, BufferLayout::Guarded)
 }
 
 fn verifying(opened: &Opened) -> Result<Result<()>, Failed> {

@@ -7,7 +7,7 @@ use subsweep::reference::passes::scan::{self as model, Descriptor, GROUP_TILES};
 use subsweep::reference::{Add, Element as _, Max, Min, Mul, Row};
 
 use super::numbers::TestRow;
-use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random};
+use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random};
 use super::scan::{Order, TileShape};
 
 /// Words of the state before the tiles' descriptors.
@@ -22,7 +22,7 @@ struct Chained<'g> {
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     shape: TileShape,
-    access: Access,
+    alignment: Alignment,
     exclusive: bool,
     fixed_tree: bool,
     /// Reverse scans also have an initial value, to save pipelines.
@@ -43,9 +43,9 @@ struct Written {
 impl<'g> Chained<'g> {
     fn new(gpu: &'g Gpu, kernel: &'static Kernel) -> Self {
         let shape = TileShape::small(gpu, 2, 1);
-        let (access, order) = (Access::Quads, Order::Forward);
+        let (alignment, order) = (Alignment::Quads, Order::Forward);
         let (exclusive, fixed_tree) = (false, false);
-        Self { gpu, kernel, shape, access, exclusive, fixed_tree, order, stall_every: 0 }
+        Self { gpu, kernel, shape, alignment, exclusive, fixed_tree, order, stall_every: 0 }
     }
 
     fn is_counted(&self) -> bool {
@@ -63,7 +63,7 @@ impl<'g> Chained<'g> {
             ("FIXED_TREE", self.fixed_tree.into()),
             self.order.constant(),
         ]);
-        constants.extend(self.access.constants());
+        constants.extend(self.alignment.constants());
         constants.extend(R::constants(self.kernel));
         if self.is_counted() {
             constants.push(("STALL_EVERY", self.stall_every as u32));
@@ -83,27 +83,27 @@ impl<'g> Chained<'g> {
         words: &[u32],
         on_device: bool,
     ) -> Result<Written, Failed> {
-        let (gpu, access) = (self.gpu, self.access);
+        let (gpu, alignment) = (self.gpu, self.alignment);
         let tiles = Tiles::new(words.len() / R::WORDS, self.shape.tile_items::<R>());
-        let known = Memory::of(gpu, &tiles.words(), Access::Words)?;
+        let known = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
         let (tile_count, last_extent) = match on_device {
             true => (tiles.tile_count * 3 / 2 + 2, 1),
             false => (tiles.tile_count, tiles.last_extent),
         };
         let group_count = if self.fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
-        let source = Memory::of(gpu, words, access)?;
-        let destination = Memory::poisoned(gpu, words.len(), access)?;
+        let source = Memory::of(gpu, words, alignment)?;
+        let destination = Memory::poisoned(gpu, words.len(), alignment)?;
         let state_words = TICKET_WORDS + (tile_count + group_count) * 2 * R::WORDS;
-        let state = Memory::of(gpu, &vec![0; state_words], Access::Quads)?;
-        let counts = Memory::of(gpu, &[0; 4], Access::Quads)?;
-        let initial = Memory::of(gpu, &Self::initial_words::<R>(), Access::Words)?;
+        let state = Memory::of(gpu, &vec![0; state_words], Alignment::Quads)?;
+        let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
+        let initial = Memory::of(gpu, &Self::initial_words::<R>(), Alignment::Words)?;
         rig.run(
             &[
                 ("source", Value::Pointer(&source)),
                 ("destination", Value::Pointer(&destination)),
                 ("state", Value::Pointer(&state)),
                 ("initial", Value::pointer_if(self.order == Order::Reverse, &initial)),
-                ("tiles_on_device", Value::pointer_if(on_device, &known)),
+                ("indirect_tiles", Value::pointer_if(on_device, &known)),
                 ("tile_count", Value::Number(tile_count)),
                 ("last_extent", Value::Number(last_extent)),
                 ("counts", Value::Pointer(&counts)),
@@ -122,9 +122,9 @@ impl<'g> Chained<'g> {
 
     /// Compares a scan of `count` rows with the model.
     fn check<R: TestRow>(&self, rig: &Rig<'_>, count: usize, on_device: bool) -> Result<(), Failed> {
-        let Self { access, order, exclusive, fixed_tree, stall_every, .. } = *self;
+        let Self { alignment, order, exclusive, fixed_tree, stall_every, .. } = *self;
         let case = format!(
-            "{}, {count} elements of {}, {access:?}, {order:?}, exclusive: {exclusive}, fixed tree: {fixed_tree}, \
+            "{}, {count} elements of {}, {alignment:?}, {order:?}, exclusive: {exclusive}, fixed tree: {fixed_tree}, \
              stalled: every {stall_every}, tiles on the device: {on_device}",
             self.kernel.name,
             R::name()
@@ -212,10 +212,10 @@ impl<'g> Chained<'g> {
 }
 
 /// Specializations: access, exclusive, fixed tree, order, and in `_counted` variants every Nth stalled tile.
-const SPECIALIZATIONS: [(Access, bool, bool, Order, usize); 3] = [
-    (Access::Words, true, false, Order::Reverse, 3),
-    (Access::Quads, false, false, Order::Forward, 0),
-    (Access::Quads, false, true, Order::Forward, 1),
+const SPECIALIZATIONS: [(Alignment, bool, bool, Order, usize); 3] = [
+    (Alignment::Words, true, false, Order::Reverse, 3),
+    (Alignment::Quads, false, false, Order::Forward, 0),
+    (Alignment::Quads, false, true, Order::Forward, 1),
 ];
 
 /// Compares one specialization of the chained scan with the pass model of a row type.
@@ -231,10 +231,10 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         "float64x1" => &[check::<Row<Add, f64, 1>>],
         _ => return Err("no rows for this variant".into()),
     };
-    for (index, (access, exclusive, fixed_tree, order, stalled)) in
+    for (index, (alignment, exclusive, fixed_tree, order, stalled)) in
         selection.first(SPECIALIZATIONS.len(), SPECIALIZATIONS).into_iter().enumerate()
     {
-        let chained = Chained { access, exclusive, fixed_tree, order, ..Chained::new(gpu, kernel) };
+        let chained = Chained { alignment, exclusive, fixed_tree, order, ..Chained::new(gpu, kernel) };
         let is_short = selection != Selection::Full;
         let stalls = match chained.is_counted() {
             false => &[0][..],

@@ -5,7 +5,7 @@ use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::oracle;
 
-use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
+use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
 
 /// The specialization constants of the kernel.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
         ];
         let constants = constants.map(|(name, value)| (name, value as u32));
         let rig = Rig::new(gpu, kernel, workgroup_size as u32, &constants)?;
-        let access = if shape.unit_words == 1 { Access::Words } else { Access::Quads };
+        let alignment = if shape.unit_words == 1 { Alignment::Words } else { Alignment::Quads };
         let tile = shape.tile_elements;
         let counts = if tile == 1 { vec![1, 2, 5] } else { sizes(tile).to_vec() };
         for (index, count) in counts.into_iter().enumerate() {
@@ -72,10 +72,10 @@ pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
             let expected =
                 oracle::gather(&input[..source_count * element_words], element_words, &index_input);
 
-            let source = Memory::of(gpu, &input, access)?;
-            let indices = Memory::of(gpu, &index_input, Access::Words)?;
-            let destination = Memory::poisoned(gpu, expected.len(), access)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Access::Words)?;
+            let source = Memory::of(gpu, &input, alignment)?;
+            let indices = Memory::of(gpu, &index_input, Alignment::Words)?;
+            let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
             // With a GPU-resident count, the host's numbers are wrong.
             let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } =
@@ -85,7 +85,7 @@ pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
                     ("source", Value::Pointer(&source)),
                     ("indices", Value::Pointer(&indices)),
                     ("destination", Value::Pointer(&destination)),
-                    ("tiles_on_device", Value::pointer_if(is_on_device, &on_device)),
+                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
                     ("tile_count", Value::Number(tile_count)),
                     ("last_extent", Value::Number(last_extent)),
                     ("source_count", Value::Number(source_count)),

@@ -6,7 +6,7 @@ use subsweep::kernels::Kernel;
 use subsweep::reference::passes::scan::{self as scan_model, LevelArgs};
 use subsweep::reference::passes::segmented_scan as model;
 
-use super::rig::{self, Access, Memory, Rig, Selection, Value, compare, random, small_workgroup};
+use super::rig::{self, Alignment, Memory, Rig, Selection, Value, compare, random, small_workgroup};
 
 pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
@@ -16,8 +16,8 @@ pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
         offsets[0] = row_count as u32 - 1;
         let mut expected = vec![0; row_count.div_ceil(32)];
         model::mark_segments(&offsets, &mut expected, row_count as u32);
-        let heads = Memory::of(gpu, &vec![0; expected.len()], Access::Words)?;
-        let memory = Memory::of(gpu, &offsets, Access::Words)?;
+        let heads = Memory::of(gpu, &vec![0; expected.len()], Alignment::Words)?;
+        let memory = Memory::of(gpu, &offsets, Alignment::Words)?;
         rig.run(
             &[
                 ("offsets", Value::Pointer(&memory)),
@@ -50,8 +50,8 @@ pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<()
             [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]
         };
         let expected: Vec<_> = levels.iter().flat_map(words).collect();
-        let count_memory = Memory::of(gpu, &[count], Access::Words)?;
-        let memory = Memory::poisoned(gpu, expected.len(), Access::Quads)?;
+        let count_memory = Memory::of(gpu, &[count], Alignment::Words)?;
+        let memory = Memory::poisoned(gpu, expected.len(), Alignment::Quads)?;
         let number = |value: u32| Value::Number(value as usize);
         let push = rig.push(&[
             ("count", Value::Pointer(&count_memory)),

@@ -9,7 +9,7 @@ use subsweep::reference::passes::digit_histogram::{Config, Counted, DigitHistogr
 use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
 
 use super::rig::{
-    Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 use super::sort::{
     key_pointers, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
@@ -138,13 +138,13 @@ impl Histogram<'_> {
         let bits = [set, clear].map(|bits| [bits as u32, (bits >> 32) as u32]);
         let state = [bits.as_flattened(), &[tiles.tile_count as u32]].concat();
 
-        let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
-        let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Access::Quads)?;
-        let args_memory = Memory::poisoned(gpu, args.len(), Access::Quads)?;
-        let bins_memory = Memory::of(gpu, &bins_before, Access::Quads)?;
+        let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+        let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
+        let args_memory = Memory::poisoned(gpu, args.len(), Alignment::Quads)?;
+        let bins_memory = Memory::of(gpu, &bins_before, Alignment::Quads)?;
         // In half of the trials the count is GPU-resident, and the host's numbers are wrong.
         let is_on_device = trial % 2 == 1;
-        let on_device = Memory::of(gpu, &tiles.words(), Access::Words)?;
+        let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
         let of_host = if is_on_device { Tiles { tile_count: 77, last_extent: 1 } } else { tiles };
         self.rig.run(
             &[
@@ -152,7 +152,7 @@ impl Histogram<'_> {
                 ("state", Value::Pointer(&state_memory)),
                 ("dispatch_args", Value::Pointer(&args_memory)),
                 ("bins", Value::pointer_if(has_bins, &bins_memory)),
-                ("tiles_on_device", Value::pointer_if(is_on_device, &on_device)),
+                ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
                 ("tile_count", Value::Number(of_host.tile_count)),
                 ("last_extent", Value::Number(of_host.last_extent)),
                 ("pass_items_per_invocation", Value::Number(pass_items)),
@@ -298,13 +298,13 @@ impl Sweep<'_> {
             all
         };
 
-        let keys_memory = Memory::of(gpu, &all_keys, Access::Words)?;
-        let sorted = Memory::poisoned(gpu, all_keys.len(), Access::Words)?;
-        let values = Memory::of(gpu, &all_values, Access::Words)?;
-        let sorted_values = Memory::poisoned(gpu, all_values.len(), Access::Words)?;
+        let keys_memory = Memory::of(gpu, &all_keys, Alignment::Words)?;
+        let sorted = Memory::poisoned(gpu, all_keys.len(), Alignment::Words)?;
+        let values = Memory::of(gpu, &all_values, Alignment::Words)?;
+        let sorted_values = Memory::poisoned(gpu, all_values.len(), Alignment::Words)?;
         let bins = offset_words(&bins, is_wide);
-        let bins_memory = Memory::of(gpu, &bins, Access::Quads)?;
-        let next_memory = Memory::poisoned(gpu, bins.len(), Access::Quads)?;
+        let bins_memory = Memory::of(gpu, &bins, Alignment::Quads)?;
+        let next_memory = Memory::poisoned(gpu, bins.len(), Alignment::Quads)?;
         let parity = buffers.parity as usize;
         let mut tickets = [POISON; TICKET_WORDS];
         tickets[parity] = 0;
@@ -314,9 +314,9 @@ impl Sweep<'_> {
             true => vec![0; descriptor_count],
             false => descriptors_before(buffers.parity, descriptor_count),
         };
-        let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Access::Quads)?;
+        let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Alignment::Quads)?;
         let args = pass_args(gpu, buffers, tiles)?;
-        let counts = Memory::of(gpu, &[0; 4], Access::Quads)?;
+        let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
         let has_next_bins = trial % 4 != 3;
         let mut push = vec![
             ("bins", Value::Pointer(&bins_memory)),
@@ -397,11 +397,13 @@ pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fail
             let tiles = Tiles::new(count, tile_items as usize);
             let words = [random(count, count * key_words), random(7, count * value_words)];
             let [keys_alt, values_alt] = &words;
-            let before =
-                [Memory::of(gpu, keys_alt, Access::Quads)?, Memory::of(gpu, values_alt, Access::Quads)?];
+            let before = [
+                Memory::of(gpu, keys_alt, Alignment::Quads)?,
+                Memory::of(gpu, values_alt, Alignment::Quads)?,
+            ];
             let after = [
-                Memory::poisoned(gpu, keys_alt.len(), Access::Words)?,
-                Memory::poisoned(gpu, values_alt.len(), Access::Words)?,
+                Memory::poisoned(gpu, keys_alt.len(), Alignment::Words)?,
+                Memory::poisoned(gpu, values_alt.len(), Alignment::Words)?,
             ];
             let args = pass_args(gpu, nth_buffers(index, false), tiles)?;
             let has_values = value_words > 0;

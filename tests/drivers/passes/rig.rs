@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use libtest_mimic::Failed;
 use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
-use subsweep::harness::Layout;
+use subsweep::harness::BufferLayout;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::kernels::{self, Family, Kernel};
 
@@ -16,28 +16,28 @@ const GUARD: u32 = 0x600d_600d;
 const GUARD_WORDS: usize = 64;
 
 /// The layout of arrays in this process.
-static LAYOUT: OnceLock<Layout> = OnceLock::new();
+static LAYOUT: OnceLock<BufferLayout> = OnceLock::new();
 
 /// Sets the layout of [`Memory::of`].
-pub fn set_layout(layout: Layout) {
+pub fn set_layout(layout: BufferLayout) {
     LAYOUT.get_or_init(|| layout);
 }
 
 /// The layout from [`set_layout`].
-pub fn layout() -> Layout {
+pub fn layout() -> BufferLayout {
     LAYOUT.get().copied().unwrap_or_default()
 }
 
 /// The alignment of an array, and the access that it allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum Alignment {
     /// Aligned to 16 bytes.
     Quads,
     /// One word after an aligned address.
     Words,
 }
 
-impl Access {
+impl Alignment {
     pub const ALL: [Self; 2] = [Self::Quads, Self::Words];
 
     /// The specialization constants of the access. Counts are arbitrary, so that quads are mixed with words.
@@ -111,30 +111,35 @@ pub struct Memory<'g> {
 }
 
 impl<'g> Memory<'g> {
-    pub fn of(gpu: &'g Gpu, words: &[u32], access: Access) -> Result<Self, Failed> {
-        Self::laid_out(gpu, words, access, layout())
+    pub fn of(gpu: &'g Gpu, words: &[u32], alignment: Alignment) -> Result<Self, Failed> {
+        Self::laid_out(gpu, words, alignment, layout())
     }
 
-    pub fn laid_out(gpu: &'g Gpu, words: &[u32], access: Access, layout: Layout) -> Result<Self, Failed> {
+    pub fn laid_out(
+        gpu: &'g Gpu,
+        words: &[u32],
+        alignment: Alignment,
+        layout: BufferLayout,
+    ) -> Result<Self, Failed> {
         let guard_words = match layout {
-            Layout::Guarded => GUARD_WORDS,
-            Layout::Separate => 0,
+            BufferLayout::Guarded => GUARD_WORDS,
+            BufferLayout::Separate => 0,
         };
-        let first = guard_words + access.offset_words();
+        let first = guard_words + alignment.offset_words();
         let mut guarded = vec![GUARD; first + words.len() + guard_words];
         guarded[first..first + words.len()].copy_from_slice(words);
         let size = size_of_val(&*guarded) as u64;
         let buffer = match layout {
-            Layout::Guarded => gpu.allocate(size)?,
-            Layout::Separate => gpu.allocate_apart(size)?,
+            BufferLayout::Guarded => gpu.allocate(size)?,
+            BufferLayout::Separate => gpu.allocate_apart(size)?,
         };
         assert!(buffer.range().addresses().is_aligned(16), "a buffer starts at a multiple of 16 bytes");
         gpu.upload(&buffer, 0, &guarded)?;
         Ok(Self { gpu, buffer, first, count: words.len() })
     }
 
-    pub fn poisoned(gpu: &'g Gpu, count: usize, access: Access) -> Result<Self, Failed> {
-        Self::of(gpu, &vec![POISON; count], access)
+    pub fn poisoned(gpu: &'g Gpu, count: usize, alignment: Alignment) -> Result<Self, Failed> {
+        Self::of(gpu, &vec![POISON; count], alignment)
     }
 
     pub fn range(&self) -> AddressRange {

@@ -13,7 +13,7 @@ use subsweep::scan::{ScanConfig, ScanPolicy, SegmentsBy};
 
 use super::numbers::TestRow;
 use super::operators::Rows;
-use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
+use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
 
 /// The shape of a tile.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +104,7 @@ impl Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Specialization {
     shape_choice: ShapeChoice,
-    access: Access,
+    alignment: Alignment,
     order: Order,
     heads: Option<Heads>,
     exclusive: bool,
@@ -115,21 +115,21 @@ pub struct Specialization {
 impl Specialization {
     fn plain(
         shape_choice: ShapeChoice,
-        access: Access,
+        alignment: Alignment,
         order: Order,
         exclusive: bool,
         has_carry: bool,
     ) -> Self {
-        Self { shape_choice, access, order, heads: None, exclusive, has_carry, has_initial: false }
+        Self { shape_choice, alignment, order, heads: None, exclusive, has_carry, has_initial: false }
     }
 
     /// Each value of each option once, in small tiles.
     fn small() -> Vec<Self> {
         let small = |runs, packs| ShapeChoice::Small { runs, packs };
         vec![
-            Self::plain(small(2, 1), Access::Quads, Order::Forward, false, true),
-            Self::plain(small(1, 2), Access::Words, Order::Forward, true, false),
-            Self::plain(small(2, 2), Access::Quads, Order::Reverse, true, true),
+            Self::plain(small(2, 1), Alignment::Quads, Order::Forward, false, true),
+            Self::plain(small(1, 2), Alignment::Words, Order::Forward, true, false),
+            Self::plain(small(2, 2), Alignment::Quads, Order::Reverse, true, true),
         ]
     }
 
@@ -137,9 +137,9 @@ impl Specialization {
     fn of_networks() -> Vec<Self> {
         let small = |packs| ShapeChoice::Small { runs: 1, packs };
         vec![
-            Self::plain(small(2), Access::Quads, Order::Forward, false, true),
-            Self::plain(small(1), Access::Words, Order::Forward, true, false),
-            Self::plain(ShapeChoice::LongRun, Access::Quads, Order::Forward, false, true),
+            Self::plain(small(2), Alignment::Quads, Order::Forward, false, true),
+            Self::plain(small(1), Alignment::Words, Order::Forward, true, false),
+            Self::plain(ShapeChoice::LongRun, Alignment::Quads, Order::Forward, false, true),
         ]
     }
 
@@ -150,13 +150,14 @@ impl Specialization {
             (ShapeChoice::LongRun, &[(false, true), (true, false), (false, false), (true, true)][..]),
             (ShapeChoice::ShortRuns, &[(false, true), (true, false)]),
         ] {
-            for (access, order) in [
-                (Access::Quads, Order::Forward),
-                (Access::Words, Order::Forward),
-                (Access::Quads, Order::Reverse),
+            for (alignment, order) in [
+                (Alignment::Quads, Order::Forward),
+                (Alignment::Words, Order::Forward),
+                (Alignment::Quads, Order::Reverse),
             ] {
-                let of_kind =
-                    |&(exclusive, has_carry)| Self::plain(shape_choice, access, order, exclusive, has_carry);
+                let of_kind = |&(exclusive, has_carry)| {
+                    Self::plain(shape_choice, alignment, order, exclusive, has_carry)
+                };
                 specializations.extend(
                     kinds
                         .iter()
@@ -180,7 +181,7 @@ impl Specialization {
                 let number = specializations.len();
                 specializations.push(Self {
                     shape_choice: ShapeChoice::Small { runs: 1 + number as u32 % 2, packs: 1 },
-                    access: Access::ALL[index % 2],
+                    alignment: Alignment::ALL[index % 2],
                     order,
                     heads: Some(heads),
                     exclusive: (index % 2 == 0) == (order == Order::Forward),
@@ -203,7 +204,7 @@ impl Specialization {
     ) -> Result<Rig<'g>, Failed> {
         let shape = self.shape::<R>(subject.gpu);
         let mut constants = shape.constants().to_vec();
-        constants.extend(self.access.constants());
+        constants.extend(self.alignment.constants());
         constants.push(self.order.constant());
         if let Some(heads) = self.heads {
             constants.push(("HEADS", heads as u32));
@@ -272,7 +273,7 @@ pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     };
     for specialization in &mut specializations {
         if variant.contains("_strided") {
-            specialization.access = Access::Words;
+            specialization.alignment = Alignment::Words;
         }
         if stem == "scan/reduce" {
             (specialization.exclusive, specialization.has_carry, specialization.has_initial) =
@@ -330,7 +331,7 @@ struct TilesMemory<'g> {
 
 impl<'g> TilesMemory<'g> {
     fn new(gpu: &'g Gpu, tiles: Tiles, order: Order) -> Result<Self, Failed> {
-        let on_device = (order == Order::Reverse).then(|| Memory::of(gpu, &tiles.words(), Access::Words));
+        let on_device = (order == Order::Reverse).then(|| Memory::of(gpu, &tiles.words(), Alignment::Words));
         Ok(Self { tiles, on_device: on_device.transpose()? })
     }
 
@@ -342,7 +343,7 @@ impl<'g> TilesMemory<'g> {
             None => (tiles.tile_count, tiles.last_extent, Value::Null),
         };
         [
-            ("tiles_on_device", pointer),
+            ("indirect_tiles", pointer),
             ("tile_count", Value::Number(tile_count)),
             ("last_extent", Value::Number(last_extent)),
         ]
@@ -396,11 +397,11 @@ impl KernelUnderTest<'_> {
             let expected: Vec<Vec<R>> = totals.iter().map(values).collect();
             let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
 
-            let source = Memory::of(gpu, &words, specialization.access)?;
-            let heads = Memory::of(gpu, &head_words, Access::Words)?;
+            let source = Memory::of(gpu, &words, specialization.alignment)?;
+            let heads = Memory::of(gpu, &head_words, Alignment::Words)?;
             let sums =
-                Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, specialization.access)?;
-            let sum_heads = Memory::poisoned(gpu, tiles.tile_count, Access::Words)?;
+                Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, specialization.alignment)?;
+            let sum_heads = Memory::poisoned(gpu, tiles.tile_count, Alignment::Words)?;
             let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
             let mut push = vec![
                 ("source", Value::Pointer(&source)),
@@ -467,12 +468,12 @@ impl KernelUnderTest<'_> {
         };
         let expected: Vec<_> = columns.iter().enumerate().map(results_of).collect();
 
-        let source = Memory::of(gpu, &words, specialization.access)?;
-        let destination = Memory::poisoned(gpu, words.len(), specialization.access)?;
+        let source = Memory::of(gpu, &words, specialization.alignment)?;
+        let destination = Memory::poisoned(gpu, words.len(), specialization.alignment)?;
         let destination = if in_place { &source } else { &destination };
-        let carries = Memory::of(gpu, &carry_words, specialization.access)?;
-        let initial = Memory::of(gpu, &initial_words, Access::Words)?;
-        let heads = Memory::of(gpu, &head_words, Access::Words)?;
+        let carries = Memory::of(gpu, &carry_words, specialization.alignment)?;
+        let initial = Memory::of(gpu, &initial_words, Alignment::Words)?;
+        let heads = Memory::of(gpu, &head_words, Alignment::Words)?;
         let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
         let mut push = vec![
             ("source", Value::Pointer(&source)),

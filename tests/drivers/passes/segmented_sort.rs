@@ -7,7 +7,7 @@ use subsweep::reference::oracle;
 use subsweep::reference::passes::segmented_sort::{self as model, Capacities, Classes, LongSegment, Segment};
 use subsweep::reference::passes::sort::Digit;
 
-use super::rig::{Access, Memory, POISON, Rig, Selection, Value, compare, random, small_workgroup};
+use super::rig::{Alignment, Memory, POISON, Rig, Selection, Value, compare, random, small_workgroup};
 use super::sort::{nth_order, order_constants, scattered, subgroup_count, widths};
 
 /// Size classes so small that a few thousand keys form segments of each.
@@ -60,7 +60,7 @@ fn words_of_long(long: &[LongSegment]) -> Vec<u32> {
 fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
     let mut words = [POISON; ARGS_WORDS];
     words[3] = count as u32;
-    Memory::of(gpu, &words, Access::Words)
+    Memory::of(gpu, &words, Alignment::Words)
 }
 
 /// Ascending and descending begins, queues that are too short, and more tiles than 32 bits count.
@@ -131,7 +131,7 @@ fn classify_once(
     let capacities = Capacities { in_place: [room; 3], long: room, tiles };
     let expected = model::classify(classes, begins, count, &capacities);
     let size = small_workgroup(gpu);
-    let segments = Memory::of(gpu, begins, Access::Words)?;
+    let segments = Memory::of(gpu, begins, Alignment::Words)?;
     let exactly = [count, begins.len() as u32];
     for (known, [element_count, segment_count]) in [
         // The host's counts; GPU-resident counts below the maximum, and above.
@@ -139,13 +139,13 @@ fn classify_once(
         (Some(exactly), [u32::MAX, exactly[1] + 9]),
         (Some([u32::MAX; 2]), exactly),
     ] {
-        let known_memory = known.unwrap_or_default().map(|count| Memory::of(gpu, &[count], Access::Words));
+        let known_memory = known.unwrap_or_default().map(|count| Memory::of(gpu, &[count], Alignment::Words));
         let [element_memory, segment_memory] = known_memory;
         let (element_memory, segment_memory) = (element_memory?, segment_memory?);
         let on_device = |memory| Value::pointer_if(known.is_some(), memory);
-        let state = Memory::of(gpu, &[0; 8], Access::Words)?;
-        let args = Memory::poisoned(gpu, 5 * ARGS_WORDS, Access::Words)?;
-        let queue = |words| Memory::poisoned(gpu, room as usize * words, Access::Words);
+        let state = Memory::of(gpu, &[0; 8], Alignment::Words)?;
+        let args = Memory::poisoned(gpu, 5 * ARGS_WORDS, Alignment::Words)?;
+        let queue = |words| Memory::poisoned(gpu, room as usize * words, Alignment::Words);
         let [short, small, large, long] = [queue(2)?, queue(2)?, queue(2)?, queue(4)?];
         let number = |number: u32| Value::Number(number as usize);
         rig.run(
@@ -157,8 +157,8 @@ fn classify_once(
                 ("small_segments", Value::Pointer(&small)),
                 ("large_segments", Value::Pointer(&large)),
                 ("long_segments", Value::Pointer(&long)),
-                ("segment_count_on_device", on_device(&segment_memory)),
-                ("element_count_on_device", on_device(&element_memory)),
+                ("indirect_segment_count", on_device(&segment_memory)),
+                ("indirect_element_count", on_device(&element_memory)),
                 ("segment_count", number(segment_count)),
                 ("element_count", number(element_count)),
                 ("short_capacity", number(room)),
@@ -213,18 +213,18 @@ fn classify_once(
 /// With a GPU-resident count of no segments, a surplus workgroup writes nothing.
 fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
-    let segments = Memory::of(gpu, &[0, 0], Access::Words)?;
-    let none = Memory::of(gpu, &[0], Access::Words)?;
+    let segments = Memory::of(gpu, &[0, 0], Alignment::Words)?;
+    let none = Memory::of(gpu, &[0], Alignment::Words)?;
     let written = [8, 5 * ARGS_WORDS, 4, 4, 4, 8]
         .into_iter()
-        .map(|words| Memory::poisoned(gpu, words, Access::Words))
+        .map(|words| Memory::poisoned(gpu, words, Alignment::Words))
         .collect::<Result<Vec<_>, _>>()?;
     let names =
         ["state", "dispatch_args", "short_segments", "small_segments", "large_segments", "long_segments"];
     let mut push = vec![
         ("segments", Value::Pointer(&segments)),
-        ("segment_count_on_device", Value::Pointer(&none)),
-        ("element_count_on_device", Value::Null),
+        ("indirect_segment_count", Value::Pointer(&none)),
+        ("indirect_element_count", Value::Null),
         ("max_row", Value::Number(1)),
     ];
     push.extend(names.iter().zip(&written).map(|(&name, memory)| (name, Value::Pointer(memory))));
@@ -273,8 +273,8 @@ pub fn queue_tiles(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
     };
     for long in [long_queue(3_000, TILE_ITEMS), vec![huge]] {
         let expected = model::queue_tiles(&long);
-        let segments = Memory::of(gpu, &words_of_long(&long), Access::Words)?;
-        let tiles = Memory::poisoned(gpu, expected.len(), Access::Words)?;
+        let segments = Memory::of(gpu, &words_of_long(&long), Alignment::Words)?;
+        let tiles = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
         let args = args(gpu, long.len())?;
         let push = [
             ("long_segments", Value::Pointer(&segments)),
@@ -309,9 +309,9 @@ impl InPlace<'_> {
             if is_argsort && value_words != 1 {
                 continue;
             }
-            let keys_memory = Memory::of(gpu, keys, Access::Words)?;
-            let values = Memory::of(gpu, if is_argsort { &own } else { &all_values }, Access::Words)?;
-            let queue = Memory::of(gpu, &words_of(self.segments), Access::Words)?;
+            let keys_memory = Memory::of(gpu, keys, Alignment::Words)?;
+            let values = Memory::of(gpu, if is_argsort { &own } else { &all_values }, Alignment::Words)?;
+            let queue = Memory::of(gpu, &words_of(self.segments), Alignment::Words)?;
             let args = args(gpu, self.segments.len())?;
             let has_values = value_words > 0;
             let mut push = vec![
@@ -425,14 +425,14 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
         let digits = order.digits(&keys, key_words, digit);
         let counts = model::tile_counts(&digits, radix, tile_items as usize, &long);
         let offsets = oracle::exclusive_scan(&counts, 1);
-        let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
-        let tiles_memory = Memory::of(gpu, &tiles, Access::Words)?;
-        let segments = Memory::of(gpu, &words_of_long(&long), Access::Words)?;
+        let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+        let tiles_memory = Memory::of(gpu, &tiles, Alignment::Words)?;
+        let segments = Memory::of(gpu, &words_of_long(&long), Alignment::Words)?;
         let args = args(gpu, tiles.len())?;
         let counts_memory = if is_count {
-            Memory::poisoned(gpu, counts.len(), Access::Words)?
+            Memory::poisoned(gpu, counts.len(), Alignment::Words)?
         } else {
-            Memory::of(gpu, &offsets, Access::Words)?
+            Memory::of(gpu, &offsets, Alignment::Words)?
         };
         let values = random(3, count as usize * value_words);
         let own: Vec<u32> = (0..count).collect();
@@ -440,9 +440,9 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
             if is_argsort && value_words != 1 {
                 continue;
             }
-            let sorted = Memory::poisoned(gpu, keys.len(), Access::Words)?;
-            let values_memory = Memory::of(gpu, &values, Access::Words)?;
-            let sorted_values = Memory::poisoned(gpu, values.len(), Access::Words)?;
+            let sorted = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
+            let sorted_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
             rig.run(
                 &[
                     ("keys", Value::Pointer(&keys_memory)),

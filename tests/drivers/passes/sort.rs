@@ -10,7 +10,7 @@ use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Numbers}
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
 
 use super::rig::{
-    Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 
 /// Digits of a radix: the first, the last, one across two words or of a single bit, and one without bits.
@@ -64,33 +64,33 @@ struct Specialization {
     radix_bits: u32,
     workgroup_size: u32,
     items_per_invocation: u32,
-    access: Access,
+    alignment: Alignment,
 }
 
 impl Specialization {
-    fn tuned(gpu: &Gpu, algorithm: SortAlgorithm, access: Access) -> Self {
+    fn tuned(gpu: &Gpu, algorithm: SortAlgorithm, alignment: Alignment) -> Self {
         let SortPolicy { workgroup_size, items_per_invocation, .. } =
             SortPolicy::tuned(algorithm, gpu.capabilities(), &SortConfig::keys(ElementType::U32));
-        Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
+        Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, alignment }
     }
 
     /// Counters in registers: each radix and access once in small tiles, then in default tiles. The full product is for
     /// one-word keys alone, since wider keys and values differ only in loads and stores.
     fn by_counters(gpu: &Gpu, is_plain: bool) -> Vec<Self> {
-        let small = |radix_bits, items_per_invocation, access| Self {
+        let small = |radix_bits, items_per_invocation, alignment| Self {
             radix_bits,
             workgroup_size: small_workgroup(gpu),
             items_per_invocation,
-            access,
+            alignment,
         };
-        let mut specializations = vec![small(4, 4, Access::Quads), small(2, 8, Access::Words)];
-        for (algorithm, access) in [
-            (SortAlgorithm::Radix4Bit, Access::Quads),
-            (SortAlgorithm::Radix2Bit, Access::Words),
-            (SortAlgorithm::Radix4Bit, Access::Words),
-            (SortAlgorithm::Radix2Bit, Access::Quads),
+        let mut specializations = vec![small(4, 4, Alignment::Quads), small(2, 8, Alignment::Words)];
+        for (algorithm, alignment) in [
+            (SortAlgorithm::Radix4Bit, Alignment::Quads),
+            (SortAlgorithm::Radix2Bit, Alignment::Words),
+            (SortAlgorithm::Radix4Bit, Alignment::Words),
+            (SortAlgorithm::Radix2Bit, Alignment::Quads),
         ] {
-            specializations.push(Self::tuned(gpu, algorithm, access));
+            specializations.push(Self::tuned(gpu, algorithm, alignment));
         }
         specializations.truncate(if is_plain { 6 } else { 4 });
         specializations
@@ -102,20 +102,20 @@ impl Specialization {
             radix_bits: 8,
             workgroup_size: small_workgroup(gpu),
             items_per_invocation: 3,
-            access: Access::Words,
+            alignment: Alignment::Words,
         };
-        let tuned = Access::ALL.map(|access| Self::tuned(gpu, SortAlgorithm::Radix8Bit, access));
+        let tuned = Alignment::ALL.map(|alignment| Self::tuned(gpu, SortAlgorithm::Radix8Bit, alignment));
         [small].into_iter().chain(tuned).take(if is_plain { 3 } else { 2 }).collect()
     }
 
     /// The seed's ranking by ballots.
     fn by_ballot(gpu: &Gpu) -> Vec<Self> {
         let specializations =
-            [(SortAlgorithm::Radix4Bit, Access::Quads), (SortAlgorithm::Radix2Bit, Access::Words)];
-        let seed = |(algorithm, access): (SortAlgorithm, _)| {
+            [(SortAlgorithm::Radix4Bit, Alignment::Quads), (SortAlgorithm::Radix2Bit, Alignment::Words)];
+        let seed = |(algorithm, alignment): (SortAlgorithm, _)| {
             let SortPolicy { workgroup_size, items_per_invocation, .. } =
                 SortPolicy::seed(algorithm, gpu.capabilities());
-            Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
+            Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, alignment }
         };
         specializations.map(seed).to_vec()
     }
@@ -147,7 +147,7 @@ pub fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
         return Ok(());
     }
     // Tiles of one digit, whose counts set the highest bits of bytes and halves.
-    let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
+    let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Alignment::Words);
     let pass = Pass::new(gpu, kernel, Specialization { items_per_invocation: 128, ..tuned }, nth_order(0))?;
     let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.tile_items()]).collect();
     pass.count(&keys, Digit { shift: 0, mask: 15 })
@@ -159,7 +159,7 @@ pub fn scatter(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         return Ok(());
     }
     // The largest tile that fits in shared memory: prefixes need more bits than in the default tile.
-    let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
+    let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Alignment::Words);
     let tables = 4 * (16 + tuned.workgroup_size / 4 + 1);
     let room = (gpu.capabilities().shared_memory_size - tables) / (16 * tuned.workgroup_size);
     let specialization = Specialization { items_per_invocation: 4 * room.min(15), ..tuned };
@@ -210,7 +210,7 @@ impl<'g> Pass<'g> {
         if has("MAX_SUBGROUPS") {
             constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, specialization.workgroup_size)));
         } else if has("QUAD_ACCESS") {
-            constants.extend(specialization.access.constants());
+            constants.extend(specialization.alignment.constants());
         }
         let rig = Rig::new(gpu, kernel, specialization.workgroup_size, &constants)?;
         Ok(Self { gpu, kernel, rig, specialization, order })
@@ -239,8 +239,8 @@ impl<'g> Pass<'g> {
         let digits = self.order.digits(keys, widths(self.kernel).0, digit);
         let expected = self.counts(&digits);
 
-        let keys_memory = Memory::of(self.gpu, keys, self.specialization.access)?;
-        let counts = Memory::poisoned(self.gpu, expected.len(), self.specialization.access)?;
+        let keys_memory = Memory::of(self.gpu, keys, self.specialization.alignment)?;
+        let counts = Memory::poisoned(self.gpu, expected.len(), self.specialization.alignment)?;
         let buffers = nth_buffers(digit.shift as usize, false);
         let mut pointers = vec![("counts", Value::Pointer(&counts))];
         pointers.extend(key_pointers(buffers, &keys_memory, None));
@@ -262,12 +262,12 @@ impl<'g> Pass<'g> {
         let own: Vec<u32> = (0..digits.len() as u32).collect();
         let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
         for &from_indices in from_indices {
-            let access = self.specialization.access;
-            let keys_memory = Memory::of(self.gpu, keys, access)?;
-            let sorted = Memory::poisoned(self.gpu, keys.len(), access)?;
-            let values_memory = Memory::of(self.gpu, &values, Access::Words)?;
-            let sorted_values = Memory::poisoned(self.gpu, values.len(), Access::Words)?;
-            let offsets_memory = Memory::of(self.gpu, &offsets, access)?;
+            let alignment = self.specialization.alignment;
+            let keys_memory = Memory::of(self.gpu, keys, alignment)?;
+            let sorted = Memory::poisoned(self.gpu, keys.len(), alignment)?;
+            let values_memory = Memory::of(self.gpu, &values, Alignment::Words)?;
+            let sorted_values = Memory::poisoned(self.gpu, values.len(), Alignment::Words)?;
+            let offsets_memory = Memory::of(self.gpu, &offsets, alignment)?;
             let buffers = nth_buffers(digit.shift as usize, from_indices);
             let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
             pointers.extend(key_pointers(buffers, &keys_memory, Some(&sorted)));
@@ -326,7 +326,7 @@ pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_
     let Tiles { tile_count, last_extent } = tiles;
     let mut words = PassArgs { tile_count, last_extent, buffers }.words(tile_count, 1).to_vec();
     words.push(POISON);
-    Memory::of(gpu, &words, Access::Quads)
+    Memory::of(gpu, &words, Alignment::Quads)
 }
 
 /// The buffers of keys: the pass's source and destination, and null for the others.
@@ -369,19 +369,19 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
     let default = (default.workgroup_size, default.items_per_invocation);
     let small = small_workgroup(gpu);
     let specializations = [
-        ((small, 4), Access::Quads),
-        ((small, 8), Access::Words),
-        (default, Access::Quads),
-        (default, Access::Words),
+        ((small, 4), Alignment::Quads),
+        ((small, 8), Alignment::Words),
+        (default, Alignment::Quads),
+        (default, Alignment::Words),
     ];
     let key_bits = 32 * key_words as u32;
-    for (index, ((workgroup_size, items), access)) in
+    for (index, ((workgroup_size, items), alignment)) in
         selection.first(2, specializations).into_iter().enumerate()
     {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([("RADIX_BITS", policy.algorithm.radix_bits()), ("ITEMS_PER_INVOCATION", items)]);
-        constants.extend(access.constants());
+        constants.extend(alignment.constants());
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let tile = (workgroup_size * items) as usize;
         for count in [1, 2, 100, tile / 2 + 3, tile - 1, tile] {
@@ -389,16 +389,19 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
                 let keys = random(count, count * key_words);
                 let indices = model::stable_order(&order.all(&keys, key_words), bits.clone());
                 let values = random(5, count * value_words);
-                let keys_memory = Memory::of(gpu, &keys, access)?;
-                let separate = Memory::poisoned(gpu, keys.len(), access)?;
-                let values_memory = Memory::of(gpu, &values, Access::Words)?;
+                let keys_memory = Memory::of(gpu, &keys, alignment)?;
+                let separate = Memory::poisoned(gpu, keys.len(), alignment)?;
+                let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;
                 let keeps_keys = is_argsort || bits.end == key_bits;
                 // A GPU-resident count: more than the maximum, or a smaller count than the maximum.
                 let is_on_device = [2, tile - 1, tile].contains(&count);
-                let on_device =
-                    Memory::of(gpu, &[if count == tile { u32::MAX } else { count as u32 }], Access::Words)?;
+                let on_device = Memory::of(
+                    gpu,
+                    &[if count == tile { u32::MAX } else { count as u32 }],
+                    Alignment::Words,
+                )?;
                 let sorted = if keeps_keys { &separate } else { &keys_memory };
                 rig.run(
                     &[
@@ -406,14 +409,14 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
                         ("sorted", Value::pointer_if(!is_argsort, sorted)),
                         ("values", Value::pointer_if(has_values, &values_memory)),
                         ("sorted_values", Value::pointer_if(value_words > 0, &values_memory)),
-                        ("count_on_device", Value::pointer_if(is_on_device, &on_device)),
+                        ("indirect_count", Value::pointer_if(is_on_device, &on_device)),
                         ("element_count", Value::Number(if is_on_device { tile } else { count })),
                         ("begin_bit", Value::Number(bits.start as usize)),
                         ("end_bit", Value::Number(bits.end as usize)),
                     ],
                     1,
                 )?;
-                let case = format!("{}, {count} keys, bits {bits:?}, {access:?}, {order:?}", kernel.name);
+                let case = format!("{}, {count} keys, bits {bits:?}, {alignment:?}, {order:?}", kernel.name);
                 if keeps_keys {
                     compare(&case, "keys", &keys_memory, &keys)?;
                 }

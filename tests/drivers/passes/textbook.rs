@@ -8,17 +8,18 @@ use subsweep::reference::{Add, Row};
 use subsweep::scan::ScanPolicy;
 
 use super::numbers::TestRow;
-use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
+use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
 use super::scan::TileShape;
 
 type Sums = Row<Add, u32, 1>;
 
 /// Tile shapes of several packs a run and of one, at either access.
-fn shapes(gpu: &Gpu, selection: Selection) -> Vec<(TileShape, Access)> {
+fn shapes(gpu: &Gpu, selection: Selection) -> Vec<(TileShape, Alignment)> {
     let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
     let largest = TileShape { workgroup_size, runs_per_invocation: 1, packs_per_run: 2 };
-    let small = [(TileShape::small(gpu, 1, 2), Access::Quads), (TileShape::small(gpu, 2, 1), Access::Words)];
-    selection.first(2, small.into_iter().chain([(largest, Access::Quads)]))
+    let small =
+        [(TileShape::small(gpu, 1, 2), Alignment::Quads), (TileShape::small(gpu, 2, 1), Alignment::Words)];
+    selection.first(2, small.into_iter().chain([(largest, Alignment::Quads)]))
 }
 
 fn rig<'g>(
@@ -36,9 +37,9 @@ fn words<R: TestRow>(rows: &[R]) -> Vec<u32> {
 }
 
 pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    for (shape, access) in shapes(gpu, selection) {
-        let exclusive = access == Access::Words;
-        let [quads, mixed] = access.constants();
+    for (shape, alignment) in shapes(gpu, selection) {
+        let exclusive = alignment == Alignment::Words;
+        let [quads, mixed] = alignment.constants();
         let constants = [quads, mixed, ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
         let rig = rig(gpu, kernel, &shape, &constants)?;
         let tile_items = shape.tile_items::<Sums>();
@@ -47,9 +48,9 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
             let input = Sums::input(count, count);
             let rows = Sums::of_words(&input);
 
-            let source = Memory::of(gpu, &input, access)?;
-            let destination = Memory::poisoned(gpu, count, access)?;
-            let sums = Memory::poisoned(gpu, tiles.tile_count, access)?;
+            let source = Memory::of(gpu, &input, alignment)?;
+            let destination = Memory::poisoned(gpu, count, alignment)?;
+            let sums = Memory::poisoned(gpu, tiles.tile_count, alignment)?;
             rig.run(
                 &[
                     ("source", Value::Pointer(&source)),
@@ -60,7 +61,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
                 ],
                 tiles.tile_count,
             )?;
-            let case = format!("{}, {count} elements, {access:?}, {shape:?}", kernel.name);
+            let case = format!("{}, {count} elements, {alignment:?}, {shape:?}", kernel.name);
             compare(&case, "source", &source, &input)?;
             let scanned = model::scan_tiles(&rows, tile_items, exclusive, None);
             compare(&case, "destination", &destination, &words(&scanned))?;
@@ -71,8 +72,8 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
 }
 
 pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    for (shape, access) in shapes(gpu, selection) {
-        let rig = rig(gpu, kernel, &shape, &access.constants())?;
+    for (shape, alignment) in shapes(gpu, selection) {
+        let rig = rig(gpu, kernel, &shape, &alignment.constants())?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
@@ -81,8 +82,8 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Re
             let mut expected = Sums::of_words(&input);
             model::propagate(&mut expected, tile_items, &Sums::of_words(&carry_input));
 
-            let table = Memory::of(gpu, &input, access)?;
-            let carries = Memory::of(gpu, &carry_input, access)?;
+            let table = Memory::of(gpu, &input, alignment)?;
+            let carries = Memory::of(gpu, &carry_input, alignment)?;
             rig.run(
                 &[
                     ("table", Value::Pointer(&table)),
@@ -92,7 +93,7 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Re
                 ],
                 tiles.tile_count - 1,
             )?;
-            let case = format!("{}, {count} elements, {access:?}, {shape:?}", kernel.name);
+            let case = format!("{}, {count} elements, {alignment:?}, {shape:?}", kernel.name);
             compare(&case, "carries", &carries, &carry_input)?;
             compare(&case, "table", &table, &words(&expected))?;
         }
@@ -115,8 +116,8 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                 let mut expected = Sums::of_words(&input);
                 model::double_blocks(&mut expected, block_bits);
 
-                let source = Memory::of(gpu, &input, Access::Words)?;
-                let separate = Memory::poisoned(gpu, count, Access::Words)?;
+                let source = Memory::of(gpu, &input, Alignment::Words)?;
+                let separate = Memory::poisoned(gpu, count, Alignment::Words)?;
                 let destination = if from_source { &separate } else { &source };
                 rig.run(
                     &[
@@ -151,8 +152,8 @@ pub fn strided(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), F
                 let input = Sums::input(count, count);
                 let expected = model::strided(suffix, &Sums::of_words(&input), distance);
 
-                let source = Memory::of(gpu, &input, Access::Words)?;
-                let destination = Memory::poisoned(gpu, count, Access::Words)?;
+                let source = Memory::of(gpu, &input, Alignment::Words)?;
+                let destination = Memory::poisoned(gpu, count, Alignment::Words)?;
                 rig.run(
                     &[
                         ("source", Value::Pointer(&source)),
@@ -181,18 +182,18 @@ pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selectio
     let ScanPolicy { workgroup_size, items_per_invocation: batches, .. } = ScanPolicy::seed();
     let chunk_items = (workgroup_size * batches) as usize;
     let rig = Rig::new(gpu, kernel, workgroup_size, &[("BATCHES_PER_CHUNK", batches)])?;
-    for access in Access::ALL {
+    for alignment in Alignment::ALL {
         for stride in STRIDES {
             for chunk_count in [1, 2, 5] {
                 let words = random(chunk_count, chunk_count * chunk_items * stride * C);
                 let mut expected = words.as_chunks::<C>().0.to_vec();
                 model::chunk_sum(&mut expected, stride, chunk_items, chunk_count);
 
-                let table = Memory::of(gpu, &words, access)?;
+                let table = Memory::of(gpu, &words, alignment)?;
                 // Every chunk is full: the kernel does not read `last_extent`.
                 let chunks = Tiles { tile_count: chunk_count, last_extent: 0 };
                 rig.run(&chunk_push(&table, stride, chunks), chunk_count)?;
-                let case = format!("{}, {chunk_count} chunks, stride {stride}, {access:?}", kernel.name);
+                let case = format!("{}, {chunk_count} chunks, stride {stride}, {alignment:?}", kernel.name);
                 compare(&case, "table", &table, expected.as_flattened())?;
             }
         }
@@ -206,7 +207,7 @@ pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selec
     for (has_sums, counts) in [(false, [1, 37, 255, 256]), (true, [257, 511, 512, 3 * 256 + 100])] {
         let constants = [("BATCHES_PER_CHUNK", batches), ("HAS_SUMS", has_sums.into())];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        for access in Access::ALL {
+        for alignment in Alignment::ALL {
             for stride in STRIDES {
                 for count in counts {
                     let chunks = Tiles::new(count, chunk_items);
@@ -214,10 +215,10 @@ pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selec
                     let mut expected = words.as_chunks::<C>().0.to_vec();
                     model::chunk_prefix(&mut expected, stride, chunk_items, count, has_sums);
 
-                    let table = Memory::of(gpu, &words, access)?;
+                    let table = Memory::of(gpu, &words, alignment)?;
                     rig.run(&chunk_push(&table, stride, chunks), chunks.tile_count)?;
                     let case = format!(
-                        "{}, {count} entries, stride {stride}, sums: {has_sums}, {access:?}",
+                        "{}, {count} entries, stride {stride}, sums: {has_sums}, {alignment:?}",
                         kernel.name
                     );
                     compare(&case, "table", &table, expected.as_flattened())?;

@@ -1,7 +1,7 @@
 //! Cases of the single-pass (chained) scan.
 
 use super::super::sizes;
-use super::{Case, CountFrom, Place, PolicyName, PrimitiveCase, ScanCase};
+use super::{Case, CountFrom, InitialFrom, PolicyName, PrimitiveCase, ScanCase};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -50,7 +50,7 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// values, and with the fixed-shape reduction tree of float sums and products.
 pub(super) fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
-    let (host, device) = (Some(Place::Host), Some(Place::Device));
+    let (host, device) = (Some(InitialFrom::Host), Some(InitialFrom::Device));
     let algorithm = ScanAlgorithm::Chained;
     let mut cases = Vec::new();
     for (policy, kind, element, operator, is_reverse, initial) in [

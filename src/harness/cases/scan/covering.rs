@@ -2,7 +2,7 @@
 
 use super::super::boundary_counts;
 use super::super::pairwise::{Axis, Value, axis, covering_works};
-use super::{Case, CountFrom, Place, PolicyName, PrimitiveCase, ScanCase};
+use super::{Case, CountFrom, InitialFrom, PolicyName, PrimitiveCase, ScanCase};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -40,7 +40,9 @@ fn axes() -> [Axis<ScanCase>; 10] {
         axis(&SEGMENTS, |scan, segments| scan.segments = segments),
         axis(&[ScanKind::Inclusive, ScanKind::Exclusive], |scan, kind| scan.kind = kind),
         axis(&[false, true], |scan, is_reverse| scan.is_reverse = is_reverse),
-        axis(&[None, Some(Place::Host), Some(Place::Device)], |scan, initial| scan.initial = initial),
+        axis(&[None, Some(InitialFrom::Host), Some(InitialFrom::Device)], |scan, initial| {
+            scan.initial = initial
+        }),
         axis(&CountFrom::ALL, |scan, count_from| scan.count_from = count_from),
         axis(&[false, true], |scan, in_place| scan.in_place = in_place),
         axis(&[0, 4, 8, 12], |scan, misalignment| scan.misalignment = misalignment),

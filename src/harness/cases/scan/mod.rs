@@ -39,7 +39,7 @@ pub struct ScanCase {
     /// Whether the scan is in reverse, from the last row to the first.
     pub is_reverse: bool,
     /// Location of the initial value, if there is one.
-    pub initial: Option<Place>,
+    pub initial: Option<InitialFrom>,
     /// Representation of the segments, if there are any.
     pub segments: Option<SegmentsBy>,
     /// Host or indirect count.
@@ -58,7 +58,7 @@ pub struct ScanCase {
 
 /// Location of a value when a plan is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum InitialFrom {
     /// In host memory.
     Host,
     /// In device memory.
@@ -132,8 +132,8 @@ impl fmt::Display for ScanCase {
         }
         match self.initial {
             None => {}
-            Some(Place::Host) => write!(f, ";initial=host")?,
-            Some(Place::Device) => write!(f, ";initial=device")?,
+            Some(InitialFrom::Host) => write!(f, ";initial=host")?,
+            Some(InitialFrom::Device) => write!(f, ";initial=device")?,
         }
         if let Some(segments) = self.segments {
             write!(f, ";segments={}", segments.name())?;
@@ -194,7 +194,7 @@ impl PrimitiveCase for ScanCase {
         let initial_row = self.initial.map(|_| operands::initial_row(self));
         let mut operands = Operands::default();
         let (initial_on_host, initial_on_device) = match (self.initial, &initial_row) {
-            (Some(Place::Host), Some(row)) => (InitialValue::host(row)?, None),
+            (Some(InitialFrom::Host), Some(row)) => (InitialValue::host(row)?, None),
             (_, row) => (InitialValue::Identity, row.clone().map(|row| operands.add(row))),
         };
         let counted = operands.add_count(self.count_from, count);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::{LARGE, sizes};
-use super::{Case, CountFrom, Place, PolicyName, PrimitiveCase, ScanCase, Work, chained};
+use super::{Case, CountFrom, InitialFrom, PolicyName, PrimitiveCase, ScanCase, Work, chained};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::harness::inputs::Input;
@@ -206,7 +206,9 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
     let segments = [None].into_iter().chain(SegmentsBy::ALL.map(Some));
     for (index, segments) in segments.enumerate() {
         for is_reverse in [false, true] {
-            for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
+            for (step, initial) in
+                [None, Some(InitialFrom::Host), Some(InitialFrom::Device)].into_iter().enumerate()
+            {
                 let is_plain = segments.is_none() && !is_reverse && initial.is_none();
                 let kind = KINDS[(index + step + usize::from(is_reverse)) % 2];
                 // Every count without other options, and the counts in turn with them.
@@ -222,21 +224,29 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
         }
     }
     let offsets = Some(SegmentsBy::Offsets);
-    let device = Some(Place::Device);
+    let device = Some(InitialFrom::Device);
     for (element, operator, columns, is_reverse, initial, segments, policy) in [
         (ElementType::F32, ScanOperator::Max, 1, true, device, None, PolicyName::Small),
-        (ElementType::F32, ScanOperator::Add, 1, true, Some(Place::Host), offsets, PolicyName::Small),
+        (ElementType::F32, ScanOperator::Add, 1, true, Some(InitialFrom::Host), offsets, PolicyName::Small),
         (ElementType::F32, ScanOperator::Add, 1, false, None, offsets, PolicyName::Default),
         (ElementType::U32, ScanOperator::Add, 1, true, None, None, PolicyName::Default),
         (ElementType::U32, ScanOperator::Add, 4, true, device, None, PolicyName::Default),
-        (ElementType::U32, ScanOperator::Xor, 3, true, Some(Place::Host), None, PolicyName::Small),
+        (ElementType::U32, ScanOperator::Xor, 3, true, Some(InitialFrom::Host), None, PolicyName::Small),
         (ElementType::I32, ScanOperator::Min, 3, false, device, Some(SegmentsBy::Keys32), PolicyName::Small),
         (ElementType::U32, ScanOperator::Add, 16, true, device, offsets, PolicyName::Default),
-        (ElementType::I64, ScanOperator::Add, 1, true, Some(Place::Host), None, PolicyName::Small),
+        (ElementType::I64, ScanOperator::Add, 1, true, Some(InitialFrom::Host), None, PolicyName::Small),
         (ElementType::U64, ScanOperator::Max, 1, false, device, Some(SegmentsBy::Flags), PolicyName::Default),
         (ElementType::I64, ScanOperator::Mul, 5, true, device, Some(SegmentsBy::Keys64), PolicyName::Default),
         (ElementType::F64, ScanOperator::Add, 1, true, device, offsets, PolicyName::Default),
-        (ElementType::F64, ScanOperator::Add, 2, false, Some(Place::Host), offsets, PolicyName::Default),
+        (
+            ElementType::F64,
+            ScanOperator::Add,
+            2,
+            false,
+            Some(InitialFrom::Host),
+            offsets,
+            PolicyName::Default,
+        ),
         (ElementType::F64, ScanOperator::Min, 1, false, None, Some(SegmentsBy::Keys32), PolicyName::Small),
     ] {
         let sums = ScanCase::sum_of_u32(policy);
@@ -248,7 +258,7 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
         (ScanAlgorithm::Strided, ElementType::U32, ScanOperator::Add, true, None),
         (ScanAlgorithm::Chained, ElementType::U32, ScanOperator::Add, true, None),
         (ScanAlgorithm::Chained, ElementType::F32, ScanOperator::Add, true, device),
-        (ScanAlgorithm::Chained, ElementType::I64, ScanOperator::Min, false, Some(Place::Host)),
+        (ScanAlgorithm::Chained, ElementType::I64, ScanOperator::Min, false, Some(InitialFrom::Host)),
     ] {
         scans.push(ScanCase { element, operator, is_reverse, initial, algorithm, ..plain.clone() });
     }

@@ -35,7 +35,7 @@ fn required() -> Vec<Vec<Value>> {
 
 /// Every module and every pair of parameters, each with every distribution of segments.
 pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain = pairs(SegmentMix::Seams, true);
+    let plain = pairs(SegmentMix::Boundaries, true);
     let required = required();
     let is_valid =
         |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;

@@ -61,7 +61,7 @@ pub enum SegmentMix {
     /// Empty segments only.
     Empty,
     /// Around the limits of each size class and around multiples of a tile.
-    Seams,
+    Boundaries,
     /// Short segments after a third of the keys, which are in none.
     Late,
 }
@@ -75,7 +75,7 @@ impl SegmentMix {
         Self::PowerLaw,
         Self::Whole,
         Self::Empty,
-        Self::Seams,
+        Self::Boundaries,
         Self::Late,
     ];
 
@@ -88,7 +88,7 @@ impl SegmentMix {
             Self::PowerLaw => "power-law",
             Self::Whole => "whole",
             Self::Empty => "empty",
-            Self::Seams => "seams",
+            Self::Boundaries => "boundaries",
             Self::Late => "late",
         }
     }
@@ -106,7 +106,7 @@ impl SegmentMix {
                 (0, Box::new(move |draw| draw % (4 * u64::from(large))))
             }
             Self::PowerLaw => (0, Box::new(|draw| (draw >> 32) % (2 << draw.trailing_zeros().min(28)))),
-            Self::Seams => {
+            Self::Boundaries => {
                 let whole = policy.max_extents().into_iter().chain([policy.tile.tile_items()]);
                 let whole: Vec<_> = whole.chain([1, 3 * policy.tile.tile_items()]).collect();
                 let mut index = 0;
@@ -299,14 +299,14 @@ fn pairs(segments: SegmentMix, has_small_tiles: bool) -> SegmentedSortCase {
 fn selectable_works() -> Vec<Work> {
     let keys = [ElementType::U32, ElementType::U64].into_iter();
     let kinds = keys.flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
-    let seams = SegmentedSortCase::keys_of_u32(SegmentMix::Seams);
-    kinds.map(|(key, values)| seams.clone().of(key, values, false).into()).collect()
+    let boundaries = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
+    kinds.map(|(key, values)| boundaries.clone().of(key, values, false).into()).collect()
 }
 
 /// Segments of every size class in the default tiles, which compile slowly: pairs only, since the covering set has the
 /// kernels of the others.
 fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let pairs = pairs(SegmentMix::Seams, false);
+    let pairs = pairs(SegmentMix::Boundaries, false);
     vec![pairs.case(9 * pairs.large(capabilities) + 7, Input::TwoValued)]
 }
 
@@ -334,7 +334,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (segments, element, values, has_small_tiles) in [
-        (SegmentMix::Seams, ElementType::U32, SortValues::B4, true),
+        (SegmentMix::Boundaries, ElementType::U32, SortValues::B4, true),
         (SegmentMix::None, ElementType::U32, SortValues::B4, true),
         (SegmentMix::Empty, ElementType::U32, SortValues::B4, true),
         (SegmentMix::PowerLaw, ElementType::U32, SortValues::Indices, true),
@@ -358,9 +358,9 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
 fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, (element, values, is_descending)) in SortValues::all_kinds().enumerate() {
-        let seams = pairs(SegmentMix::Seams, false).of(element, values, is_descending);
+        let boundaries = pairs(SegmentMix::Boundaries, false).of(element, values, is_descending);
         let mut add = |sort: &SegmentedSortCase, count| cases.push(sort.case(count, Input::EdgeValues));
-        let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
+        let small = SegmentedSortCase { has_small_tiles: true, ..boundaries.clone() };
         add(&small, 20_023);
         // Masks depend on the sizes of keys and values alone.
         let is_plain = [ElementType::U32, ElementType::U64].contains(&element) && !is_descending;
@@ -376,8 +376,8 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
             ..small
         };
         add(&part, 9_973);
-        add(&seams, 9 * seams.large(capabilities) + 5);
-        add(&SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams }, (1 << 20) + 7);
+        add(&boundaries, 9 * boundaries.large(capabilities) + 5);
+        add(&SegmentedSortCase { segments: SegmentMix::PowerLaw, ..boundaries }, (1 << 20) + 7);
     }
     cases
 }
@@ -442,9 +442,9 @@ mod tests {
         assert_eq!((extents(SegmentMix::None, 9).len(), extents(SegmentMix::Whole, 9)), (0, vec![9]));
         assert!(longest(SegmentMix::Long) > 3 * large && longest(SegmentMix::PowerLaw) > large);
         assert_eq!(extents(SegmentMix::Late, 9_000).iter().sum::<u64>(), 5_999);
-        let seams = extents(SegmentMix::Seams, 100_000);
+        let boundaries = extents(SegmentMix::Boundaries, 100_000);
         for extent in [0, 1, 2, short, short + 1, small, small + 1, large, large + 1, large - 1] {
-            assert!(seams.contains(&extent), "{extent}");
+            assert!(boundaries.contains(&extent), "{extent}");
         }
     }
 }

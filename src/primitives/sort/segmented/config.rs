@@ -145,9 +145,9 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
         let SortBuffers { keys, values, scratch, .. } = sort.checked(&config.sort, count.keys, scratch)?;
         let size = count.segments.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
-        let on_device = count.segments.checked_on_device("the count of segments")?;
+        let indirect = count.segments.checked_indirect("the count of segments")?;
         for range in [("keys", keys), ("values", values), ("scratch", scratch.addresses())] {
-            check_disjoint(range, &[("segments", segments), ("the count of segments", on_device)])?;
+            check_disjoint(range, &[("segments", segments), ("the count of segments", indirect)])?;
         }
         Ok(Self { keys, values, segments, scratch })
     }

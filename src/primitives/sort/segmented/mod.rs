@@ -44,8 +44,8 @@ push_constants! {
         small_segments: AddressRange,
         large_segments: AddressRange,
         long_segments: AddressRange,
-        segment_count_on_device: AddressRange,
-        element_count_on_device: AddressRange,
+        indirect_segment_count: AddressRange,
+        indirect_element_count: AddressRange,
         segment_count: u32,
         element_count: u32,
         short_capacity: u32,
@@ -118,7 +118,7 @@ pub struct ScratchLayout {
     state: u64,
     dispatch_args: u64,
     /// Offset of the output of `level_args.comp`.
-    levels_on_device: u64,
+    level_args: u64,
     /// Capacities of the lists in place, in entries, and their offsets.
     capacities: [u64; IN_PLACE],
     lists: [u64; IN_PLACE],
@@ -229,10 +229,10 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         let state = cursor.take(STATE_SIZE);
         let dispatch_args = cursor.take(DispatchArgs::size(DISPATCHES));
         let zeroed_size = cursor.size;
-        let levels_on_device = LevelArgs::take(cursor, self.level_args.as_ref());
+        let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(cursor, count, segment_count.min(count / (large + 1)));
-        ScratchLayout { zeroed_size, state, dispatch_args, levels_on_device, capacities, lists, long }
+        ScratchLayout { zeroed_size, state, dispatch_args, level_args, capacities, lists, long }
     }
 
     fn record(
@@ -262,8 +262,8 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             small_segments: list(1),
             large_segments: list(2),
             long_segments: layout.long.segments(scratch),
-            segment_count_on_device: segment_count.on_device(),
-            element_count_on_device: count.on_device(),
+            indirect_segment_count: segment_count.indirect(),
+            indirect_element_count: count.indirect(),
             segment_count: max_segment_count as u32,
             element_count: max_count as u32,
             short_capacity,
@@ -274,7 +274,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             max_row: recorder.device().capabilities().max_workgroup_count[0],
         };
         let grid = TileGrid { tile_items: self.cluster_workgroup_size, column_count: 1 };
-        let levels = (scratch, layout.levels_on_device);
+        let levels = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), segment_count, grid, levels)?;
         workgroups.dispatch(recorder, &self.classify, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);

@@ -1,4 +1,4 @@
-use subsweep::table::{ElementType, Format, Shape};
+use subsweep::table::{ElementType, Format, TableShape};
 
 use super::*;
 use crate::files::GRID;
@@ -7,7 +7,7 @@ fn grid() -> Table {
     Table {
         format: Format::Npy,
         element: ElementType::U32,
-        shape: Shape::Grid { rows: 3, columns: 2 },
+        shape: TableShape::Grid { rows: 3, columns: 2 },
         words: (0..6).collect(),
     }
 }
