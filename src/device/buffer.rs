@@ -133,10 +133,7 @@ impl From<BufferRange> for AddressRange {
 #[derive(Debug)]
 pub struct Buffer {
     device: Device,
-    raw: vk::Buffer,
-    size: u64,
-    usage: vk::BufferUsageFlags,
-    address: vk::DeviceAddress,
+    range: BufferRange,
 }
 
 impl Buffer {
@@ -147,19 +144,20 @@ impl Buffer {
     pub fn new(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
         let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
         // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
-        let raw = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
+        let buffer = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
                 Error::OutOfDeviceMemory { needed: Some(size), what: "a buffer" }
             }
             result => Error::vulkan("vkCreateBuffer")(result),
         })?;
-        Ok(Self { device: device.clone(), raw, size: size.max(4), usage, address: 0 })
+        let range = BufferRange { buffer, size: size.max(4), usage, ..BufferRange::NONE };
+        Ok(Self { device: device.clone(), range })
     }
 
     /// `vkGetBufferMemoryRequirements`.
     pub fn memory_requirements(&self) -> vk::MemoryRequirements {
         // SAFETY: the buffer is alive.
-        unsafe { self.device.raw().get_buffer_memory_requirements(self.raw) }
+        unsafe { self.device.raw().get_buffer_memory_requirements(self.raw()) }
     }
 
     /// Binds memory, and queries the device address if the usage includes `SHADER_DEVICE_ADDRESS`.
@@ -172,29 +170,30 @@ impl Buffer {
     /// allocated with `DEVICE_ADDRESS` if the usage has it, and outlives the buffer.
     pub unsafe fn bind(&mut self, memory: vk::DeviceMemory, offset: u64) -> Result<()> {
         // SAFETY: as the caller promises.
-        unsafe { self.device.raw().bind_buffer_memory(self.raw, memory, offset) }
+        unsafe { self.device.raw().bind_buffer_memory(self.raw(), memory, offset) }
             .map_err(Error::vulkan("vkBindBufferMemory"))?;
-        if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+        let BufferRange { buffer, size, usage, .. } = self.range;
+        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             // SAFETY: the buffer is bound and has the usage.
-            self.address = unsafe { BufferRange::of(&self.device, self.raw, self.size, self.usage) }.address;
+            self.range = unsafe { BufferRange::of(&self.device, buffer, size, usage) };
         }
         Ok(())
     }
 
     /// The handle.
     pub fn raw(&self) -> vk::Buffer {
-        self.raw
+        self.range.buffer
     }
 
     /// The whole buffer. Its address is 0 before [`Self::bind`], and without `SHADER_DEVICE_ADDRESS`.
     pub fn range(&self) -> BufferRange {
-        BufferRange { buffer: self.raw, offset: 0, size: self.size, address: self.address, usage: self.usage }
+        self.range
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: created in `new`; the caller keeps the buffer until work that uses it has completed.
-        self.device.destroy(|raw| unsafe { raw.destroy_buffer(self.raw, None) });
+        self.device.destroy(|raw| unsafe { raw.destroy_buffer(self.raw(), None) });
     }
 }

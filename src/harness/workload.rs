@@ -7,8 +7,8 @@
 //! Source, destination, values and scratch are initially poisoned. The source is restored from the pristine input
 //! before each run, and so are a sort's values, whose pristine copy follows the keys. The other operands of the
 //! primitive follow the scratch. With an indirect count the ranges have room for more rows than the count; the rows
-//! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`BufferLayout::Separate`] gives
-//! each range a buffer instead.
+//! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`BufferLayout::Separate`]
+//! gives each range a buffer instead.
 
 mod prepared;
 

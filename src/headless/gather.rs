@@ -54,15 +54,12 @@ impl Gpu {
             return Err(Error::RowLengthMismatch { value_count, columns });
         }
         let count = indices.len() as u64;
-        let got = size_of_val(result) as u64;
-        let result =
-            result.get_mut(..indices.len().saturating_mul(columns as usize)).ok_or(Error::RangeTooSmall {
-                what: "the result",
-                needed: count.saturating_mul(config.element_size()),
-                got,
-            })?;
-        let [source_size, indices_size, result_size] =
+        let result_size = count.saturating_mul(config.element_size());
+        let [source_size, indices_size, got] =
             [source, indices, &*result].map(|words| size_of_val(words) as u64);
+        let result = result
+            .get_mut(..indices.len().saturating_mul(columns as usize))
+            .ok_or(Error::RangeTooSmall { what: "the result", needed: result_size, got })?;
         let device_size = (source_size + indices_size).saturating_add(result_size);
         Ok(Prepared::new(device_size, move |on_error| {
             if count == 0 {

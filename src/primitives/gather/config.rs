@@ -89,8 +89,10 @@ impl GatherBuffers {
 
 impl Buffers<Gather> for GatherBuffers {
     fn checked(&self, config: &GatherConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let scratch =
-            ScratchRequirements::new(if matches!(count, Count::Direct(_)) { 0 } else { scratch.size });
+        let scratch = match count {
+            Count::Direct(_) => ScratchRequirements::new(0),
+            Count::Indirect { .. } => scratch,
+        };
         let indirect = count.checked_indirect("the count")?;
         let (count, element_size) = (count.max(), config.element_size());
         let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);

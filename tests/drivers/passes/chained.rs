@@ -211,7 +211,7 @@ impl<'g> Chained<'g> {
     }
 }
 
-/// Specializations: access, exclusive, fixed tree, order, and in `_counted` variants every Nth stalled tile.
+/// Specializations: alignment, exclusive, fixed tree, order, and in `_counted` variants every Nth stalled tile.
 const SPECIALIZATIONS: [(Alignment, bool, bool, Order, usize); 3] = [
     (Alignment::Words, true, false, Order::Reverse, 3),
     (Alignment::Quads, false, false, Order::Forward, 0),

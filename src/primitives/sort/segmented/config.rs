@@ -33,8 +33,8 @@ impl SegmentedSortConfig {
         self
     }
 
-    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of keys, segments or both; as does a `sort`
-    /// with [`SortConfig::indirect_count`].
+    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of keys, segments or both; as does a
+    /// `sort` with [`SortConfig::indirect_count`].
     pub const fn indirect_count(mut self) -> Self {
         self.sort = self.sort.indirect_count();
         self
