@@ -22,9 +22,7 @@ pub enum ScanKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanConfig {
     pub(super) kind: ScanKind,
-    element: ElementType,
-    operator: ScanOperator,
-    custom: Option<&'static CustomOperator>,
+    operation: Operation,
     columns: u32,
     pub(super) direction: Direction,
     pub(super) segments: Option<SegmentsBy>,
@@ -33,6 +31,15 @@ pub struct ScanConfig {
     pub(super) is_out_of_place: bool,
     pub(super) ranges: Ranges,
     pub(super) policy: Option<ScanPolicy>,
+}
+
+/// Operator and elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Operation {
+    /// An operator of the library, on numbers.
+    BuiltIn(ScanOperator, ElementType),
+    /// An operator of the caller, which determines its elements.
+    Custom(&'static CustomOperator),
 }
 
 /// Alignment of source and destination in a plan's recordings.
@@ -96,11 +103,13 @@ impl ScanConfig {
 
     /// A scan of `kind`; by default sums in one column.
     pub const fn new(kind: ScanKind, element: ElementType) -> Self {
+        Self::of(kind, Operation::BuiltIn(ScanOperator::Add, element))
+    }
+
+    const fn of(kind: ScanKind, operation: Operation) -> Self {
         Self {
             kind,
-            element,
-            operator: ScanOperator::Add,
-            custom: None,
+            operation,
             columns: 1,
             direction: Direction::Forward,
             segments: None,
@@ -124,12 +133,14 @@ impl ScanConfig {
 
     /// A scan of `kind` by an operator of the caller, with its own element, in one column.
     pub const fn custom(kind: ScanKind, operator: &'static CustomOperator) -> Self {
-        Self { custom: Some(operator), ..Self::new(kind, ElementType::U32) }
+        Self::of(kind, Operation::Custom(operator))
     }
 
     /// Sets the operator; has no effect on a custom one.
     pub const fn operator(mut self, operator: ScanOperator) -> Self {
-        self.operator = operator;
+        if let Operation::BuiltIn(current, _) = &mut self.operation {
+            *current = operator;
+        }
         self
     }
 
@@ -184,9 +195,9 @@ impl ScanConfig {
 
     /// The element type; `None` for a custom operator.
     pub const fn element_type(&self) -> Option<ElementType> {
-        match self.custom {
-            Some(_) => None,
-            None => Some(self.element),
+        match self.operation {
+            Operation::BuiltIn(_, element) => Some(element),
+            Operation::Custom(_) => None,
         }
     }
 
@@ -197,9 +208,9 @@ impl ScanConfig {
 
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
-        let element_words = match self.custom {
-            Some(operator) => operator.element_words(),
-            None => self.element.words(),
+        let element_words = match self.operation {
+            Operation::BuiltIn(_, element) => element.words(),
+            Operation::Custom(operator) => operator.element_words(),
         };
         self.columns as u64 * element_words as u64 * 4
     }
@@ -210,33 +221,34 @@ impl ScanConfig {
     /// [`Error::Unsupported`] if no device does, [`Error::MissingFeature`] if this one lacks a feature.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a scan", self.columns, 1..=Self::MAX_COLUMNS)?;
-        if let Some(operator) = self.custom {
-            if self.columns != 1 {
-                return Err(Error::Unsupported {
-                    reason: "a custom operator scans single columns; let its element be the row",
-                });
-            }
-            return operator.check(self.segments.is_some());
-        }
-        if !self.operator.takes(self.element) {
-            return Err(Error::Unsupported {
+        match self.operation {
+            Operation::Custom(_) if self.columns != 1 => Err(Error::Unsupported {
+                reason: "a custom operator scans single columns; let its element be the row",
+            }),
+            Operation::Custom(operator) => operator.check(self.segments.is_some()),
+            Operation::BuiltIn(operator, element) if !operator.takes(element) => Err(Error::Unsupported {
                 reason: "and, or and xor are of whole numbers; scan the bits of floats as u32 or u64",
-            });
+            }),
+            Operation::BuiltIn(operator, element)
+                if operator.needs_float64(element) && !capabilities.enabled.shader_float64 =>
+            {
+                Err(Error::MissingFeature {
+                    device: capabilities.identity.name.clone(),
+                    missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
+                })
+            }
+            Operation::BuiltIn(..) => Ok(()),
         }
-        if self.operator.needs_float64(self.element) && !capabilities.enabled.shader_float64 {
-            return Err(Error::MissingFeature {
-                device: capabilities.identity.name.clone(),
-                missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
-            });
-        }
-        Ok(())
     }
 
     /// The kernels of a configuration that passes [`Self::check`].
     pub(super) fn modules(&self) -> Modules {
-        match self.custom {
-            Some(operator) => Modules::custom(operator, self.segments.is_some()),
-            None => Modules::new(self.element, self.operator, self.columns, self.segments.is_some()),
+        let is_segmented = self.segments.is_some();
+        match self.operation {
+            Operation::BuiltIn(operator, element) => {
+                Modules::new(element, operator, self.columns, is_segmented)
+            }
+            Operation::Custom(operator) => Modules::custom(operator, is_segmented),
         }
     }
 
@@ -252,25 +264,26 @@ impl ScanConfig {
 
     /// Whether results depend on the order of operations: sums and products of floats.
     pub fn rounds(&self) -> bool {
-        let is_float = self.element.is_float();
-        self.custom.is_none() && is_float && matches!(self.operator, ScanOperator::Add | ScanOperator::Mul)
+        matches!(self.operation, Operation::BuiltIn(ScanOperator::Add | ScanOperator::Mul, element) if element.is_float())
     }
 
     /// Whether it is the sum of u32, as in the seed.
     pub(super) fn is_sum_of_u32(&self) -> bool {
-        self.custom.is_none() && (self.element, self.operator) == (ElementType::U32, ScanOperator::Add)
+        self.operation == Operation::BuiltIn(ScanOperator::Add, ElementType::U32)
     }
 
     /// Whether the single pass supports it.
     pub(super) fn is_chainable(&self) -> bool {
-        self.custom.is_none() && self.columns == 1 && self.segments.is_none()
+        matches!(self.operation, Operation::BuiltIn(..)) && self.columns == 1 && self.segments.is_none()
     }
 
     /// Layout of a row in kernels.
     pub(super) const fn row_shape(&self) -> RowShape {
-        match self.custom {
-            Some(operator) => RowShape::whole(operator.element_words()),
-            None => RowShape::new(self.element.words(), self.columns, self.segments.is_some()),
+        match self.operation {
+            Operation::BuiltIn(_, element) => {
+                RowShape::new(element.words(), self.columns, self.segments.is_some())
+            }
+            Operation::Custom(operator) => RowShape::whole(operator.element_words()),
         }
     }
 }
