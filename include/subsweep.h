@@ -961,6 +961,11 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
  * Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_plan_destroy. Pipeline compilation may take seconds.
  *
+ * Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+ * tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
+ * and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
+ * tiles.
+ *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
  * VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
  * shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
@@ -1035,6 +1040,9 @@ VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
  * Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_plan_destroy. Pipeline compilation may take seconds.
  *
+ * Scratch: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
+ * indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
+ *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
  * SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
  * counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
@@ -1107,6 +1115,8 @@ VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
  * Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_plan_destroy.
  *
+ * Scratch: none, or 32 bytes with an indirect count.
+ *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
  * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
  *
@@ -1174,20 +1184,8 @@ void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
 /**
  * The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
- * `max_segment_count` segments; other plans ignore `max_segment_count`.
- *
- * Scan: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
- * tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
- * and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
- * tiles.
- *
- * Sort: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
- * indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
- *
- * Segmented sort: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a
- * sort takes.
- *
- * Gather: none, or 32 bytes with an indirect count.
+ * `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan says how much
+ * it is.
  *
  * Returns SUBSWEEP_ERROR_NULL.
  *
@@ -1204,7 +1202,7 @@ VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
 /**
  * The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
  * "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36.
- * UINT64_MAX for scans and gathers, which are limited by the dispatches of the device. 0 if `plan` is null.
+ * UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1251,6 +1249,9 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
  * subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
  * each segment; its algorithm must be null, and its flags must not include another form of memory
  * or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+ *
+ * Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
+ * takes.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
  * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.

@@ -1,7 +1,7 @@
 //! Prefix sums (scan) and radix sorts for Vulkan.
 //!
 //! Floors, from the lowest: [`kernels`], the compiled shaders and their interfaces; [`device`], what every primitive
-//! needs of Vulkan; [`scan`], [`sort`] and [`gather`], plans that record into the caller's command buffer; and, with
+//! needs of Vulkan; the primitives, such as [`scan`] and [`sort`]: plans that record into the caller's command buffer; and, with
 //! the feature `headless`, a device of its own with safe calls on slices. [`embedding`] describes how to record plans
 //! among other commands. The feature `capi` has the same plans for C.
 
@@ -26,10 +26,7 @@ pub mod table;
 
 pub use ash;
 pub use error::{Error, Result};
-pub use primitives::{
-    Buffers, Choice, Config, Count, Counts, ElementType, Max, Number, Plan, Primitive, ScratchRequirements,
-    gather, scan, sort,
-};
+pub use primitives::*;
 
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/embedding.md")]

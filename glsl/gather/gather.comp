@@ -15,7 +15,7 @@
 // Writes:   destination, element_count elements.
 // Shared:   nothing.
 // Limits:   an element is less than 2^29 words.
-// Pass model: reference::oracle::gather.
+// Pass model: none; the first line says the result.
 // Source:   He, Govindaraju, Luo and Smith, "Efficient Gather and Scatter Operations on Graphics Processors", SC
 //           2007: the coalescing of its reads decides the cost of a gather.
 

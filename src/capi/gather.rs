@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use super::boundary::Versioned;
 use super::device::SubsweepDevice;
-use super::plan::{SubsweepPlan, create_plan, record};
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::device::Device;
@@ -60,8 +60,18 @@ unsafe impl Versioned for SubsweepGatherInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
+impl Exported for Gather {
+    const OTHER: &'static str = "the plan is not of a gather";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+}
+
 /// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
 /// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.

@@ -10,10 +10,7 @@ use super::types::{NO_ACCESS, SubsweepAccess, SubsweepScratchRequirements};
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::device::{Access, Device};
 use crate::error::Error;
-use crate::gather::Gather;
 use crate::primitives::{Max, Plan, Primitive, ScratchRequirements};
-use crate::scan::Scan;
-use crate::sort::{SegmentedSort, Sort};
 
 /// A plan of any primitive, recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
@@ -59,46 +56,6 @@ impl<P: Exported> AnyPlan for Plan<P> {
 
     fn last_access(&self) -> Access {
         self.last_access()
-    }
-}
-
-impl Exported for Scan {
-    const OTHER: &'static str = "the plan is not of a scan";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
-}
-
-impl Exported for Sort {
-    const OTHER: &'static str = "the plan is not of a sort";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
-
-impl Exported for SegmentedSort {
-    const OTHER: &'static str = "the plan is not of a segmented sort";
-
-    fn max(count: u64, segment_count: u64) -> (u64, u64) {
-        (count, segment_count)
-    }
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
-
-impl Exported for Gather {
-    const OTHER: &'static str = "the plan is not of a gather";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
     }
 }
 
@@ -166,20 +123,8 @@ pub unsafe extern "C" fn subsweep_plan_destroy(plan: *mut SubsweepPlan) {
 }
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
-/// `max_segment_count` segments; other plans ignore `max_segment_count`.
-///
-/// Scan: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
-/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
-/// and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
-/// tiles.
-///
-/// Sort: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
-/// indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
-///
-/// Segmented sort: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a
-/// sort takes.
-///
-/// Gather: none, or 32 bytes with an indirect count.
+/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan says how much
+/// it is.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -205,7 +150,7 @@ pub unsafe extern "C" fn subsweep_plan_scratch_requirements(
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36.
-/// UINT64_MAX for scans and gathers, which are limited by the dispatches of the device. 0 if `plan` is null.
+/// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///

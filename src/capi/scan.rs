@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use super::boundary::{Result, Versioned, borrow, value};
 use super::device::SubsweepDevice;
-use super::plan::{SubsweepPlan, create_plan, record};
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
 use super::scan_config::{SubsweepScanPlanCreateInfo, config};
 use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
@@ -83,8 +83,21 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
     }
 }
 
+impl Exported for Scan {
+    const OTHER: &'static str = "the plan is not of a scan";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+}
+
 /// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds.
+///
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
+/// and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
+/// tiles.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without

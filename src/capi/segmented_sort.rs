@@ -4,12 +4,13 @@ use std::mem::offset_of;
 
 use super::boundary::Versioned;
 use super::device::SubsweepDevice;
-use super::plan::{SubsweepPlan, create_plan, record};
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::sort::{SubsweepSortPlanCreateInfo, config};
 use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::device::Device;
 use crate::error::Error;
+use crate::primitives::Plan;
 use crate::sort::{SegmentedSort, SegmentedSortBuffers};
 
 /// The memory and the counts of one recording of a segmented sort.
@@ -42,10 +43,25 @@ unsafe impl Versioned for SubsweepSegmentedSortInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
+impl Exported for SegmentedSort {
+    const OTHER: &'static str = "the plan is not of a segmented sort";
+
+    fn max(count: u64, segment_count: u64) -> (u64, u64) {
+        (count, segment_count)
+    }
+
+    fn max_count(plan: &Plan<Self>) -> u64 {
+        plan.max_count()
+    }
+}
+
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
 /// each segment; its algorithm must be null, and its flags must not include another form of memory
 /// or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+///
+/// Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
+/// takes.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
 /// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.

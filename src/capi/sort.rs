@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use super::boundary::{Result, Versioned, borrow, text, value};
 use super::device::SubsweepDevice;
-use super::plan::{SubsweepPlan, create_plan, record};
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
 use super::types::{
     SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
@@ -13,6 +13,7 @@ use super::types::{
 };
 use super::vulkan::{VkBool32, VkCommandBuffer, VkResult};
 use crate::device::Device;
+use crate::primitives::Plan;
 use crate::sort::{Sort, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
 
 /// The values of a sort: one of SUBSWEEP_SORT_VALUES_....
@@ -169,8 +170,23 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
     Ok((config, unsafe { text(info.algorithm) }))
 }
 
+impl Exported for Sort {
+    const OTHER: &'static str = "the plan is not of a sort";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+
+    fn max_count(plan: &Plan<Self>) -> u64 {
+        plan.max_count()
+    }
+}
+
 /// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds.
+///
+/// Scratch: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
+/// indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
 /// SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large

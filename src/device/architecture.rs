@@ -10,7 +10,7 @@ use super::capabilities::Capabilities;
 pub enum Architecture {
     /// NVIDIA GPUs: subgroups of 32 lanes.
     Nvidia,
-    /// AMD RDNA: subgroups of 32 or 64 lanes.
+    /// AMD RDNA 1 to 4: subgroups of 32 or 64 lanes.
     AmdRdna,
     /// AMD GCN and CDNA: subgroups of 64 lanes.
     AmdGcn,

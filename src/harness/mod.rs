@@ -26,11 +26,7 @@ mod verify;
 mod workload;
 
 pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
-pub use cases::{
-    Case, CountFrom, Effort, GatherCase, InitialFrom, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
-    SortCase, SortValues, Work, bench_cases, first_look_cases, product_cases, scaling_bench_cases,
-    textbook_bench_cases, tutorial_13_bench_cases, verify_cases, without_count,
-};
+pub use cases::*;
 pub use comparison::{
     CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,
 };

@@ -106,7 +106,7 @@ impl LevelArgs {
 
     /// Allocates the arguments of one level, where there is a writer.
     pub(super) fn take(cursor: &mut ScratchCursor, writer: Option<&LevelArgsWriter>) -> u64 {
-        cursor.take(if writer.is_some() { Self::size(1) } else { 0 })
+        cursor.take("level arguments", if writer.is_some() { Self::size(1) } else { 0 })
     }
 
     /// The indirect arguments of a level.

@@ -9,15 +9,18 @@ pub mod gather;
 mod level_args;
 mod plan;
 pub mod scan;
+mod scratch;
 pub mod sort;
 
 pub use element::{ElementType, Number};
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
+pub use scratch::{ScratchArray, ScratchRequirements};
 
 use ash::vk;
 
-use crate::device::{AddressRange, BufferRange, Capabilities};
+use crate::device::{AddressRange, Capabilities};
 use crate::error::{Error, PolicyConflict, Result, within};
+use scratch::ScratchCursor;
 
 /// Number of elements, on the host or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,60 +89,6 @@ impl Counts for Count {
     }
 }
 
-/// Requirements of a recording's scratch memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScratchRequirements {
-    /// Size, bytes; 0 if none is needed.
-    pub size: u64,
-    /// Alignment of the range's address, bytes.
-    pub alignment: u64,
-    /// Usage flags of the buffer.
-    pub usage: vk::BufferUsageFlags,
-}
-
-impl ScratchRequirements {
-    /// Alignment of arrays in scratch, bytes: for 16-byte accesses.
-    const ALIGNMENT: u64 = 16;
-
-    const fn new(size: u64) -> Self {
-        Self {
-            size,
-            alignment: Self::ALIGNMENT,
-            usage: vk::BufferUsageFlags::from_raw(
-                vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
-                    | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
-                    | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
-            ),
-        }
-    }
-
-    /// Checks `scratch`, and returns its first `size` bytes.
-    fn check(&self, scratch: BufferRange) -> Result<BufferRange> {
-        if scratch.size < self.size {
-            return Err(Error::ScratchTooSmall { needed: self.size, got: scratch.size });
-        }
-        if self.size > 0 {
-            scratch.addresses().prefix("scratch", self.size)?.aligned("scratch", self.alignment)?;
-            if scratch.buffer == vk::Buffer::null() {
-                return Err(Error::NullBuffer { what: "scratch" });
-            }
-            // Offsets of fills and indirect dispatches are multiples of 4.
-            let (what, address) = ("scratch in its buffer", scratch.offset);
-            if !address.is_multiple_of(4) {
-                return Err(Error::Misaligned { what, address, alignment: 4 });
-            }
-            if address.checked_add(self.size).is_none() {
-                return Err(Error::AddressOverflow { what, address, size: self.size });
-            }
-            let missing = self.usage & !scratch.usage;
-            if !missing.is_empty() {
-                return Err(Error::MissingUsage { what: "scratch", missing });
-            }
-        }
-        Ok(scratch.slice(0, self.size))
-    }
-}
-
 /// A policy, and the reason for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice<P> {
@@ -177,23 +126,6 @@ impl Tiles {
 fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
     let is_whole = matches!(count, Count::Direct(count) if count.is_multiple_of(pack_items.into()));
     (mixed_access || is_whole) && ranges.iter().all(|range| range.is_aligned(16))
-}
-
-/// Allocates consecutive arrays in scratch, aligned as [`ScratchRequirements`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ScratchCursor {
-    size: u64,
-}
-
-impl ScratchCursor {
-    /// Allocates `size` bytes and returns their offset.
-    fn take(&mut self, size: u64) -> u64 {
-        let offset = self.size;
-        // On overflow the size saturates: no scratch range is large enough.
-        let size = size.checked_next_multiple_of(ScratchRequirements::ALIGNMENT).unwrap_or(u64::MAX);
-        self.size = self.size.saturating_add(size);
-        offset
-    }
 }
 
 /// Checks that a range overlaps none of `others`; each has its name in the error.
@@ -236,12 +168,5 @@ mod tests {
         assert_eq!(Tiles::new(256, 256).unwrap(), Tiles { count: 1, last_extent: 256 });
         assert_eq!(Tiles::new(257, 256).unwrap(), Tiles { count: 2, last_extent: 1 });
         assert!(Tiles::new(1 << 40, 128).is_err());
-    }
-
-    #[test]
-    fn scratch_arrays_start_aligned() {
-        let mut cursor = ScratchCursor::default();
-        assert_eq!([cursor.take(4), cursor.take(20), cursor.take(16)], [0, 16, 48]);
-        assert_eq!(cursor.size, 64);
     }
 }

@@ -13,7 +13,7 @@ use std::hash::Hash;
 
 use ash::vk;
 
-use super::{ScratchCursor, ScratchRequirements};
+use super::scratch::{ScratchArray, ScratchCursor, ScratchRequirements};
 use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
 use crate::error::Result;
 
@@ -126,8 +126,8 @@ pub trait Recordable<P: Primitive>: Debug + Send + Sync {
     /// [`Algorithm::pipelines`].
     fn all_pipelines(&self) -> Box<dyn Iterator<Item = &Pipeline> + '_>;
 
-    /// Bytes of scratch for up to `max` elements.
-    fn scratch_size(&self, max: Max<P>) -> u64;
+    /// Allocates its arrays for up to `max` elements.
+    fn allocate(&self, cursor: &mut ScratchCursor, max: Max<P>);
 
     /// Checks `buffers`, and records all commands in a debug label.
     fn check_and_record(
@@ -144,10 +144,8 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
         Box::new(self.pipelines())
     }
 
-    fn scratch_size(&self, max: Max<P>) -> u64 {
-        let mut cursor = ScratchCursor::default();
-        self.layout(&mut cursor, max);
-        cursor.size
+    fn allocate(&self, cursor: &mut ScratchCursor, max: Max<P>) {
+        self.layout(cursor, max);
     }
 
     fn check_and_record(
@@ -159,7 +157,7 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
     ) -> Result<()> {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
-        let buffers = buffers.checked(config, count, ScratchRequirements::new(cursor.size))?;
+        let buffers = buffers.checked(config, count, cursor.requirements())?;
         recorder.plan(P::LABEL, |recorder| self.record(recorder, &buffers, &layout, count))
     }
 }
@@ -208,8 +206,20 @@ impl<P: Primitive> Plan<P> {
 
     /// Scratch of a recording of up to `max` elements: see the tables of the primitives.
     pub fn scratch_requirements(&self, max: Max<P>) -> ScratchRequirements {
-        let algorithm = self.primitive.algorithm(&self.config, max);
-        ScratchRequirements::new(algorithm.map_or(0, |algorithm| algorithm.scratch_size(max)))
+        self.allocated(ScratchCursor::default(), max).requirements()
+    }
+
+    /// The arrays that a recording of up to `max` elements has in scratch, for a look at the memory: some have undefined
+    /// contents, or are not used by every recording.
+    pub fn scratch_arrays(&self, max: Max<P>) -> Vec<ScratchArray> {
+        self.allocated(ScratchCursor::of_arrays(), max).into_arrays()
+    }
+
+    fn allocated(&self, mut cursor: ScratchCursor, max: Max<P>) -> ScratchCursor {
+        if let Some(algorithm) = self.primitive.algorithm(&self.config, max) {
+            algorithm.allocate(&mut cursor, max);
+        }
+        cursor
     }
 
     /// Fails for more elements than a recording takes.
@@ -241,9 +251,8 @@ impl<P: Primitive> Plan<P> {
 
     /// Records into a command buffer of the caller. Nothing is submitted, waited for or allocated.
     ///
-    /// What holds for every primitive; memory, commands, limits and result of each are in the tables of
-    /// [`Scan`](crate::scan::Scan), [`Sort`](crate::sort::Sort), [`SegmentedSort`](crate::sort::SegmentedSort) and
-    /// [`Gather`](crate::gather::Gather).
+    /// What holds for every primitive; memory, commands, limits and result of each are in the table of its type, such as
+    /// [`Scan`](crate::scan::Scan) and [`Sort`](crate::sort::Sort).
     ///
     /// | | |
     /// |---|---|

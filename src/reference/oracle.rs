@@ -115,19 +115,6 @@ macro_rules! float_keys {
 whole_keys!(u32, i32, u64, i64);
 float_keys!(f32 of u32, f64 of u64);
 
-/// `result[i] = source[indices[i]]` for elements of `element_words` words; an element of zeros for an index out
-/// of bounds.
-pub fn gather(source: &[u32], element_words: usize, indices: &[u32]) -> Vec<u32> {
-    let mut result = Vec::with_capacity(indices.len() * element_words);
-    for &index in indices {
-        match source.chunks_exact(element_words).nth(index as usize) {
-            Some(element) => result.extend_from_slice(element),
-            None => result.extend(std::iter::repeat_n(0, element_words)),
-        }
-    }
-    result
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,12 +181,5 @@ mod tests {
         assert_eq!(doubles.map(|(_, value)| value), [3, 2, 4, 0, 1]);
         sort_pairs(&mut doubles, 32..64, true);
         assert_eq!(doubles.map(|(_, value)| value), [1, 0, 2, 4, 3]);
-    }
-
-    #[test]
-    fn a_gather_copies_whole_elements_and_zeros_for_indices_out_of_bounds() {
-        assert_eq!(gather(&[10, 11, 20, 21, 30, 31], 2, &[2, 0, 2, 3]), [30, 31, 10, 11, 30, 31, 0, 0]);
-        assert_eq!(gather(&[5, 6, 7], 1, &[u32::MAX, 1]), [0, 6]);
-        assert_eq!(gather(&[], 4, &[0]), [0; 4]);
     }
 }

@@ -60,21 +60,16 @@ int main(void) {
                                                    .flags = SUBSWEEP_SCAN_INDIRECT_COUNT_BIT};
     const SubsweepSortPlanCreateInfo of_segments = {.struct_size = sizeof of_segments,
                                                     .flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT};
-    const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather,
-                                                    .flags = SUBSWEEP_GATHER_INDIRECT_COUNT_BIT,
-                                                    .words_per_element = 1};
     SubsweepScanInfo counted_info = {.struct_size = sizeof counted_info, .count = {.count = COUNT}};
     SubsweepSegmentedSortInfo segments_info = {
         .struct_size = sizeof segments_info, .count = {.count = COUNT}, .segment_count = {.count = 1000}};
-    SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
     SubsweepPlan *counted = NULL;
     SubsweepPlan *segments = NULL;
-    SubsweepPlan *gather = NULL;
     SubsweepDeviceCreateInfo adopted = {.struct_size = sizeof adopted, .get_instance_proc_addr = watched};
     SubsweepDevice *device = NULL;
     SubsweepPlan *scan = NULL;
     SubsweepPlan *sort = NULL;
-    VkResult results[6];
+    VkResult results[5];
     int counts[3];
     Memory memory, other, scratch;
     VkCommandBuffer commands;
@@ -93,18 +88,15 @@ int main(void) {
     host_check(subsweep_scan_plan_create(device, &of_counted, &counted), "subsweep_scan_plan_create");
     host_check(subsweep_segmented_sort_plan_create(device, &of_segments, &segments),
                "subsweep_segmented_sort_plan_create");
-    host_check(subsweep_gather_plan_create(device, &of_gather, &gather), "subsweep_gather_plan_create");
     memory_create(&memory, &host, 8 * COUNT, usage);
     memory_create(&other, &host, 8 * COUNT, usage);
     memory_create(&scratch, &host, 64 * COUNT, usage);
     scan_info.source = scan_info.destination = sort_info.keys = part(&memory, 0, 4 * COUNT);
     scan_info.scratch = sort_info.scratch = scratch_part(&scratch, 0, 64 * COUNT);
-    counted_info.source = counted_info.destination = segments_info.keys = gather_info.source = sort_info.keys;
-    counted_info.scratch = segments_info.scratch = gather_info.scratch = sort_info.scratch;
-    counted_info.count.address = segments_info.segment_count.address = gather_info.count.address = other.address;
+    counted_info.source = counted_info.destination = segments_info.keys = sort_info.keys;
+    counted_info.scratch = segments_info.scratch = sort_info.scratch;
+    counted_info.count.address = segments_info.segment_count.address = other.address;
     segments_info.segments = part(&other, 16, 4 * 1000);
-    gather_info.indices = part(&memory, 4 * COUNT, 4 * COUNT);
-    gather_info.destination = part(&other, 16, 4 * COUNT);
     scan_info.initial_on_host = &initial;
     scan_info.initial_on_host_size = sizeof initial;
 
@@ -115,22 +107,20 @@ int main(void) {
     results[1] = subsweep_cmd_sort(sort, commands, &sort_info);
     results[2] = subsweep_cmd_scan(counted, commands, &counted_info);
     results[3] = subsweep_cmd_segmented_sort(segments, commands, &segments_info);
-    results[4] = subsweep_cmd_gather(gather, commands, &gather_info);
     counts[1] = allocation_count;
     /* A failure allocates its message. */
     scan_info.scratch.size = 0;
-    results[5] = subsweep_cmd_scan(scan, commands, &scan_info);
+    results[4] = subsweep_cmd_scan(scan, commands, &scan_info);
     counts[2] = allocation_count;
     host_run(&host, commands);
     EXPECT(results[0] == VK_SUCCESS && results[1] == VK_SUCCESS && results[2] == VK_SUCCESS);
-    EXPECT(results[3] == VK_SUCCESS && results[4] == VK_SUCCESS && command_count > 50);
+    EXPECT(results[3] == VK_SUCCESS && command_count > 50);
     EXPECT(counts[1] == counts[0]);
-    EXPECT((int)results[5] == SUBSWEEP_ERROR_SCRATCH_TOO_SMALL && counts[2] > counts[1]);
+    EXPECT((int)results[4] == SUBSWEEP_ERROR_SCRATCH_TOO_SMALL && counts[2] > counts[1]);
 
     memory_destroy(&scratch, &host);
     memory_destroy(&other, &host);
     memory_destroy(&memory, &host);
-    subsweep_plan_destroy(gather);
     subsweep_plan_destroy(segments);
     subsweep_plan_destroy(counted);
     subsweep_plan_destroy(sort);

@@ -57,4 +57,45 @@ static inline SubsweepBufferRange scratch_part(const Memory *memory, VkDeviceSiz
     return range;
 }
 
+/* A hash. */
+static inline uint32_t number(uint32_t i) {
+    i = (i ^ i >> 16) * 0x7feb352du;
+    i = (i ^ i >> 15) * 0x846ca68bu;
+    return i ^ i >> 16;
+}
+
+enum { GUARD = 64 };
+
+/* Memory between guard words; its address and size are those of the part between them. */
+static inline void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage) {
+    memory_create(memory, host, size + 2 * GUARD, usage);
+    memset(memory->words, 0xa5, (size_t)memory->size);
+    memory->size = size;
+    memory->address += GUARD;
+    memory->words += GUARD / 4;
+}
+
+/* As scratch_part, of the part between the guard words. */
+static inline SubsweepBufferRange guarded_scratch(const Memory *memory, VkDeviceSize offset, VkDeviceSize size) {
+    SubsweepBufferRange range = scratch_part(memory, offset, size);
+    range.offset += GUARD;
+    return range;
+}
+
+static inline void guarded_destroy(Memory *memory, const Host *host, int line) {
+    const unsigned char *bytes = (const unsigned char *)memory->words;
+    int i;
+    for (i = 0; i < GUARD && bytes[i - GUARD] == 0xa5 && bytes[memory->size + (size_t)i] == 0xa5; i++) {
+    }
+    expect_that(i == GUARD, "the guard words around memory are intact", line);
+    memory_destroy(memory, host);
+}
+
+/* Runs the recorded commands, with a barrier to the host. */
+static inline void run(const Host *host, VkCommandBuffer commands) {
+    host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    host_run(host, commands);
+}
+
 #endif

@@ -10,46 +10,6 @@
 
 enum { COUNT = 5000, THREAD_COUNT = 4 };
 
-static uint32_t number(uint32_t i) {
-    i = (i ^ i >> 16) * 0x7feb352du;
-    i = (i ^ i >> 15) * 0x846ca68bu;
-    return i ^ i >> 16;
-}
-
-enum { GUARD = 64 };
-
-/* Memory between guard words; its address and size are those of the part between them. */
-static void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage) {
-    memory_create(memory, host, size + 2 * GUARD, usage);
-    memset(memory->words, 0xa5, (size_t)memory->size);
-    memory->size = size;
-    memory->address += GUARD;
-    memory->words += GUARD / 4;
-}
-
-/* As scratch_part, of the part between the guard words. */
-static SubsweepBufferRange guarded_scratch(const Memory *memory, VkDeviceSize offset, VkDeviceSize size) {
-    SubsweepBufferRange range = scratch_part(memory, offset, size);
-    range.offset += GUARD;
-    return range;
-}
-
-static void guarded_destroy(Memory *memory, const Host *host, int line) {
-    const unsigned char *bytes = (const unsigned char *)memory->words;
-    int i;
-    for (i = 0; i < GUARD && bytes[i - GUARD] == 0xa5 && bytes[memory->size + (size_t)i] == 0xa5; i++) {
-    }
-    expect_that(i == GUARD, "the guard words around memory are intact", line);
-    memory_destroy(memory, host);
-}
-
-/* Runs the recorded commands, with a barrier to the host. */
-static void run(const Host *host, VkCommandBuffer commands) {
-    host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    host_run(host, commands);
-}
-
 /* Reverse segmented scan: maxima of int32_t with the initial value 100. */
 static void scan_segments(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
@@ -144,74 +104,6 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&counts, host, __LINE__);
     guarded_destroy(&rows, host, __LINE__);
     subsweep_plan_destroy(plan);
-}
-
-/* Descending argsort of floats, and a gather by its indices. */
-static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
-    const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort,
-                                                .flags = SUBSWEEP_SORT_DESCENDING_BIT,
-                                                .key_type = SUBSWEEP_ELEMENT_TYPE_F32,
-                                                .values = SUBSWEEP_SORT_VALUES_ARGSORT,
-                                                .algorithm = "radix-8bit"};
-    const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather, .words_per_element = 2};
-    SubsweepScratchRequirements needs;
-    SubsweepSortInfo sort_info = {.struct_size = sizeof sort_info, .count = {.count = COUNT}};
-    SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
-    SubsweepPlan *sort = NULL;
-    SubsweepPlan *gather = NULL;
-    SubsweepAccess sorted, gathers;
-    Memory keys, indices, rows, gathered, scratch;
-    VkCommandBuffer commands;
-    float last = 0.0f;
-    uint32_t i;
-    host_check(subsweep_sort_plan_create(device, &of_sort, &sort), "subsweep_sort_plan_create");
-    host_check(subsweep_gather_plan_create(device, &of_gather, &gather), "subsweep_gather_plan_create");
-    EXPECT(strstr(subsweep_plan_policy(sort), "radix-8bit") != NULL);
-    EXPECT(strlen(subsweep_plan_policy(gather)) > 0);
-    host_check(subsweep_plan_scratch_requirements(sort, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&indices, host, 4 * COUNT, 0);
-    guarded_create(&rows, host, 8 * COUNT, 0);
-    guarded_create(&gathered, host, 8 * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    for (i = 0; i < COUNT; i++) {
-        const float key = (float)(number(i) % 2000) / 8.0f - 100.0f;
-        memcpy(&keys.words[i], &key, sizeof key);
-        memcpy(&rows.words[2 * i], &key, sizeof key);
-        rows.words[2 * i + 1] = i;
-    }
-    sort_info.keys = part(&keys, 0, 4 * COUNT);
-    sort_info.values = part(&indices, 0, 4 * COUNT);
-    sort_info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    gather_info.source = part(&rows, 0, 8 * COUNT);
-    gather_info.indices = sort_info.values;
-    gather_info.destination = part(&gathered, 0, 8 * COUNT);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_sort(sort, commands, &sort_info), "subsweep_cmd_sort");
-    sorted = subsweep_plan_last_access(sort);
-    gathers = subsweep_plan_first_access(gather);
-    EXPECT(sorted.stages == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT && sorted.access == VK_ACCESS_SHADER_WRITE_BIT);
-    EXPECT((gathers.access & VK_ACCESS_SHADER_READ_BIT) != 0);
-    host_barrier(commands, sorted.stages, sorted.access, gathers.stages, gathers.access);
-    host_check(subsweep_cmd_gather(gather, commands, &gather_info), "subsweep_cmd_gather");
-    run(host, commands);
-    for (i = 0; i < COUNT; i++) {
-        float key;
-        memcpy(&key, &gathered.words[2 * i], sizeof key);
-        if (gathered.words[2 * i + 1] != indices.words[i] || (i > 0 && key > last) ||
-            (i > 0 && key == last && indices.words[i] < indices.words[i - 1])) {
-            break;
-        }
-        last = key;
-    }
-    EXPECT(i == COUNT);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&gathered, host, __LINE__);
-    guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&indices, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
-    subsweep_plan_destroy(gather);
-    subsweep_plan_destroy(sort);
 }
 
 /* A sort by 12 bits, from one buffer to the other: three passes of 4 bits leave the result of each form there. */
@@ -514,7 +406,6 @@ int main(void) {
     device = adopt(&host);
     scan_segments(&host, device);
     scan_columns(&host, device);
-    argsort_and_gather(&host, device);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT);

@@ -355,30 +355,6 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     subsweep_plan_destroy(segmented);
 }
 
-static void refuse_gathers(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
-    SubsweepGatherPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
-    SubsweepGatherInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
-    SubsweepScratchRequirements needs = {.size = 1};
-    SubsweepPlan *plan = NULL;
-    REFUSE(subsweep_gather_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "words per element");
-    of_plan.flags = 2;
-    REFUSE(subsweep_gather_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepGatherFlags");
-    of_plan.flags = 0;
-    of_plan.words_per_element = 1;
-    host_check(subsweep_gather_plan_create(device, &of_plan, &plan), "subsweep_gather_plan_create");
-    EXPECT(subsweep_plan_scratch_requirements(plan, 0, 0, &needs) == VK_SUCCESS && needs.size == 0);
-    info.source = info.indices = part(memory, 0, 40);
-    info.destination = part(memory, 20, 40);
-    REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "destination");
-    info.destination.address = 0;
-    REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_NULL, "destination has 40 bytes");
-    info.destination = part(memory, 40, 40);
-    info.indices.size = 36;
-    REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "indices");
-    EXPECT(subsweep_plan_max_count(plan) == UINT64_MAX);
-    subsweep_plan_destroy(plan);
-}
-
 int main(void) {
     const VkBufferUsageFlags usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
     Memory memory, scratch;
@@ -404,7 +380,6 @@ int main(void) {
     commands = host_begin(&host);
     refuse_scans(device, commands, &memory, &scratch);
     refuse_sorts(device, commands, &memory);
-    refuse_gathers(device, commands, &memory);
     host_run(&host, commands);
     for (i = 0; i < 2 * COUNT && memory.words[i] == i && scratch.words[i] == i; i++) {
     }

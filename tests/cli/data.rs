@@ -1,4 +1,4 @@
-//! Results of scans and gathers, in the format of the input.
+//! Results of scans and sorts, in the format of the input.
 
 use ::subsweep::ElementType;
 use ::subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind};
@@ -181,63 +181,6 @@ fn every_algorithm_of_a_scan_gives_the_same() {
             assert!(words(&run_with(&mut command, &bytes(&input)).done()) == expected, "{algorithm}");
         }
     }
-}
-
-/// `rows[indices]`, for rows of `row_words` words.
-fn gathered(rows: &[u32], row_words: usize, indices: &[u32]) -> Vec<u32> {
-    indices.iter().flat_map(|&index| rows[index as usize * row_words..][..row_words].to_vec()).collect()
-}
-
-#[test]
-fn rows_of_every_type_are_gathered() {
-    let folder = Folder::new();
-    let row_count = 701;
-    let indices: Vec<_> = random(1009).iter().map(|word| word % row_count).collect();
-    let raw_indices = folder.file("indices", bytes(&indices));
-    let array_of_indices = folder.file("indices.npy", npy("<u4", "(1009,)", &bytes(&indices)));
-    for (descr, words) in [("<u4", 1), ("<i4", 1), ("<f4", 1), ("<u8", 2), ("<i8", 2), ("<f8", 2)] {
-        for columns in [1, 3, 4] {
-            let row_words = words * columns;
-            let rows = random(row_count as usize * row_words);
-            let shape = |count: u32| match columns {
-                1 => format!("({count},)"),
-                _ => format!("({count}, {columns})"),
-            };
-            let file = npy(descr, &shape(row_count), &bytes(&rows));
-            let expected = npy(descr, &shape(1009), &bytes(&gathered(&rows, row_words, &indices)));
-            for indices in [&raw_indices, &array_of_indices] {
-                let mut command = subsweep(["gather", "-", "--indices", indices]);
-                assert!(run_with(&mut command, &file).done() == expected, "{descr}, {columns} columns");
-            }
-        }
-    }
-}
-
-#[test]
-fn raw_elements_are_gathered_by_indices_from_a_pipe() {
-    let folder = Folder::new();
-    let input = folder.file("in", bytes(&[1, 2, 3, 4, 5, 6]));
-    let output = folder.argument("out");
-    let mut command = subsweep(["gather", &input, "--type", "f64", "--indices", "-", "-o", &output]);
-    assert_eq!(run_with(&mut command, &bytes(&[2, 0, 2])).done(), b"");
-    assert_eq!(words(&folder.read("out")), [5, 6, 1, 2, 5, 6]);
-    assert_eq!(words(&folder.read("in")), [1, 2, 3, 4, 5, 6]);
-}
-
-#[test]
-fn a_gather_without_indices_is_empty() {
-    let folder = Folder::new();
-    let indices = folder.file("indices", npy("<u4", "(0,)", b""));
-    let grid = npy("<f4", "(2, 3)", &[0; 24]);
-    let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &grid).done();
-    assert_eq!(stdout, npy("<f4", "(0, 3)", b""));
-    let none = npy("<u4", "(0,)", b"");
-    let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &none).done();
-    assert_eq!(stdout, none);
-    // An empty raw file is probably the output of a program that failed.
-    let empty = folder.file("empty", b"");
-    let mut command = subsweep(["gather", "-", "--indices", &empty]);
-    run_with(&mut command, &grid).refused(2, "is empty; give it indices");
 }
 
 #[test]

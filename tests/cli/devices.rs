@@ -38,7 +38,6 @@ fn devices_are_listed_for_people_and_for_programs() {
         "scan policy",
         "out of place",
         "sort policy",
-        "gather policy",
         "because",
     ] {
         assert!(text.contains(label), "{label}: {text}");
@@ -48,8 +47,7 @@ fn devices_are_listed_for_people_and_for_programs() {
     // The choice depends on the device.
     let apart = policies["scan_out_of_place"]["policy"].as_str().unwrap();
     assert!(apart.starts_with("chained: ") || apart.starts_with("reduce-then-scan: "), "{policies}");
-    assert!(policies["gather"]["policy"].as_str().unwrap().starts_with("gather: workgroup "), "{policies}");
-    for name in ["scan", "scan_out_of_place", "sort", "gather"] {
+    for name in ["scan", "scan_out_of_place", "sort", "segmented_sort"] {
         assert!(policies[name]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
@@ -141,7 +139,7 @@ fn algorithms_are_listed_with_or_without_a_command() {
 fn help_names_every_command_and_code() {
     let ended = run(without_drivers(&mut subsweep(["--help"])));
     let text = ended.text();
-    let commands = ["devices", "scan", "sort", "gather", "verify", "bench", "inspect"];
+    let commands = ["devices", "scan", "sort", "verify", "bench", "compare", "inspect", "tune"];
     for word in commands.into_iter().chain(["Examples:", "Exit codes:", "SUBSWEEP_DEVICE"]) {
         assert!(text.contains(word), "{word}: {text}");
     }

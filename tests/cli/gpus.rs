@@ -74,7 +74,6 @@ fn commands_that_run_kernels_take_no_compile_only_gpu() {
     for arguments in [
         &["scan", &input, "--type", "u32"][..],
         &["sort", &input, "--type", "u32"],
-        &["gather", &input, "--type", "u32", "--indices", &input],
         &["verify", "--quick"],
         &["bench", "--quick"],
     ] {
@@ -163,7 +162,7 @@ fn several_gpus_are_printed_in_the_given_order() {
         return;
     }
     let device = names.map(|name| format!("gpu:{name}")).join(",");
-    let arguments = ["inspect", "--filter", "gather/gather", "--device", &device];
+    let arguments = ["inspect", "--filter", "scan/scan_tiles", "--device", &device];
     let devices = run(&mut subsweep(arguments.iter().chain(&["--json"]))).json();
     let found: Vec<_> =
         devices.as_array().unwrap().iter().map(|device| device["gpu"].as_str().unwrap()).collect();
@@ -171,7 +170,7 @@ fn several_gpus_are_printed_in_the_given_order() {
     let table = run(&mut subsweep(arguments)).text();
     let blocks: Vec<_> = table.split("\n\n").collect();
     for (block, name) in blocks.iter().zip(names) {
-        assert!(block.starts_with(&format!("gpu:{name}: ")) && block.contains("gather/gather"), "{table}");
+        assert!(block.starts_with(&format!("gpu:{name}: ")) && block.contains("scan/scan_tiles"), "{table}");
     }
     // A pipeline that one GPU lacks is no failure, but one that all lack is.
     let ended = run(&mut subsweep(["inspect", "--filter", "no such kernel", "--device", &device]));
@@ -207,9 +206,9 @@ fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
         return;
     }
     let gpu = ["--device", "gpu:nvidia-ampere", "--json"];
-    let devices = run(&mut subsweep(["inspect", "--filter", "gather/gather"].iter().chain(&gpu))).json();
+    let devices = run(&mut subsweep(["inspect", "--filter", "scan/scan_tiles"].iter().chain(&gpu))).json();
     let ours = &devices[0]["pipelines"][0];
-    let kernel = kernels::GATHER_GATHER.module(&[]);
+    let kernel = kernels::SCAN_SCAN_TILES.module(&[]);
     let mut constants = Vec::new();
     for word in ours["specialization"].as_str().unwrap().split(' ') {
         let (name, value) = word.split_once('=').unwrap();
@@ -218,7 +217,7 @@ fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
         constants.extend(["--constant".to_owned(), format!("{id}={value}")]);
     }
     let folder = Folder::new();
-    let file = folder.file("gather.spv", kernel.spirv);
+    let file = folder.file("scan_tiles.spv", kernel.spirv);
     let arguments = ["inspect", "--spirv", &file].map(str::to_owned).into_iter().chain(constants);
     let devices = run(&mut subsweep(arguments.chain(gpu.map(str::to_owned)))).json();
     let theirs = &devices[0]["pipelines"][0];
@@ -232,7 +231,7 @@ fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
         .refused(2, "--lanes 64: the device has subgroups of 32 to 32 lanes");
     run(&mut subsweep(["inspect", "--spirv", &file, "--constant", "0=1000000"].iter().chain(&gpu))).refused(
         2,
-        "gather.spv: takes 1000000 invocations along a dimension of a workgroup, and the device has 1024 at most",
+        "scan_tiles.spv: takes 1000000 invocations along a dimension of a workgroup, and the device has 1024 at most",
     );
 }
 
@@ -288,7 +287,7 @@ fn the_exit_of_a_child_is_reported() {
         assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
     }
     let folder = Folder::new();
-    let file = folder.file("module.spv", kernels::GATHER_GATHER.module(&[]).spirv);
+    let file = folder.file("module.spv", kernels::SCAN_SCAN_TILES.module(&[]).spirv);
     children("kill -SEGV $$", &[&one[..], &["--spirv", &file]].concat()).refused(
         4,
         "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
@@ -379,7 +378,7 @@ fn children_of(parent: u32) -> Vec<u32> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_child_ends_with_its_parent() {
-    let (folder, module) = (Folder::new(), kernels::GATHER_GATHER.module(&[]).spirv);
+    let (folder, module) = (Folder::new(), kernels::SCAN_SCAN_TILES.module(&[]).spirv);
     let pipe = folder.argument("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     // The child is this program, and waits for a module that never comes.
@@ -447,7 +446,7 @@ fn a_module_from_a_pipe_reaches_every_child() {
 #[test]
 fn invalid_modules_are_refused_before_a_device_is_opened() {
     let folder = Folder::new();
-    let module = kernels::GATHER_GATHER.module(&[]).spirv;
+    let module = kernels::SCAN_SCAN_TILES.module(&[]).spirv;
     let whole = folder.file("whole.spv", module);
     let turned: Vec<u8> = module.chunks_exact(4).flat_map(|word| word.iter().rev().copied()).collect();
     let mut future = module.to_vec();
@@ -492,7 +491,7 @@ fn invalid_modules_are_refused_before_a_device_is_opened() {
         (&["--spirv", &whole, "--constant", "0"], "such as 0=256"),
         (&["--spirv", &whole, "--constant", "0=0"], "has workgroups without invocations"),
         (&["--spirv", &whole, "--policy", "seed"], "leave --algorithm and --policy out"),
-        (&["--spirv", &whole, "--filter", "gather"], "cannot be used with"),
+        (&["--spirv", &whole, "--filter", "scan"], "cannot be used with"),
         (&["--lanes", "32"], "were not provided"),
     ] {
         without_gpus(&[&["inspect"], arguments].concat()).refused(2, what);

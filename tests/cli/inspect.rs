@@ -39,9 +39,7 @@ fn registers_are_reported_without_hardware() {
         assert_eq!(statistic["value"].as_u64(), Some(number("registers")), "{pipeline}");
         keys.push((&pipeline["kernel"], &pipeline["specialization"], &pipeline["lanes"]));
     }
-    for kernel in
-        ["sort/onesweep", "sort/single_workgroup", "sort/chunk_count", "sort/classify", "gather/gather"]
-    {
+    for kernel in ["sort/onesweep", "sort/single_workgroup", "sort/chunk_count", "sort/classify"] {
         let is_seeds = kernel == "sort/chunk_count";
         let is_there = keys.iter().any(|(name, ..)| name.as_str().unwrap().starts_with(kernel));
         assert_eq!(is_there, !is_seeds, "{kernel}: {keys:?}");

@@ -5,27 +5,17 @@
 
 #![cfg(feature = "cli")]
 
+// Every file of this folder is a module.
+automod::dir!("tests/cli");
 #[allow(
     dead_code,
     reason = "for what drivers need in their environment; the rest is of tests with a process a row"
 )]
 #[path = "../common/children.rs"]
 mod children;
-mod compare;
-mod data;
-mod devices;
-mod gpus;
-mod inspect;
-mod refusals;
-mod reports;
-mod segments;
 #[allow(dead_code, reason = "not every driver is needed by name")]
 #[path = "../common/software.rs"]
 mod software;
-mod sorts;
-mod streams;
-mod suites;
-mod tunes;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -4,7 +4,7 @@ use super::*;
 
 /// Expects a refusal of input or options without any driver; an existing output is unchanged.
 #[track_caller]
-fn refused(folder: &Folder, arguments: &[&str], what: &str) {
+pub fn refused(folder: &Folder, arguments: &[&str], what: &str) {
     let output = folder.file("out", "before");
     let before = folder.names();
     let mut command = subsweep(arguments.iter().chain(&["-o", &output]));
@@ -149,42 +149,6 @@ fn invalid_initial_values_and_segments() {
 }
 
 #[test]
-fn invalid_indices() {
-    let folder = Folder::new();
-    let table = folder.file("in.npy", npy("<f8", "(4, 2)", &[0; 64]));
-    let files: [(&[u8], &str); 3] = [
-        (&bytes(&[0, 3, 4, 9]), "index 4 at position 2 is out of range: the table has 4 rows; leave it out"),
-        (&bytes(&[u32::MAX]), "index 4294967295 at position 0 is out of range"),
-        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
-    ];
-    for (bytes, what) in files {
-        let indices = folder.file("indices", bytes);
-        refused(&folder, &["gather", &table, "--indices", &indices], what);
-    }
-    let nowhere = folder.argument("nowhere");
-    refused(&folder, &["gather", &table, "--indices", &nowhere], "cannot be opened");
-    refused(&folder, &["gather", "-", "--indices", "-"], "standard input is one table");
-    let zero = folder.file("zero", [0; 4]);
-    let none = folder.file("none.npy", npy("<u4", "(0,)", b""));
-    refused(
-        &folder,
-        &["gather", &none, "--indices", &zero],
-        "index 0 at position 0 is out of range: the table has 0 rows",
-    );
-    refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
-    let gather = ["gather", &table, "--indices", &zero];
-    let with = |options: &[&'static str]| [&gather[..], options].concat();
-    for policy in ["seed", "seed-bin-by-bin"] {
-        refused(&folder, &with(&["--policy", policy]), "the seed has no gather");
-    }
-    refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
-    refused(&folder, &with(&["--type", "f32"]), "--type says f32");
-    refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
-    let mut command = subsweep(["gather", &table, "--indices", &zero, "-o", &zero]);
-    run(without_drivers(&mut command)).refused(2, "is also the input");
-}
-
-#[test]
 fn values_that_do_not_match_their_keys() {
     let folder = Folder::new();
     let keys = folder.file("keys.npy", npy("<u4", "(4,)", &[0; 16]));
@@ -324,7 +288,6 @@ fn invalid_command_lines() {
         (&["tidy"], "unrecognized subcommand 'tidy'"),
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
-        (&["gather", "a"], "--indices <FILE>"),
         (&["scan", "a", "--op", "sub"], "'sub'"),
         (&["scan", "a", "--type", "u8"], "'u8'"),
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),

@@ -54,7 +54,7 @@ fn one_format_may_take_standard_output() {
     for (option, start) in
         [("--csv", "device,driver,"), ("--markdown", "# subsweep bench"), ("--html", "<!DOCTYPE html>")]
     {
-        let arguments = ["bench", "--quick", "--filter", "gather:words=1*n=65536;", option, "-"];
+        let arguments = ["bench", "--quick", "--filter", "scan:*policy=seed*n=65536;", option, "-"];
         let ended = run(&mut subsweep(arguments));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         assert!(ended.stdout.starts_with(start.as_bytes()), "{option}");

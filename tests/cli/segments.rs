@@ -1,6 +1,6 @@
 //! Segmented sorts of files, compared with sorts of the standard library.
 
-use super::sorts::{Keys, TYPES, gathered};
+use super::sorts::{Keys, TYPES, permuted};
 use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
 
 /// Segment offsets: segments of every size class, empty ones, and keys before the first.
@@ -57,8 +57,8 @@ fn values_move_with_the_keys_of_their_segment() {
     let (output, values_output) = (folder.argument("out"), folder.argument("values_out"));
     let mut command = subsweep(["sort", &input, "--segments", &starts, "--values", &values_path]);
     run(command.args(["-o", &output, "--values-output", &values_output])).done();
-    assert!(folder.read("out") == npy(keys.descr, &shape, &gathered(&payload, keys.size, &indices)));
-    assert!(folder.read("values_out") == npy("<i4", &shape, &gathered(&values, 4, &indices)));
+    assert!(folder.read("out") == npy(keys.descr, &shape, &permuted(&payload, keys.size, &indices)));
+    assert!(folder.read("values_out") == npy("<i4", &shape, &permuted(&values, 4, &indices)));
 }
 
 #[test]

@@ -88,8 +88,8 @@ impl Keys {
     }
 }
 
-/// Elements of `size` bytes, gathered by `indices`.
-pub fn gathered(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
+/// Elements of `size` bytes, in the order of `indices`.
+pub fn permuted(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
     indices.iter().flat_map(|&index| &payload[index * size..][..size]).copied().collect()
 }
 
@@ -107,7 +107,7 @@ fn each_type_is_sorted_as_keys_or_to_a_permutation_in_either_direction() {
             let permutation: Vec<_> = indices.iter().map(|&index| index as u32).collect();
             npy("<u4", &Keys::shape(), &bytes(&permutation))
         } else {
-            npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &indices))
+            npy(keys.descr, &Keys::shape(), &permuted(&payload, keys.size, &indices))
         };
         assert!(stdout == expected, "{}, {options:?}", keys.descr);
     }
@@ -142,7 +142,7 @@ fn values_move_with_their_keys() {
             (0..COUNT as u64).flat_map(|index| (index << 40 | index).to_le_bytes()).collect();
         let values: Vec<u8> = values.chunks(8).flat_map(|value| &value[..value_size]).copied().collect();
         let indices = keys.indices(&payload, false);
-        let moved = gathered(&values, value_size, &indices);
+        let moved = permuted(&values, value_size, &indices);
         let (is_array, descr) = (keys.descr != "<i8", if value_size == 4 { "<f4" } else { "<i8" });
         let file =
             |values: &[u8]| if is_array { npy(descr, &Keys::shape(), values) } else { values.to_vec() };
@@ -151,7 +151,7 @@ fn values_move_with_their_keys() {
         let arguments = ["sort", &input, "--values", &values_path, "--values-output", &values_output];
         let stdout = run(&mut subsweep(arguments.iter().chain(&["-o", &keys_output]))).done();
         assert_eq!(stdout, b"");
-        let sorted = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &indices));
+        let sorted = npy(keys.descr, &Keys::shape(), &permuted(&payload, keys.size, &indices));
         assert!(folder.read("keys_out") == sorted, "{}", keys.descr);
         assert!(folder.read("values_out") == file(&moved), "{}", keys.descr);
     }

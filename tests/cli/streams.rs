@@ -163,7 +163,7 @@ mod unix {
 
         let folder = Folder::new();
         let name = std::ffi::OsStr::from_bytes(b"a\xff.json");
-        let mut command = subsweep(["verify", "--quick", "--filter", "gather:words=1*n=1;", "--json"]);
+        let mut command = subsweep(["verify", "--quick", "--filter", "scan:*n=1;*", "--json"]);
         let ended = run(command.arg(folder.0.path().join(name)));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         assert!(folder.0.path().join(name).exists());

@@ -82,7 +82,7 @@ fn sorts_are_swept_and_printed_with_items_for_each_kind_of_keys() {
 fn invalid_arguments_are_refused_before_a_device_is_opened() {
     for (arguments, what) in [
         (&["tune"][..], "<PRIMITIVE>"),
-        (&["tune", "gather"], "invalid value 'gather'"),
+        (&["tune", "copy"], "invalid value 'copy'"),
         (&["tune", "scan", "--values", "4"], "a scan has no values"),
         (&["tune", "sort", "--values", "3"], "values have 0, 4 or 8 bytes"),
         (&["tune", "sort", "--items", "0"], "0 is not in 1..=1024"),

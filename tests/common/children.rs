@@ -1,6 +1,6 @@
 //! A matrix of rows, each in its own process, since a process uses one driver and reads its environment once.
 //!
-//! Without arguments a test is the parent, which runs every row of the suite and prints a summary. `--row NAME` is the
+//! Without arguments a test is the parent, which runs every row of the suite and prints a summary. `--child NAME` is the
 //! child, followed by the usual test arguments. `cargo test --test TEST -- --list-rows` lists the rows; `-- --rows
 //! NAME` runs the row of that name, or all rows whose names contain it. `--environment NAME` prints the environment of
 //! a row's child.
@@ -37,6 +37,11 @@ pub trait MatrixRow: Sized + Sync + 'static {
     /// Whether the short suite omits the row.
     fn is_of_full_suite(&self) -> bool {
         false
+    }
+
+    /// Whether the row is one of this machine's.
+    fn is_here(&self) -> bool {
+        true
     }
 
     /// Whether inputs take gigabytes in the full suite.
@@ -118,7 +123,7 @@ pub fn note(words: &str) {
 pub fn main<R: MatrixRow>() -> ExitCode {
     let mut arguments: Vec<_> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
-        Some("--row") => {
+        Some("--child") => {
             let name = arguments.drain(1..=2).next_back();
             match R::ALL.iter().find(|row| Some(row.name()) == name.as_deref()) {
                 Some(row) => {
@@ -135,7 +140,7 @@ pub fn main<R: MatrixRow>() -> ExitCode {
             }
         }
         Some("--list-rows") => {
-            R::ALL.iter().for_each(|row| println!("{}", row.name()));
+            R::ALL.iter().filter(|row| row.is_here()).for_each(|row| println!("{}", row.name()));
             ExitCode::SUCCESS
         }
         Some("--environment") if arguments.len() == 3 => print_environment::<R>(&arguments[2]),
@@ -190,7 +195,7 @@ fn run_all<R: MatrixRow>(pattern: &str, arguments: &[String]) -> ExitCode {
     let is_named = |row: &&R| row.name() == pattern;
     let is_meant = |row: &&R| match R::ALL.iter().any(|row| is_named(&row)) {
         true => is_named(row),
-        false => row.name().contains(pattern) && (is_full() || !row.is_of_full_suite()),
+        false => row.name().contains(pattern) && row.is_here() && (is_full() || !row.is_of_full_suite()),
     };
     let rows: Vec<_> = R::ALL.iter().filter(is_meant).collect();
     if rows.is_empty() {
@@ -261,7 +266,7 @@ fn run_row<R: MatrixRow>(row: &R, mut command: Command, arguments: &[String]) ->
     let cache = ShaderCache::new(&command);
     let start = Instant::now();
     let mut child = command
-        .args(["--row", row.name()])
+        .args(["--child", row.name()])
         .args(arguments)
         .env("MESA_SHADER_CACHE_DIR", cache.path())
         .env_remove("SUBSWEEP_DEVICE")

@@ -13,7 +13,7 @@ use subsweep::harness::{BufferLayout, Case, Effort, Work, Workload, verify_cases
 use subsweep::headless::Gpu;
 use subsweep::kernels::PROBE_COPY;
 
-use super::cases::{expect_no_findings, hazards};
+use super::cases::{clean_trial, hazards};
 use super::children::Together;
 use super::dispatched::check_kernels;
 use super::passes::rig::{Alignment, Memory, POISON, Rig, Value, compare, random};
@@ -22,13 +22,8 @@ use super::reduced::Lists;
 use super::rows::Watch;
 
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("canary: {name}"), move || {
-            run(&gpu)?;
-            expect_no_findings(&gpu, "canary")
-        })
-    };
+    let trial =
+        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("canary: {name}"), run);
     let mut trials = vec![
         trial("validation and the hazard checker report a missing transfer barrier", transfer_barrier),
         trial("the hazard checker reports a missing barrier between dispatches", dispatch_barrier),
@@ -184,7 +179,7 @@ fn guards_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
 fn workload(gpu: &Gpu) -> Result<Workload<'_>, Failed> {
     let is_out_of_place = |case: &&Case| match &case.work {
         Work::Scan(scan) => !scan.in_place && scan.misalignment == 0 && case.count >= 4,
-        Work::Sort(_) | Work::SegmentedSort(_) | Work::Gather(_) => false,
+        _ => false,
     };
     let cases = verify_cases(Effort::Quick, gpu.capabilities());
     let case = cases.iter().find(is_out_of_place).ok_or("no such case")?;

@@ -78,19 +78,11 @@ fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
     groups
 }
 
-/// Largest [`size`] of cases from the full table, in the short suite and under GPU-assisted validation.
+/// Largest [`Case::item_count`] of cases from the full table, in the short suite and under GPU-assisted validation.
 const MAX_SIZE: u64 = 65_537;
 
-/// Largest [`size`], in the full suite, of rows without large inputs.
+/// Largest [`Case::item_count`], in the full suite, of rows without large inputs.
 const MAX_SIZE_OF_MOST: u64 = 1 << 17;
-
-/// The number of keys or scanned elements; of a gather, the number of words.
-fn size(case: &Case) -> u64 {
-    match &case.work {
-        Work::Gather(gather) => case.count * u64::from(gather.words),
-        _ => case.count,
-    }
-}
 
 fn cases_of(capabilities: &Capabilities, row: &DriverRow) -> Vec<Case> {
     if row.is_lane_sensitive_alone() {
@@ -107,14 +99,14 @@ fn cases_of(capabilities: &Capabilities, row: &DriverRow) -> Vec<Case> {
     if row.effort() == Effort::Full && !row.has_products() {
         let products = ids(&product_cases(capabilities));
         let is_taken = |case: &Case| {
-            let is_small = size(case) <= MAX_SIZE_OF_MOST && !products.contains(&case.id());
+            let is_small = case.item_count() <= MAX_SIZE_OF_MOST && !products.contains(&case.id());
             // Look-back over many tiles depends on the driver's scheduling.
             is_small || depends_on_progress(&case.work) && case.count.abs_diff(1 << 20) == 1
         };
         cases.retain(is_taken);
     }
     if row.watch == Watch::Bounds {
-        cases.retain(|case| is_worth_watching(case) && size(case) <= MAX_SIZE);
+        cases.retain(|case| is_worth_watching(case) && case.item_count() <= MAX_SIZE);
         if !is_full() {
             // Kernels of two-word elements run under validation in the pass checks.
             cases.retain(|case| element_of(&case.work).is_none_or(|element| element.size() == 4));
@@ -141,7 +133,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
 /// Selected cases of the full table.
 fn chosen(capabilities: &Capabilities, is_it: fn(&Case) -> bool) -> impl Iterator<Item = Case> {
     let full = verify_cases(Effort::Full, capabilities).into_iter();
-    full.filter(move |case| is_it(case) && size(case) <= MAX_SIZE)
+    full.filter(move |case| is_it(case) && case.item_count() <= MAX_SIZE)
 }
 
 fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
@@ -349,6 +341,19 @@ pub fn watched() -> WorkOptions {
 pub fn complaint(messages: Vec<String>) -> Option<String> {
     let about_itself = ["VALIDATION-SETTINGS", "WARNING-Setting"];
     messages.into_iter().find(|message| !about_itself.iter().any(|name| message.starts_with(name)))
+}
+
+/// A trial that also fails for what the validation layer or the hazard checker has reported.
+pub fn clean_trial(
+    gpu: &Arc<Gpu>,
+    name: String,
+    run: impl FnOnce(&Gpu) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    let (gpu, during) = (Arc::clone(gpu), name.clone());
+    Trial::test(name, move || {
+        run(&gpu)?;
+        expect_no_findings(&gpu, &during)
+    })
 }
 
 /// Fails if the validation layer or the hazard checker has reported anything.

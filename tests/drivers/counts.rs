@@ -11,17 +11,12 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error};
 
-use super::cases::expect_no_findings;
+use super::cases::clean_trial;
 use super::passes::rig::{Alignment, Memory, POISON, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("counts: {name}"), move || {
-            run(&gpu)?;
-            expect_no_findings(&gpu, "counts")
-        })
-    };
+    let trial =
+        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("counts: {name}"), run);
     vec![
         trial("a chained scan takes any count on the device", chained),
         trial("a segmented sort takes either count on the device", segmented_sort),

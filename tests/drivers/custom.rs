@@ -7,7 +7,7 @@ use subsweep::Error;
 use subsweep::headless::{Gpu, ScanInputs};
 use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy, SegmentsBy};
 
-use super::cases::expect_no_findings;
+use super::cases::clean_trial;
 use super::fixture;
 use super::passes::rig::random;
 
@@ -34,11 +34,7 @@ macro_rules! custom {
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("custom scan: {name}"), move || {
-            run(&gpu)?;
-            expect_no_findings(&gpu, "custom scan")
-        })
+        clean_trial(gpu, format!("custom scan: {name}"), run)
     };
     vec![
         trial("products of matrices", |gpu| {

@@ -7,14 +7,12 @@ use std::ffi::OsString;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use libtest_mimic::Trial;
-use subsweep::ElementType;
 use subsweep::ash::vk;
 use subsweep::device::{Command, HazardChecker, Trace};
-use subsweep::gather::GatherConfig;
+use subsweep::harness::PipelineSet;
 use subsweep::headless::Gpu;
-use subsweep::scan::{ScanConfig, ScanOperator, SegmentsBy};
-use subsweep::sort::{SortConfig, ValueSize};
 
+use super::PRIMITIVES;
 use super::children::Together;
 use super::reduced::{CHOSEN, Lists, reduced};
 
@@ -57,58 +55,21 @@ pub fn trial(gpu: &Arc<Gpu>) -> Trial {
     Trial::test("quick cases dispatch every kernel of default plans", move || {
         let listener = Listener::of_process();
         let dispatched = listener.dispatched.lock().unwrap_or_else(PoisonError::into_inner);
-        check_kernels(&default_kernels(&gpu)?, &dispatched)?;
-        Ok(())
+        let plans = PRIMITIVES.iter().flat_map(|primitive| (primitive.default_plans)(gpu.capabilities()));
+        let pipelines = PipelineSet::new(gpu.device(), &plans.collect::<Vec<_>>())?;
+        let names: Vec<_> = pipelines.names().collect();
+        Ok(check_kernels(&names.iter().filter_map(|name| name.split(' ').next()).collect(), &dispatched)?)
     })
 }
 
 /// Fails unless each of `kernels` is among the dispatched pipelines.
-pub fn check_kernels(kernels: &BTreeSet<&'static str>, dispatched: &BTreeSet<String>) -> Result<(), String> {
+pub fn check_kernels(kernels: &BTreeSet<&str>, dispatched: &BTreeSet<String>) -> Result<(), String> {
     if dispatched.is_empty() {
         return Err("nothing was dispatched; run the row without a filter".to_owned());
     }
     let dispatched: BTreeSet<_> = dispatched.iter().filter_map(|line| line.split(' ').next()).collect();
     let missing: Vec<_> = kernels.iter().copied().filter(|kernel| !dispatched.contains(kernel)).collect();
     if missing.is_empty() { Ok(()) } else { Err(format!("not dispatched: {}", missing.join(", "))) }
-}
-
-/// The kernels of plans with default policies, for the types and operators that have their own kernels.
-fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
-    let mut kernels = BTreeSet::new();
-    let has_float64 = gpu.capabilities().enabled.shader_float64;
-    let numbers = [
-        (ElementType::U32, ScanOperator::Add),
-        (ElementType::F32, ScanOperator::Min),
-        (ElementType::I64, ScanOperator::Add),
-        (ElementType::F64, ScanOperator::Mul),
-    ];
-    for (element, operator) in numbers.into_iter().filter(|&(e, o)| has_float64 || !o.needs_float64(e)) {
-        let scan = ScanConfig::inclusive(element).operator(operator);
-        let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
-        let segmented = [SegmentsBy::Flags, SegmentsBy::Offsets]
-            .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));
-        let others = [scan.out_of_place(), scan.indirect_count()];
-        for config in plain.into_iter().chain(segmented.into_iter().flatten()).chain(others) {
-            kernels.extend(gpu.plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
-        }
-    }
-    for key in [ElementType::U32, ElementType::U64] {
-        let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
-        for config in [SortConfig::keys(key), SortConfig::argsort(key)].into_iter().chain(pairs) {
-            for config in [config, config.indirect_count()] {
-                kernels.extend(gpu.plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
-            }
-            let segmented = gpu.plan(config)?;
-            kernels.extend(segmented.pipelines().map(|pipeline| pipeline.kernel().name));
-        }
-    }
-    for words in 1..=4 {
-        for config in [GatherConfig::elements(words), GatherConfig::elements(words).indirect_count()] {
-            let plan = gpu.plan(config)?;
-            kernels.extend(plan.pipelines().map(|pipeline| pipeline.kernel().name));
-        }
-    }
-    Ok(kernels)
 }
 
 impl Together for Lists {

@@ -11,18 +11,15 @@ use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, ValueSize};
 use subsweep::{Count, ElementType, Error};
 
-use super::cases::expect_no_findings;
+use super::cases::clean_trial;
 use super::passes::rig::random;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |form: Form| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("forms: {form:?}"), move || {
-            for algorithm in SortAlgorithm::ALL {
-                sorts(&gpu, form, algorithm)?;
-            }
-            expect_no_findings(&gpu, "forms")
-        })
+        let sorts = move |gpu: &Gpu| {
+            SortAlgorithm::ALL.into_iter().try_for_each(|algorithm| sorts(gpu, form, algorithm))
+        };
+        clean_trial(gpu, format!("forms: {form:?}"), sorts)
     };
     [Form::DoubleBuffer, Form::OutOfPlace, Form::DestroysInput].map(trial).into()
 }

@@ -20,25 +20,34 @@ mod faults;
 #[path = "../common/fixture.rs"]
 mod fixture;
 mod forms;
+mod gather;
 mod long_work;
 mod narrow;
 mod passes;
+mod primitive;
 mod races;
 #[path = "../common/reduced.rs"]
 mod reduced;
 mod rows;
+mod scans;
 mod segmented;
 mod slices;
+mod sorts;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use dispatched::Listener;
 use libtest_mimic::Arguments;
+use primitive::Primitive;
 use rows::{DriverRow, Watch};
 use subsweep::Error;
 use subsweep::ash::vk;
 use subsweep::headless::Gpu;
+
+/// The parts of each primitive.
+static PRIMITIVES: [Primitive; 4] =
+    [scans::PRIMITIVE, sorts::PRIMITIVE, segmented::PRIMITIVE, gather::PRIMITIVE];
 
 fn main() -> ExitCode {
     children::main::<DriverRow>()
@@ -100,6 +109,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
         Watch::Usual if row.has_calls() => {
             if row.has_host_trials() {
                 trials.extend(embedding::trials(&gpu));
+                trials.extend(gather::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             trials.extend(long_work::trials(&gpu, row));

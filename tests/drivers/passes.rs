@@ -1,17 +1,16 @@
 //! Pass checks: every kernel alone on the device, compared word for word with its pass model. A failure names the
 //! faulty pass of a primitive.
 
-mod chained;
-mod gather;
-mod levels;
+pub mod chained;
+pub mod levels;
 mod numbers;
-mod onesweep;
-mod operators;
+pub mod onesweep;
+pub mod operators;
 pub mod rig;
-mod scan;
-mod segmented_sort;
-mod sort;
-mod textbook;
+pub mod scan;
+pub mod segmented_sort;
+pub mod sort;
+pub mod textbook;
 
 use std::sync::Arc;
 
@@ -20,11 +19,12 @@ use subsweep::harness::SelfTest;
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
 
+use super::PRIMITIVES;
 use super::rows::DriverRow;
 use rig::{Alignment, Memory, Rig, Selection, Value, compare};
 
 /// Runs one kernel, and compares its output with its pass model.
-type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
+pub type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
 
 /// One trial for each kernel that the row runs, and one that fails if a kernel has no pass model.
 pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
@@ -65,42 +65,10 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
 
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
-    match (stem, variant) {
-        ("scan/level_args", "") => Some(levels::level_args),
-        ("scan/mark_segments", "") => Some(levels::mark_segments),
-        ("scan/reduce" | "scan/downsweep", _) => operators::Rows::of(variant).map(|_| scan::tiles as Check),
-        ("scan/chained", _) => Some(chained::chained),
-        ("scan/scan_tiles", "") => Some(textbook::scan_tiles),
-        ("scan/propagate", "") => Some(textbook::propagate),
-        ("scan/double_blocks", "") => Some(textbook::double_blocks),
-        ("scan/strided", "") => Some(textbook::strided),
-        ("scan/chunk_sum", "u32x1") => Some(textbook::chunk_sum::<1>),
-        ("scan/chunk_sum", "u32x2") => Some(textbook::chunk_sum::<2>),
-        ("scan/chunk_sum", "u32x3") => Some(textbook::chunk_sum::<3>),
-        ("scan/chunk_sum", "u32x4") => Some(textbook::chunk_sum::<4>),
-        ("scan/chunk_prefix", "u32x1") => Some(textbook::chunk_prefix::<1>),
-        ("scan/chunk_prefix", "u32x2") => Some(textbook::chunk_prefix::<2>),
-        ("scan/chunk_prefix", "u32x3") => Some(textbook::chunk_prefix::<3>),
-        ("scan/chunk_prefix", "u32x4") => Some(textbook::chunk_prefix::<4>),
-        ("sort/classify", "") => Some(segmented_sort::classify),
-        ("sort/queue_tiles", "") => Some(segmented_sort::queue_tiles),
-        ("sort/short_segments", _) => Some(segmented_sort::short_segments),
-        ("sort/single_workgroup", _) if variant.starts_with("segmented_") => {
-            Some(segmented_sort::small_segments)
-        }
-        ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("segmented_") => {
-            Some(segmented_sort::long_segments)
-        }
-        ("sort/single_workgroup", _) => Some(sort::single_workgroup),
-        ("sort/count" | "sort/count_bins" | "sort/chunk_count", _) => Some(sort::count),
-        ("sort/scatter" | "sort/chunk_bucket", _) => Some(sort::scatter),
-        ("sort/digit_histogram", _) => Some(onesweep::digit_histogram),
-        ("sort/onesweep", _) => Some(onesweep::onesweep),
-        ("sort/copy", "") => Some(onesweep::copy),
-        ("gather/gather", "") => Some(gather::gather),
-        ("probe/copy", "") => Some(copy),
-        ("probe/self_test", "") => Some(self_test),
-        _ => None,
+    match stem {
+        "probe/copy" => Some(copy),
+        "probe/self_test" => Some(self_test),
+        _ => PRIMITIVES.iter().find_map(|primitive| (primitive.check)(stem, variant)),
     }
 }
 

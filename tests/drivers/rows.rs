@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 use libtest_mimic::Arguments;
+use subsweep::ash::vk;
 use subsweep::device::Capabilities;
 use subsweep::harness::{BufferLayout, Effort};
+use subsweep::headless::{DeviceSelector, Instance};
 
 use super::children::{self, Missing, is_full, is_gate_on, only_driver};
 use super::passes::rig::Selection;
@@ -15,7 +18,7 @@ use super::reduced::Lists;
 pub struct DriverRow {
     name: &'static str,
     driver: Driver,
-    /// Subgroup size that the driver must report.
+    /// Subgroup size that the driver must report; 0 for any.
     lanes: u32,
     pub watch: Watch,
     share: Share,
@@ -56,6 +59,8 @@ enum Driver {
         build: Mesa,
     },
     SwiftShader,
+    /// The driver of this machine's GPU.
+    Gpu,
 }
 
 enum Mesa {
@@ -115,7 +120,7 @@ impl DriverRow {
     /// and under GPU-assisted validation.
     pub fn has_passes(&self) -> bool {
         let is_chosen = match (self.watch, &self.driver) {
-            (Watch::Bounds, _) | (_, Driver::SwiftShader) => true,
+            (Watch::Bounds, _) | (_, Driver::SwiftShader | Driver::Gpu) => true,
             _ => is_full() && !self.is_lane_sensitive_alone() || self.has_doubles_alone(),
         };
         is_chosen && !matches!(self.watch, Watch::Bug(_))
@@ -177,6 +182,7 @@ impl children::MatrixRow for DriverRow {
     type Together = Lists;
 
     const ALL: &'static [Self] = &[
+        DriverRow { name: "gpu", driver: Driver::Gpu, lanes: 0, watch: Watch::Usual, share: Share::Quick },
         // The longest rows start first, so that none runs alone at the end.
         lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Quick),
@@ -208,6 +214,17 @@ impl children::MatrixRow for DriverRow {
         (self.lanes > 32 || is_newer) && !matches!(self.watch, Watch::Bug(_))
     }
 
+    /// A machine without a GPU lacks that row.
+    fn is_here(&self) -> bool {
+        let has_gpu = || -> subsweep::Result<bool> {
+            let candidates = Arc::new(Instance::new(false)?).candidates()?;
+            let best = &candidates[DeviceSelector::Best.position(&candidates)?];
+            let capabilities = best.capabilities();
+            Ok(capabilities.is_some_and(|of| of.identity.device_type != vk::PhysicalDeviceType::CPU))
+        };
+        !matches!(self.driver, Driver::Gpu) || has_gpu().unwrap_or(false)
+    }
+
     fn has_large_inputs(&self) -> bool {
         self.has_products()
     }
@@ -235,6 +252,7 @@ impl children::MatrixRow for DriverRow {
                 installed(manifest.filter(|manifest| manifest.exists()), is_gate_on(&["debian 12"]))
             }
             Driver::SwiftShader => installed(path_in("SUBSWEEP_SWIFTSHADER_ICD"), is_gate_on(&["debian 12"])),
+            Driver::Gpu => Ok(Vec::new()),
         }?;
         if let Driver::Lavapipe { vector_width, .. } = self.driver {
             environment.push(("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string().into()));
@@ -256,7 +274,7 @@ impl children::MatrixRow for DriverRow {
     }
 
     fn ending(&self) -> String {
-        format!(" {} lanes", self.lanes)
+        if self.lanes == 0 { " lanes".to_owned() } else { format!(" {} lanes", self.lanes) }
     }
 
     fn run(&self, arguments: &Arguments) -> ExitCode {

@@ -1,34 +1,91 @@
-//! Segmented sorts: results, refusals, and memory safety with invalid segments.
+//! The parts of segmented sorts, and their results, refusals, and memory safety with invalid segments.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange};
-use subsweep::harness::{SegmentMix, SegmentedSortCase};
+use subsweep::device::{AddressRange, BufferRange, Capabilities, Device};
+use subsweep::harness::{PlanConfig, SegmentMix, SegmentedSortCase};
 use subsweep::headless::Gpu;
 use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm,
     SortConfig, SortPolicy, ValueSize,
 };
-use subsweep::{ElementType, Error};
+use subsweep::{Count, ElementType, Error};
 
-use super::cases::expect_no_findings;
+use super::cases::clean_trial;
+use super::embedding::contract::{COUNT as COUNT_OF_SUBJECTS, Room, Subject};
+use super::faults::work::{Opened, SMALL, SORTED, WHOLE, cold, right_or_unchanged, warm};
 use super::passes::rig::{Alignment, Memory, random};
+use super::passes::{self, Check};
+use super::primitive::Primitive;
+use super::sorts;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("segments: {name}"), move || {
-            run(&gpu)?;
-            expect_no_findings(&gpu, "segments")
-        })
-    };
+    let trial =
+        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("segments: {name}"), run);
     vec![
         trial("slices are sorted by segment", slices),
         trial("mismatched arguments are refused and data is unchanged", refusals),
         trial("segments in any order write no other memory", in_any_order),
     ]
+}
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check,
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a segmented sort", |opened| Ok(opened.gpu.plan(config(&opened.gpu)).map(drop))),
+        warm("sorting segments", WHOLE, sorting),
+    ],
+};
+
+fn check(stem: &str, variant: &str) -> Option<Check> {
+    match (stem, variant) {
+        ("sort/classify", "") => Some(passes::segmented_sort::classify),
+        ("sort/queue_tiles", "") => Some(passes::segmented_sort::queue_tiles),
+        ("sort/short_segments", _) => Some(passes::segmented_sort::short_segments),
+        ("sort/single_workgroup", _) if variant.starts_with("segmented_") => {
+            Some(passes::segmented_sort::small_segments)
+        }
+        ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("segmented_") => {
+            Some(passes::segmented_sort::long_segments)
+        }
+        _ => None,
+    }
+}
+
+fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
+    let configs = sorts::kinds().flat_map(|config| [config, config.indirect_count()]);
+    configs.map(SegmentedSortConfig::from).map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let segments = AddressRange { size: 400, ..room.array(2) };
+    let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).indirect_count();
+    let buffers = SegmentedSortBuffers::new(room.array(0), segments, room.scratch);
+    let few = match room.count() {
+        Count::Indirect { address, .. } => Count::Indirect { address, max: 100 },
+        count => count,
+    };
+    let counts = [(Count::Direct(COUNT_OF_SUBJECTS.into()), Count::Direct(100)), (room.count(), few)];
+    let subject = |count: (Count, Count)| {
+        Subject::new(device, format!("a segmented sort, {:?}", count.0), config, buffers, count)
+    };
+    counts.map(subject).into_iter().collect()
+}
+
+/// An empty segment, and one of all keys.
+fn sorting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let config = config(&opened.gpu);
+    right_or_unchanged(&SMALL, &SORTED, |words| opened.gpu.segmented_sort(config, words, &[0, 0]))
+}
+
+fn config(gpu: &Gpu) -> SegmentedSortConfig {
+    let whole = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
+    let small = SegmentedSortCase { has_small_tiles: true, ..whole };
+    small.config().policy(small.policy(gpu.capabilities()))
 }
 
 const BEGINS: [u32; 8] = [2, 2, 7, 40, 300, 5_000, 5_001, 6_000];

@@ -9,16 +9,11 @@ use subsweep::headless::Gpu;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error, Number};
 
-use super::cases::expect_no_findings;
+use super::cases::clean_trial;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("slices: {name}"), move || {
-            run(&gpu)?;
-            expect_no_findings(&gpu, "slices")
-        })
-    };
+    let trial =
+        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("slices: {name}"), run);
     vec![
         trial("mismatched slices are refused and unchanged", refusals),
         trial("keys, pairs and argsorts give the sorted order", several_types),

@@ -6,30 +6,12 @@ use clap::{Args, Parser, ValueEnum};
 use subsweep::ElementType;
 use subsweep::harness::PolicyName;
 
-use crate::command::Command;
+use crate::Command;
 use crate::device::DeviceChoice;
 use crate::files::{Destination, Source};
 use crate::policy::Algorithm;
 
-const EXAMPLES: &str = "\
-Examples:
-  subsweep devices                                     list devices and their policies
-  subsweep scan counts.npy -o offsets.npy --exclusive  offsets of parts from their lengths
-  subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
-  subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
-  subsweep sort keys.npy -o order.npy --argsort --descending
-  subsweep sort keys.npy -o sorted.npy --segments starts.npy
-  subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements through standard streams
-  subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
-  subsweep verify --quick --device all                 verify every device
-  subsweep bench --filter sort --json report.json      measure the sorts
-  subsweep bench --quick --device all --html page.html measure every device and draw figures
-  subsweep compare before.json after.json              compare two reports case by case
-  subsweep inspect --filter onesweep                   registers and spills of the kernels
-  subsweep inspect --device gpu:all                    the same for GPUs that are not installed
-  subsweep tune sort --device 1                        rank tile shapes for the tuning table
-  subsweep tune sort --device gpu:apple-m1             rank them by the compiler's output alone
-
+const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   1  wrong result, or a regression
@@ -39,7 +21,7 @@ Exit codes:
 
 /// Prefix sums and radix sorts on Vulkan devices
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(version, after_help = after_help(), arg_required_else_help = true)]
 pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
@@ -47,6 +29,17 @@ pub struct Cli {
     /// Options of every command.
     #[command(flatten)]
     pub common: Common,
+}
+
+fn after_help() -> String {
+    let example = |name: &str, (arguments, purpose): &(&str, &str)| {
+        let line = format!("  {:52} {purpose}", format!("subsweep {name} {arguments}"));
+        format!("{}\n", line.trim_end())
+    };
+    let of_command = |(name, examples): &(&str, &[(&str, &str)])| -> String {
+        examples.iter().map(|of| example(name, of)).collect()
+    };
+    format!("Examples:\n{}\n{EXIT_CODES}", Command::EXAMPLES.iter().map(of_command).collect::<String>())
 }
 
 /// Options of every command.
@@ -83,9 +76,19 @@ pub struct Common {
 }
 
 impl Common {
+    /// The policy that `--policy` asks for.
+    pub fn policy_name(&self) -> PolicyName {
+        self.policy.map_or(PolicyName::Default, PolicyKind::name)
+    }
+
+    /// Whether neither an algorithm nor a policy of the seed is asked for.
+    pub fn is_plain(&self) -> bool {
+        self.algorithm.is_none() && self.seed().is_none()
+    }
+
     /// The policy of the seed that `--policy` asks for.
     pub fn seed(&self) -> Option<PolicyName> {
-        self.policy.map(PolicyKind::name).filter(|policy| *policy != PolicyName::Default)
+        Some(self.policy_name()).filter(|policy| *policy != PolicyName::Default)
     }
 }
 

@@ -1,9 +1,12 @@
 //! The subcommands.
 
-use std::ops::Deref;
+use std::fmt::Display;
 
 use anyhow::Result;
-use clap::Subcommand;
+use serde::Serialize;
+use subsweep::Choice;
+use subsweep::device::Capabilities;
+use subsweep::harness::PlanConfig;
 use subsweep::harness::gpus::CompileOnlyGpu;
 
 use crate::args::Common;
@@ -60,25 +63,62 @@ pub enum Need {
     Hardware,
 }
 
+/// What `devices` and `inspect` show of a primitive, as `--algorithm` and `--policy` select it.
+pub struct Shown {
+    /// The policies of typical plans.
+    pub policies: fn(&Common, &Capabilities) -> Vec<ShownPolicy>,
+    /// The plans to inspect, the simplest first: the library's choices for several kinds of work, and every algorithm on
+    /// the simplest.
+    pub plans: fn(&Common, &Capabilities) -> Vec<PlanConfig>,
+}
+
+/// The policy of a plan, as text.
+#[derive(Debug, Serialize)]
+pub struct ShownPolicy {
+    /// The key in `--json`.
+    #[serde(skip)]
+    pub key: &'static str,
+    /// The label in text.
+    #[serde(skip)]
+    pub label: &'static str,
+    /// The policy.
+    pub policy: String,
+    /// The reason of the choice.
+    pub reason: &'static str,
+}
+
+impl ShownPolicy {
+    /// The policy of a plan.
+    pub fn new(key: &'static str, label: &'static str, choice: Choice<impl Display>) -> Self {
+        Self { key, label, policy: choice.policy.to_string(), reason: choice.reason }
+    }
+}
+
+/// Registers the subcommands: each with its name, its arguments, and examples of their use.
+#[macro_export]
 macro_rules! commands {
-    ($($name:literal => $variant:ident($arguments:ty),)+) => {
+    ($($name:literal => $variant:ident($arguments:ty), $examples:expr;)+) => {
         /// The commands.
-        #[derive(Debug, Subcommand)]
-        pub enum Command {
+        #[derive(Debug, clap::Subcommand)]
+        enum Command {
             $(#[command(name = $name)] $variant($arguments),)+
         }
 
         impl Command {
+            /// The commands' names, with examples of their use.
+            const EXAMPLES: &[(&'static str, &'static [(&'static str, &'static str)])] =
+                &[$(($name, &$examples)),+];
+
             /// The name of the command.
-            pub fn name(&self) -> &'static str {
+            fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)+
                 }
             }
         }
 
-        impl Deref for Command {
-            type Target = dyn Run;
+        impl std::ops::Deref for Command {
+            type Target = dyn $crate::command::Run;
 
             fn deref(&self) -> &Self::Target {
                 match self {
@@ -87,17 +127,4 @@ macro_rules! commands {
             }
         }
     };
-}
-
-// In the order of --help.
-commands! {
-    "devices" => Devices(crate::devices::DevicesArgs),
-    "scan" => Scan(crate::scan::ScanArgs),
-    "sort" => Sort(crate::sort::SortArgs),
-    "gather" => Gather(crate::gather::GatherArgs),
-    "verify" => Verify(crate::verify::VerifyArgs),
-    "bench" => Bench(crate::bench::BenchArgs),
-    "compare" => Compare(crate::compare::CompareArgs),
-    "inspect" => Inspect(crate::inspect::InspectArgs),
-    "tune" => Tune(crate::tune::TuneArgs),
 }

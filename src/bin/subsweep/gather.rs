@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
-use subsweep::gather::GatherConfig;
+use subsweep::gather::{GatherConfig, GatherPolicy};
 use subsweep::table::{Table, TableShape, Taken};
 
 use crate::args::{Common, Files};
-use crate::command::Run;
+use crate::command::{Run, Shown, ShownPolicy};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
@@ -107,3 +107,15 @@ fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), En
         None => Ok(()),
     }
 }
+
+/// What `devices` and `inspect` show of gathers; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = GatherPolicy::choose(capabilities, &GatherConfig::elements(1));
+        vec![ShownPolicy::new("gather", "gather policy", choice)]
+    },
+    plans: |common, _| match common.is_plain() {
+        true => [1, 4].map(|words| GatherConfig::elements(words).into()).into(),
+        false => Vec::new(),
+    },
+};

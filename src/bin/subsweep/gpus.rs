@@ -13,8 +13,9 @@ use std::thread;
 use anyhow::{Context as _, Result};
 use subsweep::harness::gpus::{CompileOnlyGpu, NotSetUp, is_noise};
 
+use crate::Command;
 use crate::args::Common;
-use crate::command::{Command, Need};
+use crate::command::Need;
 use crate::error::{Ended, Exit};
 use crate::files::output::print;
 use crate::words::{self, Progress};

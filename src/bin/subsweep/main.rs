@@ -31,8 +31,46 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use args::Cli;
+use command::Shown;
 use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
+
+// In the order of --help.
+commands! {
+    "devices" => Devices(devices::DevicesArgs), [("", "list devices and their policies")];
+    "scan" => Scan(scan::ScanArgs), [
+        ("counts.npy -o offsets.npy --exclusive", "offsets of parts from their lengths"),
+        ("values.npy -o out.npy --op max --reverse --segments starts.npy", ""),
+    ];
+    "sort" => Sort(sort::SortArgs), [
+        ("keys.npy -o sorted.npy --device 1", "on the second device of the list"),
+        ("keys.npy -o order.npy --argsort --descending", ""),
+        ("keys.npy -o sorted.npy --segments starts.npy", ""),
+        ("- --type u32 <keys.bin >sorted.bin", "raw elements through standard streams"),
+    ];
+    "gather" => Gather(gather::GatherArgs), [
+        ("a.npy --indices i.npy -o b.npy", "rows in another order: a[i]"),
+    ];
+    "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
+    "bench" => Bench(bench::BenchArgs), [
+        ("--filter sort --json report.json", "measure the sorts"),
+        ("--quick --device all --html page.html", "measure every device and draw figures"),
+    ];
+    "compare" => Compare(compare::CompareArgs), [
+        ("before.json after.json", "compare two reports case by case"),
+    ];
+    "inspect" => Inspect(inspect::InspectArgs), [
+        ("--filter onesweep", "registers and spills of the kernels"),
+        ("--device gpu:all", "the same for GPUs that are not installed"),
+    ];
+    "tune" => Tune(tune::TuneArgs), [
+        ("sort --device 1", "rank tile shapes for the tuning table"),
+        ("sort --device gpu:apple-m1", "rank them by the compiler's output alone"),
+    ];
+}
+
+/// What `devices` and `inspect` show of each primitive.
+const SHOWN: [Shown; 4] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

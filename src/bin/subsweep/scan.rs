@@ -6,16 +6,19 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use subsweep::ElementType;
+use subsweep::device::Capabilities;
+use subsweep::harness::{PlanConfig, PolicyName};
 use subsweep::headless::ScanInputs;
-use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
 use subsweep::table::{Table, Taken};
 
 use crate::args::{Common, Files, PolicyKind};
-use crate::command::Run;
+use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
+use crate::policy::{self, Algorithm};
 use crate::words::Progress;
-use crate::{device, number, policy, segments};
+use crate::{device, number, segments};
 
 /// Scan an array, or each column of a table: prefix sums, or another operation
 ///
@@ -182,4 +185,60 @@ fn operators() -> impl TypedValueParser<Value = ScanOperator> {
     PossibleValuesParser::new(ScanOperator::ALL.map(value)).try_map(|name| {
         ScanOperator::ALL.into_iter().find(|operator| operator.name() == name).ok_or("it is no operator")
     })
+}
+
+/// What `devices` and `inspect` show of scans.
+pub const SHOWN: Shown = Shown { policies, plans };
+
+fn policies(common: &Common, capabilities: &Capabilities) -> Vec<ShownPolicy> {
+    let shown =
+        |key, label, config| ShownPolicy::new(key, label, policy::of_scan(common, capabilities, &config));
+    let plain = ScanConfig::inclusive(ElementType::U32);
+    vec![
+        shown("scan", "scan policy", plain),
+        shown("scan_out_of_place", "out of place", plain.out_of_place()),
+        shown("scan_u64", "scan of u64", ScanConfig::inclusive(ElementType::U64)),
+    ]
+}
+
+/// Configurations that `inspect` shows; the simplest first.
+const INSPECTED: [ScanConfig; 8] = [
+    ScanConfig::inclusive(ElementType::U32),
+    ScanConfig::exclusive(ElementType::U32),
+    ScanConfig::inclusive(ElementType::U32).reverse(),
+    ScanConfig::inclusive(ElementType::U32).out_of_place(),
+    ScanConfig::inclusive(ElementType::U32).columns(4),
+    ScanConfig::inclusive(ElementType::F32),
+    ScanConfig::inclusive(ElementType::U64),
+    ScanConfig::inclusive(ElementType::U32).segments(SegmentsBy::Offsets),
+];
+
+fn plans(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let asked = match common.algorithm {
+        Some(Algorithm::Scan(algorithm)) => Some(algorithm),
+        Some(Algorithm::Sort(_)) => return Vec::new(),
+        None => None,
+    };
+    let plan = |algorithm, policy: PolicyName, config: ScanConfig| {
+        PlanConfig::from(config.policy(policy.scan(capabilities, algorithm, &config)))
+    };
+    let plainest = INSPECTED[0];
+    match (common.policy_name(), asked) {
+        // The variant without packed counters is one of sorts only.
+        (PolicyName::SeedBinByBin, _) => Vec::new(),
+        // The seed's scan takes rows of few columns only, and has one algorithm.
+        (PolicyName::Seed, _) => {
+            let of = |columns| plan(ScanAlgorithm::ALL[0], PolicyName::Seed, plainest.columns(columns));
+            [1, 4].map(of).into()
+        }
+        (policy, Some(algorithm)) => {
+            let taken = INSPECTED.into_iter().filter(|config| algorithm.refusal(config).is_none());
+            taken.map(|config| plan(algorithm, policy, config)).collect()
+        }
+        (policy, None) => {
+            let chosen = INSPECTED.map(|config| plan(ScanAlgorithm::ALL[0], PolicyName::Chosen, config));
+            let algorithms = ScanAlgorithm::ALL.map(|algorithm| plan(algorithm, policy, plainest));
+            chosen.into_iter().chain(algorithms).collect()
+        }
+    }
 }

@@ -6,16 +6,21 @@ use std::ops::Range;
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
-use subsweep::sort::{SortConfig, SortPlan, ValueSize};
+use subsweep::device::Capabilities;
+use subsweep::harness::{PlanConfig, PolicyName};
+use subsweep::sort::{
+    SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
+};
 use subsweep::table::{Table, TableError, TableShape, Taken};
 
 use crate::args::{Common, Files};
-use crate::command::Run;
+use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
 use crate::files::input::InputProblem;
 use crate::files::{self, Destination, Output, Source};
+use crate::policy::{self, Algorithm};
 use crate::words::Progress;
-use crate::{device, policy, segments};
+use crate::{device, segments};
 
 /// Sort an array, stable, keys alone or with values
 ///
@@ -238,6 +243,67 @@ fn parse_bits(text: &str) -> Result<Range<u32>, String> {
         .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
         .filter(|bits| bits.start <= bits.end)
         .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
+}
+
+/// What `devices` and `inspect` show of sorts.
+pub const SHOWN: Shown = Shown { policies, plans };
+
+/// What `devices` and `inspect` show of segmented sorts; no option changes their policy.
+pub const SHOWN_IN_SEGMENTS: Shown = Shown {
+    policies: |_, capabilities| {
+        let config = SortConfig::keys(ElementType::U32).into();
+        vec![ShownPolicy::new(
+            "segmented_sort",
+            "in segments",
+            SegmentedSortPolicy::choose(capabilities, &config),
+        )]
+    },
+    plans: |common, _| match common.is_plain() {
+        true => INSPECTED.map(|config| SegmentedSortConfig::new(config).into()).into(),
+        false => Vec::new(),
+    },
+};
+
+fn policies(common: &Common, capabilities: &Capabilities) -> Vec<ShownPolicy> {
+    let shown =
+        |key, label, config| ShownPolicy::new(key, label, policy::of_sort(common, capabilities, &config));
+    vec![
+        shown("sort", "sort policy", SortConfig::keys(ElementType::U32)),
+        shown("sort_pairs", "sort of pairs", SortConfig::pairs(ElementType::U32, ValueSize::B4)),
+        shown("sort_u64", "sort of u64", SortConfig::keys(ElementType::U64)),
+    ]
+}
+
+/// Configurations that `inspect` shows; the simplest first.
+const INSPECTED: [SortConfig; 3] = [
+    SortConfig::keys(ElementType::U32),
+    SortConfig::keys(ElementType::U64),
+    SortConfig::pairs(ElementType::U32, ValueSize::B4),
+];
+
+fn plans(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let policy = common.policy_name();
+    let asked = match common.algorithm {
+        Some(Algorithm::Sort(algorithm)) => Some(algorithm),
+        Some(Algorithm::Scan(_)) => return Vec::new(),
+        None => None,
+    };
+    let plan = |algorithm, policy: PolicyName, config: SortConfig| {
+        PlanConfig::from(config.policy(policy.sort(capabilities, algorithm, &config)))
+    };
+    if let Some(algorithm) = asked {
+        return INSPECTED.map(|config| plan(algorithm, policy, config)).into();
+    }
+    let is_taken = |algorithm: &SortAlgorithm| policy == PolicyName::Default || algorithm.is_of_seed();
+    let algorithms = SortAlgorithm::ALL.into_iter().filter(is_taken);
+    let algorithms = algorithms.map(|algorithm| plan(algorithm, policy, INSPECTED[0]));
+    match policy {
+        PolicyName::Default => {
+            let chosen = INSPECTED.map(|config| plan(SortAlgorithm::ALL[0], PolicyName::Chosen, config));
+            chosen.into_iter().chain(algorithms).collect()
+        }
+        _ => algorithms.collect(),
+    }
 }
 
 #[cfg(test)]

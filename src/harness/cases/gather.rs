@@ -14,7 +14,6 @@ use crate::harness::inputs::Input;
 use crate::harness::inspection::PlanConfig;
 use crate::harness::workload::{Needs, Operands, Prepared};
 use crate::headless::Gpu;
-use crate::reference::oracle;
 
 /// Parameters of a gather. The case's input is the distribution of the indices; the source is random and has as many
 /// elements as are gathered.
@@ -51,6 +50,13 @@ impl GatherCase {
         } else {
             GatherPolicy::choose(capabilities, &self.config()).policy
         }
+    }
+
+    /// The elements of `element_words` words at `indices` of the source; zeros for an index beyond it.
+    pub fn gathered(source: &[u32], element_words: usize, indices: &[u32]) -> Vec<u32> {
+        let (elements, zeros) = (source.chunks_exact(element_words), vec![0; element_words]);
+        let element = |&index: &u32| elements.clone().nth(index as usize).unwrap_or(&zeros);
+        indices.iter().flat_map(element).copied().collect()
     }
 
     /// Elements per workgroup with one word per access.
@@ -115,13 +121,20 @@ impl PrimitiveCase for GatherCase {
         self.config().element_size()
     }
 
-    fn seed(&self, count: u64) -> u64 {
+    fn variant(&self) -> String {
+        format!("{} words", self.words)
+    }
+
+    fn item_count(&self, count: u64) -> u64 {
         count * u64::from(self.words)
     }
 
+    fn seed(&self, count: u64) -> u64 {
+        self.item_count(count)
+    }
+
     fn generate(&self, count: u64, _: Input) -> [Vec<u32>; 2] {
-        let word_count = count * u64::from(self.words);
-        [Input::Uniform.generate(word_count as usize, self.seed(count)), Vec::new()]
+        [Input::Uniform.generate(self.item_count(count) as usize, self.seed(count)), Vec::new()]
     }
 
     fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
@@ -150,7 +163,7 @@ impl PrimitiveCase for GatherCase {
                 plan.record(recorder, &buffers.scratch(ranges.scratch), ranges.count(counted))
             }),
             expected: Box::new(move |source| {
-                let gathered = oracle::gather(source, words, &indices[..count as usize]);
+                let gathered = Self::gathered(source, words, &indices[..count as usize]);
                 (Expected::exact(gathered), Vec::new())
             }),
             look_back: None,
@@ -251,5 +264,15 @@ mod tests {
         }
         assert_eq!(GatherCase::elements(1).indices(Input::Reversed, 3, 3), [2, 1, 0]);
         assert_eq!(GatherCase::elements(1).indices(Input::Uniform, 0, 2), [0, 0]);
+    }
+
+    #[test]
+    fn a_gather_copies_whole_elements_and_zeros_for_indices_out_of_bounds() {
+        assert_eq!(
+            GatherCase::gathered(&[10, 11, 20, 21, 30, 31], 2, &[2, 0, 2, 3]),
+            [30, 31, 10, 11, 30, 31, 0, 0]
+        );
+        assert_eq!(GatherCase::gathered(&[5, 6, 7], 1, &[u32::MAX, 1]), [0, 6]);
+        assert_eq!(GatherCase::gathered(&[], 4, &[0]), [0; 4]);
     }
 }

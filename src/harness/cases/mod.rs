@@ -115,6 +115,14 @@ impl PolicyName {
         }
     }
 
+    /// The variant of a case: its algorithm, and its policy unless that is the default.
+    fn variant(self, algorithm: &str) -> String {
+        match self {
+            Self::Default => algorithm.to_owned(),
+            policy => format!("{algorithm}, {}", policy.name()),
+        }
+    }
+
     /// Whether the policy has small tiles.
     pub const fn is_small(self) -> bool {
         matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate)
@@ -207,6 +215,16 @@ impl Case {
     /// The stable id: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
         format!("{};n={};input={}", self.work, self.count, self.input)
+    }
+
+    /// Its algorithm and policy, or what distinguishes it from other cases of the primitive.
+    pub fn variant(&self) -> String {
+        self.work.parameters().variant()
+    }
+
+    /// The number of items that tiles hold: elements, unless they are long.
+    pub fn item_count(&self) -> u64 {
+        self.work.parameters().item_count(self.count)
     }
 
     /// The seed of the input's random numbers.

@@ -32,6 +32,14 @@ pub trait PrimitiveCase: fmt::Display {
         0
     }
 
+    /// Its algorithm and policy, or what distinguishes it from other cases of the primitive, for comparisons.
+    fn variant(&self) -> String;
+
+    /// The number of items of `count` rows that tiles hold: the rows, unless they are long.
+    fn item_count(&self, count: u64) -> u64 {
+        count
+    }
+
     /// Generates `count` rows of input as words, and the values that are moved with them.
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2];
 

@@ -73,7 +73,7 @@ fn a_page_has_every_case_with_its_numbers() {
         "AMD EPYC",
         "bench --quick --device all",
         "copy kernel, 100 %, llvmpipe",
-        "gather, SwiftShader Device",
+        "chained, SwiftShader Device",
         "2<tspan",
     ] {
         assert!(page.contains(part), "{part}");

@@ -197,8 +197,8 @@ impl Algorithm<Scan> for Chained {
         let state_size = self.state_size(count);
         ScratchLayout {
             state_size,
-            state: cursor.take(state_size),
-            initial: cursor.take(if self.has_initial { self.row_size } else { 0 }),
+            state: cursor.take("ticket and look-back state", state_size),
+            initial: cursor.take("initial value", if self.has_initial { self.row_size } else { 0 }),
             level_args: LevelArgs::take(cursor, self.level_args.as_ref()),
         }
     }

@@ -23,7 +23,7 @@ impl Levels {
         let mut tiles = count.div_ceil(tile_items.into());
         while tiles > 1 {
             levels.counts[levels.len] = tiles;
-            levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(row_size));
+            levels.offsets[levels.len] = cursor.take("aggregates of tiles", tiles.saturating_mul(row_size));
             levels.len += 1;
             tiles = tiles.div_ceil(tile_items.into());
         }

@@ -161,12 +161,14 @@ impl ScratchLayout {
         let mut heads = [0; Levels::MAX];
         if shape.is_segmented {
             let above = heads.iter_mut().zip(levels.counts).take(levels.len).skip(1);
-            above.for_each(|(offset, count)| *offset = cursor.take(count.saturating_mul(4)));
+            above
+                .for_each(|(offset, count)| *offset = cursor.take("heads of tiles", count.saturating_mul(4)));
         }
-        let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
-        let initial = take(shape.has_initial, shape.row_size);
-        let level_args = take(shape.has_indirect_count, LevelArgs::size(levels.len as u64));
-        let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
+        let mut take = |name, is_needed, size| if is_needed { cursor.take(name, size) } else { 0 };
+        let initial = take("initial value", shape.has_initial, shape.row_size);
+        let level_args =
+            take("level arguments", shape.has_indirect_count, LevelArgs::size(levels.len as u64));
+        let head_bits = take("head bits", shape.by_offsets, count.div_ceil(32).saturating_mul(4));
         Self { levels, heads, initial, level_args, head_bits }
     }
 }

@@ -74,7 +74,7 @@ impl Algorithm<Scan> for Strided {
     /// The other buffer.
     fn layout(&self, cursor: &mut ScratchCursor, max_count: u64) -> u64 {
         let count = if max_count < 2 { 0 } else { max_count };
-        cursor.take(count.saturating_mul(self.row_size))
+        cursor.take("the other buffer", count.saturating_mul(self.row_size))
     }
 
     fn record(

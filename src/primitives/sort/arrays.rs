@@ -27,10 +27,11 @@ impl AltLayout {
         if !has_array_in_scratch(config.form, pass_count) {
             return Self::default();
         }
-        let mut keys = || cursor.take(count.saturating_mul(config.key_size()));
-        let first = keys();
-        let keys = [first, if config.is_argsort() { keys() } else { first }];
-        Self { keys, values: cursor.take(count.saturating_mul(config.value_size())) }
+        let size = count.saturating_mul(config.key_size());
+        let first = cursor.take("alternate keys", size);
+        let second = if config.is_argsort() { cursor.take("second alternate keys", size) } else { first };
+        let values = cursor.take("alternate values", count.saturating_mul(config.value_size()));
+        Self { keys: [first, second], values }
     }
 }
 

@@ -24,13 +24,13 @@ impl ValueSize {
     /// The size of `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] unless that is 4 or 8. For other sizes use an argsort and a gather.
+    /// [`Error::Unsupported`] unless that is 4 or 8. For other sizes use an argsort, and reorder the values by its indices.
     pub const fn new(bytes: usize) -> Result<Self> {
         match bytes {
             4 => Ok(Self::B4),
             8 => Ok(Self::B8),
             _ => Err(Error::Unsupported {
-                reason: "a sort carries values of 4 or 8 bytes; argsort, and gather others",
+                reason: "a sort carries values of 4 or 8 bytes; for others use an argsort",
             }),
         }
     }

@@ -173,9 +173,9 @@ impl DigitHistogram {
         let portions = tile_count.div_ceil(self.passes.portion_tiles.into()).clamp(1, u32::MAX.into());
         let dispatches = portions.saturating_mul(self.passes.count.into());
         DigitHistogramLayout {
-            state: cursor.take(STATE_SIZE),
-            dispatch_args: cursor.take(DispatchArgs::size(dispatches + 1)),
-            bins: cursor.take(dispatches.saturating_mul(self.bins_size())),
+            state: cursor.take("bits that are set, and clear, in some key", STATE_SIZE),
+            dispatch_args: cursor.take("dispatch arguments", DispatchArgs::size(dispatches + 1)),
+            bins: cursor.take("bins", dispatches.saturating_mul(self.bins_size())),
             levels: LevelArgs::take(cursor, self.level_args.as_ref()),
             portion_count: portions as u32,
         }

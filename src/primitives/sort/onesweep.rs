@@ -136,7 +136,7 @@ impl Algorithm<Sort> for Onesweep {
         let histogram = self.histogram.layout(cursor, count);
         let tickets_size = u64::from(histogram.portion_count) * TICKETS_SIZE;
         let state_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
-        let state = cursor.take(state_size);
+        let state = cursor.take("tickets and descriptors", state_size);
         ScratchLayout {
             zeroed_size: cursor.size,
             histogram,

@@ -1,8 +1,7 @@
 //! Pass models: one pure function for each pass, which its kernel's header names.
 //!
 //! A model covers a whole pass, so that tests can compare the passes of an algorithm, in sequence, with the
-//! oracle for tiles of any size. A pass that is a primitive needs no model: `gather.comp` is
-//! [`gather`](super::oracle::gather), and a copy equals its source.
+//! oracle for tiles of any size. A pass that is a whole primitive, or a copy, needs no model.
 
 pub mod digit_histogram;
 pub mod scan;

@@ -8,7 +8,6 @@ use std::sync::Mutex;
 use libtest_mimic::Failed;
 use subsweep::ash::{self, vk};
 use subsweep::device::{AddressRange, CommandCounts, Device, Recorder, TimestampSlots};
-use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
@@ -235,7 +234,6 @@ fn refusals_record_nothing(
     let room = unused_memory();
     let scan = ScanPlan::new(device, ScanConfig::inclusive(ElementType::U32))?;
     let sort = SortPlan::new(device, SortConfig::keys(ElementType::U32))?;
-    let gather = GatherPlan::new(device, GatherConfig::elements(1))?;
     let few = AddressRange { size: 4, ..room.arrays.addresses() };
     let count = 1000u64;
     let mut slots = TimestampSlots::new(pool, 0, QUERY_COUNT);
@@ -246,7 +244,6 @@ fn refusals_record_nothing(
     let refused = [
         scan.record(&mut recorder, &ScanBuffers::in_place(few, scratch), count),
         sort.record(&mut recorder, &SortBuffers::new(few, scratch), count),
-        gather.record(&mut recorder, &GatherBuffers::new(few, few, few), count),
     ];
     for refused in refused {
         assert!(matches!(refused, Err(Error::RangeTooSmall { .. })), "{refused:?}");

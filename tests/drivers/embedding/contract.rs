@@ -8,18 +8,12 @@ use subsweep::ash::vk;
 use subsweep::device::{
     Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
 };
-use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
-use subsweep::scan::{
-    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy, SegmentsBy,
-};
-use subsweep::sort::{
-    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig,
-    SortPlan, SortPolicy, ValueSize,
-};
-use subsweep::{Count, ElementType, Error, Result};
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::{Config, Count, Counts, ElementType, Error, Plan, Primitive, Result};
 
+use super::super::PRIMITIVES;
 use super::host::{Host, HostMemory, expect_no_messages, record_barrier, record_host_barrier, submit};
 
 /// Elements of each recording: more than a single workgroup sorts, and more than one tile.
@@ -45,140 +39,61 @@ pub struct Room {
     pub scratch: BufferRange,
 }
 
+impl Subject {
+    /// A plan of `config` with a recording of up to `max` elements.
+    pub fn new<C: Config>(
+        device: &Device,
+        name: impl Into<String>,
+        config: C,
+        buffers: <C::Primitive as Primitive>::Buffers,
+        count: impl Into<<C::Primitive as Primitive>::Count>,
+    ) -> Result<Self>
+    where
+        <C::Primitive as Primitive>::Buffers: 'static,
+        <C::Primitive as Primitive>::Count: 'static,
+    {
+        let plan = Arc::new(Plan::<C::Primitive>::new(device, config)?);
+        let (counted, count) = (Arc::clone(&plan), count.into());
+        let scratch_size = plan.scratch_requirements(count.max()).size;
+        let ends = plan
+            .scratch_arrays(count.max())
+            .into_iter()
+            .map(|array| (array.offset, array.offset + array.size));
+        let last = ends.fold(0, |end, array| if array.0 >= end { array.1 } else { u64::MAX });
+        assert!(
+            (last..last + 16).contains(&scratch_size),
+            "arrays overlap, or fill {last} of {scratch_size} bytes"
+        );
+        Ok(Self {
+            name: name.into(),
+            first: plan.first_access(),
+            last: plan.last_access(),
+            scratch_size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
+            commands: Box::new(move || counted.commands(&buffers, count)),
+        })
+    }
+}
+
 impl Room {
     pub const ARRAYS_SIZE: u64 = 256 + 4 * SIZE;
     /// More scratch than any subject needs.
     pub const SCRATCH_SIZE: u64 = 1 << 20;
 
-    fn array(&self, index: u64) -> AddressRange {
+    pub fn array(&self, index: u64) -> AddressRange {
         self.arrays.slice(256 + index * SIZE, SIZE).addresses()
     }
 
-    fn count(&self) -> Count {
+    pub fn count(&self) -> Count {
         Count::Indirect { address: self.arrays.address, max: COUNT }
     }
 }
 
-/// Plans of each kind, with counts from the host and GPU-resident counts.
+/// Plans of each primitive, with direct and indirect counts.
 pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let mut subjects = Vec::new();
-    let [first, second, third] = [0, 1, 2].map(|index| room.array(index));
-    let host = Count::Direct(COUNT.into());
-
-    let tiles = ScanPolicy::tiled(64, 4, 4);
-    let plain = ScanConfig::inclusive(ElementType::U32);
-    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().indirect_count();
-    let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
-    let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
-    let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
-    let initial = InitialValue::host(&[7u32])?;
-    let apart = ScanBuffers::new(first, second, room.scratch);
-    let in_place = ScanBuffers::in_place(first, room.scratch);
-    for (name, config, buffers, count) in [
-        ("a scan", plain.policy(tiles), apart, host),
-        ("a scan in place of a count on the device", plain.indirect_count(), in_place, room.count()),
-        ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
-        ("a chained scan", chained, apart, host),
-        ("a chained scan of a count on the device", chained.indirect_count(), apart, room.count()),
-        ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
-        ("scan-then-propagate", of(ScanAlgorithm::ScanThenPropagate), in_place, host),
-        ("the seed's scan", plain.policy(ScanPolicy::seed()), in_place, host),
-        ("block doubling", of(ScanAlgorithm::BlockDoubling), apart, host),
-        ("the strided scan", of(ScanAlgorithm::Strided), apart, host),
-    ] {
-        let plan = Arc::new(ScanPlan::new(device, config)?);
-        let counted = Arc::clone(&plan);
-        subjects.push(Subject {
-            name: name.to_owned(),
-            first: plan.first_access(),
-            last: plan.last_access(),
-            scratch_size: plan.scratch_requirements(COUNT.into()).size,
-            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
-            commands: Box::new(move || counted.commands(&buffers, count)),
-        });
-    }
-
-    let capabilities = device.capabilities();
-    for algorithm in SortAlgorithm::ALL {
-        if algorithm == SortAlgorithm::SingleWorkgroup {
-            continue;
-        }
-        let config = SortConfig::argsort(ElementType::U32).indirect_count();
-        let config = config.policy(SortPolicy::tuned(algorithm, capabilities, &config));
-        let buffers = SortBuffers::new(first, room.scratch).values(second);
-        for count in [host, room.count()] {
-            let plan = Arc::new(SortPlan::new(device, config)?);
-            let counted = Arc::clone(&plan);
-            subjects.push(Subject {
-                name: format!("{}, {count:?}", algorithm.name()),
-                first: plan.first_access(),
-                last: plan.last_access(),
-                scratch_size: plan.scratch_requirements(COUNT.into()).size,
-                record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
-                commands: Box::new(move || counted.commands(&buffers, count)),
-            });
-        }
-    }
-
-    for (name, config, count) in [
-        ("a sort in one workgroup", SortConfig::keys(ElementType::U32).indirect_count(), 100u32),
-        ("a sort of keys that is copied back", SortConfig::keys(ElementType::U32).bits(0..8), COUNT),
-        ("a sort of pairs", SortConfig::pairs(ElementType::U32, ValueSize::B4).descending(), COUNT),
-    ] {
-        let policy = if count < COUNT {
-            SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, capabilities, &config)
-        } else {
-            SortPolicy::tuned(SortAlgorithm::Radix8Bit, capabilities, &config)
-        };
-        let plan = Arc::new(SortPlan::new(device, config.policy(policy))?);
-        let counted = Arc::clone(&plan);
-        let buffers = SortBuffers::new(first, room.scratch);
-        let buffers = if config.value_size() > 0 { buffers.values(second) } else { buffers };
-        let count = Count::Direct(count.into());
-        subjects.push(Subject {
-            name: name.to_owned(),
-            first: plan.first_access(),
-            last: plan.last_access(),
-            scratch_size: plan.scratch_requirements(count.max()).size,
-            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
-            commands: Box::new(move || counted.commands(&buffers, count)),
-        });
-    }
-
-    let segments = AddressRange { size: 400, ..third };
-    let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).indirect_count();
-    let buffers = SegmentedSortBuffers::new(first, segments, room.scratch);
-    let few = match room.count() {
-        Count::Indirect { address, .. } => Count::Indirect { address, max: 100 },
-        count => count,
-    };
-    for counts in [(host, Count::Direct(100)), (room.count(), few)] {
-        let plan = Arc::new(SegmentedSortPlan::new(device, config)?);
-        let counted = Arc::clone(&plan);
-        let (count, segment_count) = counts;
-        subjects.push(Subject {
-            name: format!("a segmented sort, {count:?}"),
-            first: plan.first_access(),
-            last: plan.last_access(),
-            scratch_size: plan.scratch_requirements((COUNT.into(), 100)).size,
-            record: Box::new(move |recorder| plan.record(recorder, &buffers, (count, segment_count))),
-            commands: Box::new(move || counted.commands(&buffers, (count, segment_count))),
-        });
-    }
-
-    let config = GatherConfig::elements(1);
-    for (config, count) in [(config, host), (config.indirect_count(), room.count())] {
-        let plan = Arc::new(GatherPlan::new(device, config)?);
-        let counted = Arc::clone(&plan);
-        let buffers = GatherBuffers::new(first, second, third).scratch(room.scratch);
-        subjects.push(Subject {
-            name: format!("a gather, {count:?}"),
-            first: plan.first_access(),
-            last: plan.last_access(),
-            scratch_size: plan.scratch_requirements(COUNT.into()).size,
-            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
-            commands: Box::new(move || counted.commands(&buffers, count)),
-        });
+    for primitive in &PRIMITIVES {
+        subjects.extend((primitive.subjects)(device, room)?);
     }
     Ok(subjects)
 }

@@ -2,7 +2,7 @@
 
 mod adoption;
 mod commands;
-mod contract;
+pub mod contract;
 mod host;
 mod pipelines;
 mod refusals;
@@ -12,22 +12,16 @@ use std::sync::{Arc, Mutex};
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::vk;
 use subsweep::device::{AddressRange, Barrier, Command, Device, Recorder, Trace};
-use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
-use subsweep::{Count, ElementType, Error, Result};
+use subsweep::{Count, ElementType, Result};
 
-use super::cases::expect_no_findings;
+use super::cases::{clean_trial, expect_no_findings};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
-        let gpu = Arc::clone(gpu);
-        Trial::test(format!("embedding: {name}"), move || {
-            run(&gpu)?;
-            expect_no_findings(&gpu, "embedding")
-        })
-    };
+    let trial =
+        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("embedding: {name}"), run);
     vec![
         trial("an adopted device runs plans and outlives them", adoption::adopted_devices),
         trial("a device without a required feature or function is refused", adoption::refused_devices),
@@ -45,9 +39,6 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         ),
         trial("timestamps measure the phases of a plan", commands::phase_times),
         trial("mismatched ranges and policies are refused", refusals::plans),
-        trial("a gather of mismatched ranges is refused", refusals::gathers),
-        trial("a gather uses the widest access that its memory allows", gather_accesses),
-        trial("slices of any type are gathered", gathered_slices),
         trial("an empty input records no command", empty_inputs),
         trial("only aligned ranges are accessed by quads", wide_accesses),
         trial("a submission begins and ends with a barrier", outer_barriers),
@@ -61,80 +52,14 @@ const _: () = {
     shareable::<ScanPlan>();
     shareable::<SortPlan>();
     shareable::<SegmentedSortPlan>();
-    shareable::<GatherPlan>();
     shareable::<Device>();
     shareable::<Gpu>();
 };
 
 /// Opens the row's device again, with another trace.
-fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
+pub fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
     let work = WorkOptions { trace: Some(trace), ..WorkOptions::default() };
     Gpu::open(GpuOptions { validation: gpu.is_validated(), work, ..GpuOptions::default() })
-}
-
-/// Records the access width of each gather, in words.
-#[derive(Default)]
-struct Units(Mutex<Vec<u32>>);
-
-impl Trace for Units {
-    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
-        let Command::Dispatch { constants, .. } = command else { return };
-        let units = constants.iter().filter(|(name, _)| *name == "UNIT_WORDS").map(|(_, value)| *value);
-        self.0.lock().unwrap().extend(units);
-    }
-}
-
-fn gather_accesses(gpu: &Gpu) -> Result<(), Failed> {
-    let units = Arc::new(Units::default());
-    let gpu = another(gpu, units.clone())?;
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    gpu.upload(&memory, 0, &[0; 1 << 10])?;
-    for (words, source, destination, expected) in [
-        (1, 0, 2048, 1),
-        (2, 0, 2048, 2),
-        (2, 8, 2056, 2),
-        (2, 4, 2048, 1),
-        (4, 0, 2048, 4),
-        (4, 8, 2048, 1),
-        (4, 0, 2052, 1),
-        (6, 0, 2048, 2),
-        (7, 0, 2048, 1),
-        (8, 16, 2064, 4),
-    ] {
-        let plan = gpu.plan(GatherConfig::elements(words))?;
-        let size = 10 * 4 * u64::from(words);
-        let buffers = GatherBuffers::new(at(source, size), at(1024, 40), at(destination, size));
-        // SAFETY: the memory is this device's and lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) }?;
-        assert_eq!(
-            std::mem::take(&mut *units.0.lock().unwrap()),
-            [expected],
-            "{words}, {source}, {destination}"
-        );
-    }
-    expect_no_findings(&gpu, "accesses of a gather")
-}
-
-fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
-    let letters = [10u64 << 40, 11, 20 << 40, 21, 30, 31];
-    let pairs = GatherConfig::elements(4);
-    assert_eq!(gpu.gather(pairs, &letters, &[2, 0, 3])?, [30, 31, 10 << 40, 11, 0, 0]);
-    assert_eq!(gpu.gather(GatherConfig::elements(1), &[1.5f32, -2.5], &[1, 1, u32::MAX])?, [-2.5, -2.5, 0.0]);
-    assert_eq!(gpu.gather::<i32>(GatherConfig::elements(3), &[], &[0])?, [0; 3]);
-    assert_eq!(gpu.gather(pairs, &letters, &[])?, [0u64; 0]);
-    for words in [1, 3] {
-        let halves = gpu.gather(GatherConfig::elements(words), &[7u64, 8, 9], &[0, 1]);
-        assert!(matches!(halves, Err(Error::Unsupported { .. })), "{words}: {halves:?}");
-    }
-    let ragged = gpu.gather(GatherConfig::elements(10), &letters, &[0]);
-    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 12, columns: 10 }));
-    let mut result = [7u32; 3];
-    gpu.prepare_gather(GatherConfig::elements(2), &[1, 2, 3, 4], &[1], &mut result)?.run()?;
-    assert_eq!(result, [3, 4, 7]);
-    let short = gpu.prepare_gather(GatherConfig::elements(2), &[1, 2, 3, 4], &[1, 0], &mut result);
-    assert_eq!(short.err(), Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
-    Ok(())
 }
 
 /// Counts recorded dispatches and barriers.

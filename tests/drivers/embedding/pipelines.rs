@@ -10,7 +10,6 @@ use std::time::Duration;
 use libtest_mimic::Failed;
 use subsweep::ElementType;
 use subsweep::ash::{self, vk};
-use subsweep::gather::{GatherConfig, GatherPlan};
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanConfig, ScanPlan};
 use subsweep::sort::{SortConfig, SortPlan};
@@ -32,9 +31,9 @@ pub fn shared(gpu: &Gpu) -> Result<(), Failed> {
         let second = SortPlan::new(&device, config)?;
         assert_eq!(device.pipeline_counts().created, created);
         assert!(first.pipelines().zip(second.pipelines()).all(|(first, second)| first.is_same(second)));
-        let gather = GatherPlan::new(&device, GatherConfig::elements(1))?;
+        let scan = ScanPlan::new(&device, ScanConfig::inclusive(ElementType::F32))?;
         assert!(device.pipeline_counts().created > created);
-        assert!(gather.pipelines().all(|one| first.pipelines().all(|other| !one.is_same(other))));
+        assert!(scan.pipelines().all(|one| first.pipelines().all(|other| !one.is_same(other))));
     }
     drop(device);
     // SAFETY: everything made from it is gone.
@@ -176,7 +175,7 @@ pub fn named_first(gpu: &Gpu) -> Result<(), Failed> {
     let raw = unsafe { host.create_device(&needs, std::ptr::null()) }?;
     host.remember_lookup();
     let device = host.adopt(&host.instance_by(slow_names), raw.clone(), needs.enabled())?;
-    let plan = || GatherPlan::new(&device, GatherConfig::elements(1));
+    let plan = || ScanPlan::new(&device, ScanConfig::inclusive(ElementType::U32));
     let (first, second) = thread::scope(|scope| {
         let first = scope.spawn(plan);
         let (step, changed) = &STEP;

@@ -3,7 +3,6 @@
 use libtest_mimic::Failed;
 use subsweep::ash::vk::{self, Handle as _};
 use subsweep::device::{AddressRange, BufferRange, CommandCounts, Pipeline, Recorder};
-use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::scan::{
@@ -330,74 +329,5 @@ fn refused_values(gpu: &Gpu) -> Result<(), Failed> {
             unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) };
         assert_eq!(refused.map(|_| ()), Err(expected));
     }
-    Ok(())
-}
-
-pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let three = GatherConfig::elements(3);
-    let gather = |config, buffers: GatherBuffers, count: Count| {
-        let plan = GatherPlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
-    let (source, indices, destination) = (at(0, 100), at(256, 40), at(512, 120));
-    let ten = Count::Direct(10);
-    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
-    let with =
-        |source, indices, destination| gather(three, GatherBuffers::new(source, indices, destination), ten);
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
-    assert_eq!(with(source, at(256, 36), destination), too_small("indices", 40, 36));
-    assert_eq!(with(source, indices, at(512, 116)), too_small("destination", 120, 116));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
-    assert_eq!(with(at(2, 100), indices, destination), misaligned("source", 2));
-    assert_eq!(with(source, at(257, 40), destination), misaligned("indices", 257));
-    assert_eq!(with(source, indices, at(513, 120)), misaligned("destination", 513));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
-    assert_eq!(with(at(448, 100), indices, destination), overlap("source", "destination"));
-    assert_eq!(with(source, at(628, 40), destination), overlap("indices", "destination"));
-
-    let counted = three.indirect_count();
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
-    let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
-    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
-    assert_eq!(gather(counted, short, on_device(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
-    assert_eq!(gather(counted, buffers, on_device(2049)), misaligned("the count", 2049));
-    assert_eq!(gather(counted, buffers, on_device(520)), overlap("the count", "destination"));
-    assert_eq!(gather(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
-    let across = GatherBuffers::new(source, indices, at(960, 120)).scratch(scratch);
-    assert_eq!(gather(counted, across, on_device(2048)), overlap("destination", "scratch"));
-    let unsupported = gather(three, buffers, on_device(2048));
-    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
-
-    for words in [0, GatherConfig::MAX_WORDS + 1, u32::MAX] {
-        let refused = GatherPlan::new(gpu.device(), GatherConfig::elements(words));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{words}");
-    }
-    for policy in [
-        GatherPolicy::tiled(0, 4),
-        GatherPolicy::tiled(33, 4),
-        GatherPolicy::tiled(64, 0),
-        GatherPolicy::tiled(64, 33),
-        GatherPolicy::tiled(64, 4).with_subgroup_size(3),
-    ] {
-        let refused = GatherPlan::new(gpu.device(), three.policy(policy));
-        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
-    let wide = GatherPlan::new(gpu.device(), three.policy(GatherPolicy::tiled(1 << 16, 4)));
-    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
-
-    // More workgroups than 64 bits count, of elements of 1 GiB.
-    let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);
-    let huge_range = |offset| at(offset, 1 << 60);
-    let buffers = GatherBuffers::new(at(0, 0), huge_range(1 << 61), huge_range(1 << 62));
-    let refused = gather(huge, buffers, Count::Direct(1 << 20));
-    assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
-    assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Direct(0)), Ok(()));
     Ok(())
 }

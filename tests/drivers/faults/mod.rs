@@ -7,7 +7,7 @@
 mod functions;
 mod pipelines;
 mod shim;
-mod work;
+pub mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,18 @@ use subsweep::Error;
 use subsweep::ash::vk;
 
 use super::children::is_full;
+use super::scans;
 use functions::FALLIBLE;
 use shim::{Call, Fault};
-use work::{Opened, PHASES, Phase, WHOLE};
+use work::{Opened, Phase, WHOLE, phases};
 
 pub fn trials(is_validated: bool) -> Vec<Trial> {
     let trial = |name: &str, run: fn(bool) -> Result<(), Failed>| {
         Trial::test(format!("faults: {name}"), move || run(is_validated))
     };
-    let phases =
-        PHASES.iter().map(|phase| Trial::test(format!("faults: {}", phase.name), move || every_fault(phase)));
-    let mut trials: Vec<_> = phases.collect();
+    let of_phase =
+        |phase: &'static Phase| Trial::test(format!("faults: {}", phase.name), move || every_fault(phase));
+    let mut trials: Vec<_> = phases().map(of_phase).collect();
     trials.extend([
         trial("validation reports nothing after a fault", |_| under_validation())
             .with_ignored_flag(!is_validated),
@@ -65,7 +66,7 @@ fn selected(calls: Vec<Call>) -> Vec<(usize, Call)> {
 /// the device. The order of destruction does not depend on other errors.
 fn under_validation() -> Result<(), Failed> {
     let mut seen = BTreeSet::new();
-    for phase in PHASES {
+    for phase in phases() {
         if is_full() {
             seen.clear();
         }
@@ -186,7 +187,7 @@ fn is_abandoned(call: Call, fault: Fault) -> bool {
 
 /// An abandoned device refuses all further work without a call, and keeps the objects that it may use.
 fn check_abandoned(phase: &Phase, device: Opened) -> Result<Option<Opened>, Failed> {
-    for work in [phase.work, work::planning] {
+    for work in [phase.work, scans::planning] {
         let (again, calls) = shim::during(None, || work(&device));
         let again = again?;
         if !again.as_ref().is_err_and(Error::is_fatal) || !calls.is_empty() {
@@ -219,7 +220,7 @@ fn expect_alive(expected: &BTreeMap<vk::ObjectType, usize>) -> Result<(), Failed
 /// The phases call every function of the tables.
 fn every_function(is_validated: bool) -> Result<(), Failed> {
     let mut called = BTreeSet::new();
-    for phase in PHASES {
+    for phase in phases() {
         called.extend(without_fault(phase, is_validated)?.iter().map(|call| call.name));
     }
     let mut known: BTreeSet<_> = FALLIBLE.iter().copied().collect();

@@ -10,15 +10,16 @@ use subsweep::ash::vk;
 use subsweep::harness::PolicyName;
 use subsweep::sort::SortPlan;
 
+use super::super::sorts;
 use super::shim;
-use super::work::{Opened, WHOLE, sort_config};
+use super::work::{Opened, WHOLE};
 
 /// Plans of one configuration share every pipeline, on any threads.
 pub fn once() -> Result<(), Failed> {
     let opened = Opened::new(false, WHOLE)?;
     let device = opened.gpu.device();
     let before = shim::alive();
-    let config = sort_config(&opened.gpu, PolicyName::Default);
+    let config = sorts::config(&opened.gpu, PolicyName::Default);
 
     let (first, created) = creations(|| SortPlan::new(device, config));
     let first = first?;

@@ -5,17 +5,12 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use subsweep::ElementType;
 use subsweep::Result;
-use subsweep::gather::GatherConfig;
-use subsweep::harness::{
-    self, BufferLayout, Effort, PolicyName, SegmentMix, SegmentedSortCase, Workload, verify_cases,
-};
+use subsweep::harness::{self, BufferLayout, Effort, PolicyName, Workload, verify_cases};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
-use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use subsweep::sort::{SegmentedSortConfig, SortAlgorithm, SortConfig, ValueSize};
 
+use super::super::PRIMITIVES;
 use super::super::cases::complaint;
 use super::super::passes::rig::random;
 use super::shim;
@@ -34,35 +29,29 @@ type Work = fn(&Opened) -> Result<Result<()>, Failed>;
 
 /// Submission limits that split nothing, and everything. A limit between them depends on the device's speed.
 pub const WHOLE: Duration = Duration::from_secs(3600);
-const SPLIT: Duration = Duration::ZERO;
+pub const SPLIT: Duration = Duration::ZERO;
 
-const fn cold(name: &'static str, work: Work) -> Phase {
+pub const fn cold(name: &'static str, work: Work) -> Phase {
     Phase { name, is_warm: false, submission_limit: WHOLE, work }
 }
 
-const fn warm(name: &'static str, submission_limit: Duration, work: Work) -> Phase {
+pub const fn warm(name: &'static str, submission_limit: Duration, work: Work) -> Phase {
     Phase { name, is_warm: true, submission_limit, work }
 }
 
-pub const PHASES: &[Phase] = &[
+/// Work of no primitive.
+const OTHERS: &[Phase] = &[
     cold("opening", opening),
     cold("allocating", allocating),
-    cold("planning a scan", planning),
-    cold("planning a scan as the seed does", |opened| Ok(scan_plan(&opened.gpu, PolicyName::Seed))),
-    cold("planning a sort", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Default))),
-    cold("planning a sort as the seed does", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Seed))),
-    cold("planning a segmented sort", |opened| Ok(segmented_sort_plan(&opened.gpu))),
-    cold("planning a gather", |opened| Ok(gather_plan(&opened.gpu))),
     cold("reading the pipeline cache", |opened| Ok(opened.gpu.device().pipeline_cache_data().map(drop))),
     warm("copying in chunks", WHOLE, copying),
-    warm("scanning", WHOLE, scanning),
-    warm("scanning in several submissions", SPLIT, scanning),
-    warm("sorting", WHOLE, sorting),
-    warm("sorting pairs", WHOLE, sorting_pairs),
-    warm("sorting segments", WHOLE, sorting_segments),
-    warm("gathering", WHOLE, gathering),
     warm("verifying", WHOLE, verifying),
 ];
+
+/// All phases.
+pub fn phases() -> impl Iterator<Item = &'static Phase> {
+    OTHERS.iter().chain(PRIMITIVES.iter().flat_map(|primitive| primitive.phases))
+}
 
 impl Phase {
     /// Opens a device for the phase.
@@ -136,28 +125,13 @@ fn allocating(opened: &Opened) -> Result<Result<()>, Failed> {
     Ok(opened.gpu.allocate(300 << 20).map(drop))
 }
 
-/// Creates a plan that no warm phase creates.
-pub fn planning(opened: &Opened) -> Result<Result<()>, Failed> {
-    Ok(scan_plan(&opened.gpu, PolicyName::Default))
-}
-
 /// Several chunks of the staging buffer.
 static LARGE: LazyLock<Vec<u32>> = LazyLock::new(|| random(1, (16 << 18) + 1000));
 static POISON: LazyLock<Vec<u32>> = LazyLock::new(|| vec![0xdead_beef; LARGE.len()]);
 /// Several tiles, and several levels of a scan.
-static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
-static SCANNED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::inclusive_scan(&SMALL, 1));
-static SORTED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::sort(&SMALL, 0..32));
-/// Keys, followed by their indices.
-static PAIRS: LazyLock<Vec<u32>> =
-    LazyLock::new(|| [SMALL.clone(), (0..SMALL.len() as u32).collect()].concat());
-static SORTED_PAIRS: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    let mut pairs: Vec<_> = SMALL.iter().copied().zip(0..).collect();
-    oracle::sort_pairs(&mut pairs, 0..32, false);
-    let (keys, indices): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
-    [keys, indices].concat()
-});
-
+pub static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
+pub static SCANNED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::inclusive_scan(&SMALL, 1));
+pub static SORTED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::sort(&SMALL, 0..32));
 fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
     let copy = |words: &mut [u32]| {
         let buffer = opened.gpu.allocate(size_of_val(words) as u64)?;
@@ -167,77 +141,8 @@ fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
     right_or_unchanged(&POISON, &LARGE, copy)
 }
 
-fn scanning(opened: &Opened) -> Result<Result<()>, Failed> {
-    let config = scan_config(&opened.gpu, PolicyName::Seed);
-    right_or_unchanged(&SMALL, &SCANNED, |words| opened.gpu.scan(config, words))
-}
-
-fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
-    let config = sort_config(&opened.gpu, PolicyName::Seed);
-    right_or_unchanged(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
-}
-
-/// An empty segment, and one of all keys.
-fn sorting_segments(opened: &Opened) -> Result<Result<()>, Failed> {
-    let config = segmented_sort_config(&opened.gpu);
-    right_or_unchanged(&SMALL, &SORTED, |words| opened.gpu.segmented_sort(config, words, &[0, 0]))
-}
-
-fn segmented_sort_plan(gpu: &Gpu) -> Result<()> {
-    gpu.plan(segmented_sort_config(gpu)).map(drop)
-}
-
-fn segmented_sort_config(gpu: &Gpu) -> SegmentedSortConfig {
-    let whole = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
-    let small = SegmentedSortCase { has_small_tiles: true, ..whole };
-    small.config().policy(small.policy(gpu.capabilities()))
-}
-
-fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
-    let backwards: Vec<_> = (0..SMALL.len() as u32 / 4).rev().collect();
-    match opened.gpu.gather(GatherConfig::elements(4), &SMALL, &backwards) {
-        Ok(rows) if rows == oracle::gather(&SMALL, 4, &backwards) => Ok(Ok(())),
-        Ok(_) => Err("the rows are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
-}
-
-fn gather_plan(gpu: &Gpu) -> Result<()> {
-    gpu.plan(GatherConfig::elements(4).indirect_count()).map(drop)
-}
-
-/// Keys and values are both sorted, or both unchanged.
-fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
-    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
-    let capabilities = opened.gpu.capabilities();
-    let config = config.policy(PolicyName::Small.sort(capabilities, SortAlgorithm::Radix4Bit, &config));
-    right_or_unchanged(&PAIRS, &SORTED_PAIRS, |words| {
-        let (keys, values) = words.split_at_mut(words.len() / 2);
-        opened.gpu.sort_pairs(config, keys, values)
-    })
-}
-
-fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
-    let config = ScanConfig::inclusive(ElementType::U32);
-    let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-    config.policy(policy.scan(gpu.capabilities(), algorithm, &config))
-}
-
-fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
-    gpu.plan(scan_config(gpu, policy)).map(drop)
-}
-
-pub fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
-    let config = SortConfig::keys(ElementType::U32);
-    config.policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit, &config))
-}
-
-fn sort_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
-    gpu.plan(sort_config(gpu, policy)).map(drop)
-}
-
 /// Runs work in place: the words must become the right result, or stay unchanged when the work fails.
-fn right_or_unchanged(
+pub fn right_or_unchanged(
     before: &[u32],
     right: &[u32],
     work: impl FnOnce(&mut [u32]) -> Result<()>,
@@ -256,7 +161,7 @@ fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
         let mut cases = verify_cases(Effort::Full, gpu.capabilities()).into_iter();
         let case = cases.find(|case| match &case.work {
             harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 1000,
-            harness::Work::Sort(_) | harness::Work::SegmentedSort(_) | harness::Work::Gather(_) => false,
+            _ => false,
         });
         case.expect("the table has such a case")
     });

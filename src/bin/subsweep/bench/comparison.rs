@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use subsweep::harness::{Case, Measurement, Outcome, PolicyName, Work};
+use subsweep::harness::{Case, Measurement, Outcome};
 
 /// The cases that a preset has measured so far.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Comparison {
             median_ns: measurement.time.median_ns,
         });
         let table = self.tables.entry(case.group()).or_default();
-        table.entry(variant(case)).or_default().insert(case.count, cell);
+        table.entry(case.variant()).or_default().insert(case.count, cell);
     }
 
     /// The cell of a variant in any table; primitives share no algorithm names.
@@ -92,20 +92,6 @@ impl Comparison {
 
 fn cell(table: &Table, name: &str, count: u64) -> Option<Cell> {
     table.get(name)?.get(&count)?.as_ref().ok().copied()
-}
-
-/// The name of a case's variant: its algorithm, and its tuning unless it is the default.
-pub fn variant(case: &Case) -> String {
-    let (algorithm, policy) = match &case.work {
-        Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
-        Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
-        Work::SegmentedSort(_) => return "segmented sort".to_owned(),
-        Work::Gather(gather) => return format!("{} words", gather.words),
-    };
-    match policy {
-        PolicyName::Default => algorithm.to_owned(),
-        policy => format!("{algorithm}, {}", policy.name()),
-    }
 }
 
 /// The width of a column of numbers.

@@ -6,8 +6,6 @@ use std::fmt;
 use subsweep::harness::units::duration;
 use subsweep::harness::{Case, LinearFit, Measurement, Outcome};
 
-use super::comparison::variant;
-
 /// Counts and median times in nanoseconds, by primitive and variant.
 #[derive(Debug, Default)]
 pub struct Scaling {
@@ -20,11 +18,11 @@ impl Scaling {
     pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
         match outcome {
             Ok(measurement) => {
-                let times = self.times.entry((case.group(), variant(case))).or_default();
+                let times = self.times.entry((case.group(), case.variant())).or_default();
                 times.push((case.count as f64, measurement.time.median_ns));
             }
             Err(outcome) => {
-                self.failures.push(format!("{}, {} elements: {outcome}", variant(case), case.count))
+                self.failures.push(format!("{}, {} elements: {outcome}", case.variant(), case.count))
             }
         }
     }
@@ -73,7 +71,7 @@ mod tests {
         let scaling = Scaling {
             times: BTreeMap::from([
                 (key("sort:keys", "onesweep"), vec![(1e3, 12e3), (1e6, 2.01e6)]),
-                (key("gather", "gather"), vec![(1e3, 1e3 + 500.0), (1e6, 501e3)]),
+                (key("scan", "strided"), vec![(1e3, 1e3 + 500.0), (1e6, 501e3)]),
                 (key("scan", "chained"), vec![(1e3, 1e3)]),
             ]),
             failures: vec!["chained, 7 elements: no room".into()],
@@ -81,8 +79,8 @@ mod tests {
         let expected = [
             "",
             "                          fixed  per element  off by at most  counts",
-            "  gather                1.00 µs     500.0 ps             0 %  2",
             "  scan, chained               -            -               -  1",
+            "  scan, strided         1.00 µs     500.0 ps             0 %  2",
             "  sort:keys, onesweep   10.0 µs      2.00 ns             0 %  2",
             "  chained, 7 elements: no room",
         ];

@@ -1,19 +1,14 @@
 //! Report of a device. The field names are those of `--json`, and stable.
 
-use std::fmt::Display;
-
-use serde::Serialize;
-use subsweep::gather::{GatherConfig, GatherPolicy};
+use serde::{Serialize, Serializer};
 use subsweep::harness::gpus::CompileOnlyGpu;
 use subsweep::harness::{Description, SelfTest};
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
-use subsweep::scan::ScanConfig;
-use subsweep::sort::{SegmentedSortPolicy, SortConfig, ValueSize};
-use subsweep::{Choice, ElementType};
 
+use crate::SHOWN;
 use crate::args::Common;
+use crate::command::ShownPolicy;
 use crate::device::Numbered;
-use crate::policy;
 
 /// Report of one device.
 #[derive(Debug, Serialize)]
@@ -43,37 +38,15 @@ pub struct Details {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_test: Option<String>,
     /// The policies, for a usable device.
-    pub policies: Option<Policies>,
+    #[serde(serialize_with = "by_key")]
+    pub policies: Option<Vec<ShownPolicy>>,
 }
 
-/// The policies selected by `--algorithm` and `--policy`.
-#[derive(Debug, Serialize)]
-pub struct Policies {
-    /// A scan of single elements, which may be in place.
-    pub scan: Policy,
-    /// A scan that is never in place.
-    pub scan_out_of_place: Policy,
-    /// A scan of u64.
-    pub scan_u64: Policy,
-    /// A sort of u32 keys.
-    pub sort: Policy,
-    /// A sort of u32 keys with values of 4 bytes.
-    pub sort_pairs: Policy,
-    /// A sort of u64 keys.
-    pub sort_u64: Policy,
-    /// A gather of single elements.
-    pub gather: Policy,
-    /// A segmented sort; no option changes its policy.
-    pub segmented_sort: Policy,
-}
-
-/// A policy as text.
-#[derive(Debug, Serialize)]
-pub struct Policy {
-    /// The policy.
-    pub policy: String,
-    /// The reason of the choice.
-    pub reason: &'static str,
+fn by_key<S: Serializer>(policies: &Option<Vec<ShownPolicy>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match policies {
+        Some(policies) => serializer.collect_map(policies.iter().map(|policy| (policy.key, policy))),
+        None => serializer.serialize_none(),
+    }
 }
 
 impl DeviceReport {
@@ -92,21 +65,8 @@ impl DeviceReport {
             }),
             details: device.description().zip(candidate.capabilities()).map(|(description, capabilities)| {
                 let is_usable = requirements.is_ok();
-                let scan = |config| Policy::new(policy::of_scan(common, capabilities, &config));
-                let sort = |config| Policy::new(policy::of_sort(common, capabilities, &config));
-                let policies = || Policies {
-                    scan: scan(ScanConfig::inclusive(ElementType::U32)),
-                    scan_out_of_place: scan(ScanConfig::inclusive(ElementType::U32).out_of_place()),
-                    scan_u64: scan(ScanConfig::inclusive(ElementType::U64)),
-                    sort: sort(SortConfig::keys(ElementType::U32)),
-                    sort_pairs: sort(SortConfig::pairs(ElementType::U32, ValueSize::B4)),
-                    sort_u64: sort(SortConfig::keys(ElementType::U64)),
-                    segmented_sort: Policy::new(SegmentedSortPolicy::choose(
-                        capabilities,
-                        &SortConfig::keys(ElementType::U32).into(),
-                    )),
-                    gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
-                };
+                let policies =
+                    || SHOWN.iter().flat_map(|shown| (shown.policies)(common, capabilities)).collect();
                 Details {
                     description,
                     // A compile-only GPU cannot run the self-test.
@@ -137,11 +97,5 @@ fn self_test(candidate: &Candidate) -> String {
     match Gpu::open_candidate(candidate.clone(), WorkOptions::default()).and_then(|gpu| SelfTest::run(&gpu)) {
         Ok(verdict) => verdict.to_string(),
         Err(error) => format!("could not run: {error}"),
-    }
-}
-
-impl Policy {
-    fn new(choice: Choice<impl Display>) -> Self {
-        Self { policy: choice.policy.to_string(), reason: choice.reason }
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use subsweep::harness::{Description, Driver, Limits, Subgroups};
 
-use super::report::{Details, DeviceReport, Policy};
+use super::report::{Details, DeviceReport};
+use crate::command::ShownPolicy;
 use crate::device::label;
 use crate::words::escaped;
 
@@ -71,20 +72,9 @@ fn rows(text: &mut String, details: &Details) {
             all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
         );
     }
-    if let Some(policies) = policies {
-        for (label, Policy { policy, reason }) in [
-            ("scan policy", &policies.scan),
-            ("out of place", &policies.scan_out_of_place),
-            ("scan of u64", &policies.scan_u64),
-            ("sort policy", &policies.sort),
-            ("sort of pairs", &policies.sort_pairs),
-            ("sort of u64", &policies.sort_u64),
-            ("in segments", &policies.segmented_sort),
-            ("gather policy", &policies.gather),
-        ] {
-            row(label, policy.clone());
-            row("", format!("because {reason}"));
-        }
+    for ShownPolicy { label, policy, reason, .. } in policies.iter().flatten() {
+        row(label, policy.clone());
+        row("", format!("because {reason}"));
     }
 }
 

@@ -175,6 +175,10 @@ impl PrimitiveCase for ScanCase {
         self.policy(capabilities).to_string()
     }
 
+    fn variant(&self) -> String {
+        self.policy.variant(self.algorithm.name())
+    }
+
     fn row_size(&self) -> u64 {
         self.config().row_size()
     }

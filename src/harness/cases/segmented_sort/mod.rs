@@ -231,6 +231,10 @@ impl PrimitiveCase for SegmentedSortCase {
         self.policy(capabilities).to_string()
     }
 
+    fn variant(&self) -> String {
+        "segmented sort".to_owned()
+    }
+
     fn row_size(&self) -> u64 {
         self.element.size() as u64
     }

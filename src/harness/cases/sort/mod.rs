@@ -245,6 +245,10 @@ impl PrimitiveCase for SortCase {
         self.policy(capabilities).to_string()
     }
 
+    fn variant(&self) -> String {
+        self.policy.variant(self.algorithm.name())
+    }
+
     fn row_size(&self) -> u64 {
         self.element.size() as u64
     }

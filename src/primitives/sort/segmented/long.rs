@@ -162,12 +162,12 @@ impl Long {
         }
         let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
         let alt = AltLayout::take(cursor, &self.config, self.pass_count, count);
-        let segments = cursor.take(capacity.saturating_mul(LONG_SIZE));
-        let tiles = cursor.take(tile_capacity.saturating_mul(4));
+        let segments = cursor.take("list of long segments", capacity.saturating_mul(LONG_SIZE));
+        let tiles = cursor.take("segments of tiles", tile_capacity.saturating_mul(4));
         let count_count = tile_capacity.saturating_mul(RADIX);
-        let counts = cursor.take(count_count.saturating_mul(4));
+        let counts = cursor.take("counts", count_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(count_count).size;
-        let scan = cursor.take(scan_size);
+        let scan = cursor.take("scan of the counts", scan_size);
         ScratchLayout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, alt }
     }
 

@@ -226,11 +226,12 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         let min_extents = [min_extent(&self.config).into(), short + 1, small + 1];
         // Segments are disjoint.
         let capacities = min_extents.map(|extent| segment_count.min(count / extent));
-        let state = cursor.take(STATE_SIZE);
-        let dispatch_args = cursor.take(DispatchArgs::size(DISPATCHES));
+        let state = cursor.take("lengths of the lists", STATE_SIZE);
+        let dispatch_args = cursor.take("dispatch arguments", DispatchArgs::size(DISPATCHES));
         let zeroed_size = cursor.size;
         let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
-        let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
+        let lists =
+            capacities.map(|capacity| cursor.take("list of segments", capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(cursor, count, segment_count.min(count / (large + 1)));
         ScratchLayout { zeroed_size, state, dispatch_args, level_args, capacities, lists, long }
     }

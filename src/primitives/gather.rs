@@ -3,20 +3,181 @@
 //! Applies the permutation of an argsort to values of any size. Indices need not be a permutation: an index may occur
 //! any number of times. An index beyond the source yields an element of zeros, so that `u32::MAX` can denote none.
 
-mod config;
-mod policy;
-
-pub use config::{GatherBuffers, GatherConfig};
-pub use policy::GatherPolicy;
-
 use std::ffi::CStr;
+use std::fmt;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Plan, Primitive, Recordable};
-use super::{Count, ScratchCursor, Tiles};
-use crate::device::{Access, AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
-use crate::error::{Error, Result};
+use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
+use super::{Choice, Count, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup};
+use crate::device::{
+    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
+    push_constants,
+};
+use crate::error::{Error, PolicyConflict, Result, in_range};
 use crate::kernels;
+
+/// Plan of a gather.
+pub type GatherPlan = Plan<Gather>;
+
+/// Configuration of a [`GatherPlan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GatherConfig {
+    words_per_element: u32,
+    has_indirect_count: bool,
+    policy: Option<GatherPolicy>,
+}
+
+impl GatherConfig {
+    /// Maximum size of an element, words: 1 GiB.
+    pub const MAX_WORDS: u32 = 1 << 28;
+
+    /// Elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`]: numbers, rows of a table, or any structs
+    /// of a multiple of 4 bytes.
+    pub const fn elements(words_per_element: u32) -> Self {
+        Self { words_per_element, has_indirect_count: false, policy: None }
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`GatherPolicy::choose`].
+    pub const fn policy(mut self, policy: GatherPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Size of an element, words.
+    pub const fn words_per_element(&self) -> u32 {
+        self.words_per_element
+    }
+
+    /// Size of an element, bytes.
+    pub const fn element_size(&self) -> u64 {
+        self.words_per_element as u64 * 4
+    }
+
+    fn check(&self) -> Result<()> {
+        in_range("words per element of a gather", self.words_per_element, 1..=Self::MAX_WORDS)
+    }
+}
+
+impl Config for GatherConfig {
+    type Primitive = Gather;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// The memory of one recording.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct GatherBuffers {
+    /// Source elements: as many whole elements as the range holds.
+    pub source: AddressRange,
+    /// Indices into `source`, u32.
+    pub indices: AddressRange,
+    /// Gathered elements.
+    pub destination: AddressRange,
+    /// Scratch of [`GatherPlan::scratch_requirements`].
+    pub scratch: BufferRange,
+}
+
+impl GatherBuffers {
+    /// Buffers without scratch, which only indirect counts need.
+    pub fn new(source: AddressRange, indices: AddressRange, destination: AddressRange) -> Self {
+        Self { source, indices, destination, scratch: BufferRange::NONE }
+    }
+
+    /// Sets the scratch.
+    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
+        self.scratch = scratch;
+        self
+    }
+}
+
+impl Buffers<Gather> for GatherBuffers {
+    fn checked(&self, config: &GatherConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let scratch = match count {
+            Count::Direct(_) => ScratchRequirements::new(0),
+            Count::Indirect { .. } => scratch,
+        };
+        let indirect = count.checked_indirect("the count")?;
+        let (count, element_size) = (count.max(), config.element_size());
+        let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);
+        let source = source.prefix("source", source.size)?.aligned("source", 4)?;
+        let indices = self.indices.prefix("indices", count.saturating_mul(4))?.aligned("indices", 4)?;
+        let destination = self.destination.prefix("destination", count.saturating_mul(element_size))?;
+        let destination = destination.aligned("destination", 4)?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [("destination", destination), ("scratch", scratch.addresses())];
+        for read in [("source", source), ("indices", indices), ("the count", indirect)] {
+            check_disjoint(read, &written)?;
+        }
+        check_disjoint(written[0], &written[1..])?;
+        Ok(Self { source, indices, destination, scratch })
+    }
+}
+
+/// Policy of a gather. A tile is as many whole elements as fit `workgroup_size * accesses_per_invocation` accesses of
+/// up to 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct GatherPolicy {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Loads of elements in flight, and stores, per invocation: at most 32.
+    pub accesses_per_invocation: u32,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+}
+
+impl GatherPolicy {
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, _: &GatherConfig) -> Choice<Self> {
+        Choice {
+            policy: Self::tiled(capabilities.max_workgroup_invocations.min(256), 4),
+            reason: "four loads in flight per invocation hide some of the latency of scattered reads",
+        }
+    }
+
+    /// A policy with `workgroup_size` invocations and `accesses_per_invocation` accesses for each.
+    pub const fn tiled(workgroup_size: u32, accesses_per_invocation: u32) -> Self {
+        Self { workgroup_size, accesses_per_invocation, subgroup_size: None }
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Accesses per workgroup.
+    const fn tile_units(&self) -> u32 {
+        self.workgroup_size * self.accesses_per_invocation
+    }
+
+    fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        check_workgroup(self.workgroup_size, capabilities)?;
+        capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
+        // Compilers do not unroll longer loops.
+        PolicyConflict::check_range("accesses_per_invocation", self.accesses_per_invocation, 1..=32)
+    }
+}
+
+impl fmt::Display for GatherPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, accesses_per_invocation, subgroup_size } = self;
+        write!(f, "gather: workgroup {workgroup_size}, {accesses_per_invocation} accesses per invocation")?;
+        match subgroup_size {
+            Some(size) => write!(f, ", subgroups of {size}"),
+            None => Ok(()),
+        }
+    }
+}
 
 push_constants! {
     struct GatherPush for [GATHER_GATHER] {
@@ -29,9 +190,6 @@ push_constants! {
         source_count: u32,
     }
 }
-
-/// Plan of a gather.
-pub type GatherPlan = Plan<Gather>;
 
 /// The primitive of a [`GatherPlan`], and its only algorithm.
 ///

@@ -1,0 +1,116 @@
+//! Gathers: results in the format of the input, and refusals.
+
+use super::refusals::refused;
+use super::*;
+
+/// `rows[indices]`, for rows of `row_words` words.
+fn gathered(rows: &[u32], row_words: usize, indices: &[u32]) -> Vec<u32> {
+    indices.iter().flat_map(|&index| rows[index as usize * row_words..][..row_words].to_vec()).collect()
+}
+
+#[test]
+fn rows_of_every_type_are_gathered() {
+    let folder = Folder::new();
+    let row_count = 701;
+    let indices: Vec<_> = random(1009).iter().map(|word| word % row_count).collect();
+    let raw_indices = folder.file("indices", bytes(&indices));
+    let array_of_indices = folder.file("indices.npy", npy("<u4", "(1009,)", &bytes(&indices)));
+    for (descr, words) in [("<u4", 1), ("<i4", 1), ("<f4", 1), ("<u8", 2), ("<i8", 2), ("<f8", 2)] {
+        for columns in [1, 3, 4] {
+            let row_words = words * columns;
+            let rows = random(row_count as usize * row_words);
+            let shape = |count: u32| match columns {
+                1 => format!("({count},)"),
+                _ => format!("({count}, {columns})"),
+            };
+            let file = npy(descr, &shape(row_count), &bytes(&rows));
+            let expected = npy(descr, &shape(1009), &bytes(&gathered(&rows, row_words, &indices)));
+            for indices in [&raw_indices, &array_of_indices] {
+                let mut command = subsweep(["gather", "-", "--indices", indices]);
+                assert!(run_with(&mut command, &file).done() == expected, "{descr}, {columns} columns");
+            }
+        }
+    }
+}
+
+#[test]
+fn raw_elements_are_gathered_by_indices_from_a_pipe() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[1, 2, 3, 4, 5, 6]));
+    let output = folder.argument("out");
+    let mut command = subsweep(["gather", &input, "--type", "f64", "--indices", "-", "-o", &output]);
+    assert_eq!(run_with(&mut command, &bytes(&[2, 0, 2])).done(), b"");
+    assert_eq!(words(&folder.read("out")), [5, 6, 1, 2, 5, 6]);
+    assert_eq!(words(&folder.read("in")), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_gather_without_indices_is_empty() {
+    let folder = Folder::new();
+    let indices = folder.file("indices", npy("<u4", "(0,)", b""));
+    let grid = npy("<f4", "(2, 3)", &[0; 24]);
+    let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &grid).done();
+    assert_eq!(stdout, npy("<f4", "(0, 3)", b""));
+    let none = npy("<u4", "(0,)", b"");
+    let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &none).done();
+    assert_eq!(stdout, none);
+    // An empty raw file is probably the output of a program that failed.
+    let empty = folder.file("empty", b"");
+    let mut command = subsweep(["gather", "-", "--indices", &empty]);
+    run_with(&mut command, &grid).refused(2, "is empty; give it indices");
+}
+
+#[test]
+fn invalid_indices() {
+    let folder = Folder::new();
+    let table = folder.file("in.npy", npy("<f8", "(4, 2)", &[0; 64]));
+    let files: [(&[u8], &str); 3] = [
+        (&bytes(&[0, 3, 4, 9]), "index 4 at position 2 is out of range: the table has 4 rows; leave it out"),
+        (&bytes(&[u32::MAX]), "index 4294967295 at position 0 is out of range"),
+        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+    ];
+    for (bytes, what) in files {
+        let indices = folder.file("indices", bytes);
+        refused(&folder, &["gather", &table, "--indices", &indices], what);
+    }
+    run(&mut subsweep(["gather", "a"])).refused_with_words(2, "--indices <FILE>");
+    let nowhere = folder.argument("nowhere");
+    refused(&folder, &["gather", &table, "--indices", &nowhere], "cannot be opened");
+    refused(&folder, &["gather", "-", "--indices", "-"], "standard input is one table");
+    let zero = folder.file("zero", [0; 4]);
+    let none = folder.file("none.npy", npy("<u4", "(0,)", b""));
+    refused(
+        &folder,
+        &["gather", &none, "--indices", &zero],
+        "index 0 at position 0 is out of range: the table has 0 rows",
+    );
+    refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
+    let gather = ["gather", &table, "--indices", &zero];
+    let with = |options: &[&'static str]| [&gather[..], options].concat();
+    for policy in ["seed", "seed-bin-by-bin"] {
+        refused(&folder, &with(&["--policy", policy]), "the seed has no gather");
+    }
+    refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
+    refused(&folder, &with(&["--type", "f32"]), "--type says f32");
+    refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
+    let mut command = subsweep(["gather", &table, "--indices", &zero, "-o", &zero]);
+    run(without_drivers(&mut command)).refused(2, "is also the input");
+}
+
+#[test]
+fn compile_only_gpus_gather_nothing() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[3, 1, 2]));
+    let arguments = ["gather", &input, "--type", "u32", "--indices", &input, "--device", "gpu:apple-m1"];
+    run(without_drivers(&mut subsweep(arguments)))
+        .refused(2, "gpu: devices only compile, and gather has to run; name a device of subsweep devices");
+}
+
+#[test]
+fn devices_shows_the_policy() {
+    let devices = run(&mut subsweep(["devices", "--json"])).json();
+    let policy = &devices[0]["policies"]["gather"];
+    assert!(policy["policy"].as_str().unwrap().starts_with("gather: workgroup "), "{policy}");
+    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    assert!(run(&mut subsweep(["devices"])).text().contains("gather policy"));
+}

@@ -1,0 +1,119 @@
+//! The parts of scans.
+
+use libtest_mimic::Failed;
+use subsweep::device::{Capabilities, Device};
+use subsweep::harness::{PlanConfig, PolicyName};
+use subsweep::headless::Gpu;
+use subsweep::scan::{
+    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan,
+};
+use subsweep::{Count, ElementType, Result};
+
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SCANNED, SMALL, SPLIT, WHOLE, cold, right_or_unchanged, warm};
+use super::passes::{Check, chained, levels, operators, scan, textbook};
+use super::primitive::Primitive;
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check,
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a scan", planning),
+        cold("planning a scan as the seed does", |opened| Ok(plan(&opened.gpu, PolicyName::Seed))),
+        warm("scanning", WHOLE, scanning),
+        warm("scanning in several submissions", SPLIT, scanning),
+    ],
+};
+
+fn check(stem: &str, variant: &str) -> Option<Check> {
+    match (stem, variant) {
+        ("scan/level_args", "") => Some(levels::level_args),
+        ("scan/mark_segments", "") => Some(levels::mark_segments),
+        ("scan/reduce" | "scan/downsweep", _) => operators::Rows::of(variant).map(|_| scan::tiles as Check),
+        ("scan/chained", _) => Some(chained::chained),
+        ("scan/scan_tiles", "") => Some(textbook::scan_tiles),
+        ("scan/propagate", "") => Some(textbook::propagate),
+        ("scan/double_blocks", "") => Some(textbook::double_blocks),
+        ("scan/strided", "") => Some(textbook::strided),
+        ("scan/chunk_sum", "u32x1") => Some(textbook::chunk_sum::<1>),
+        ("scan/chunk_sum", "u32x2") => Some(textbook::chunk_sum::<2>),
+        ("scan/chunk_sum", "u32x3") => Some(textbook::chunk_sum::<3>),
+        ("scan/chunk_sum", "u32x4") => Some(textbook::chunk_sum::<4>),
+        ("scan/chunk_prefix", "u32x1") => Some(textbook::chunk_prefix::<1>),
+        ("scan/chunk_prefix", "u32x2") => Some(textbook::chunk_prefix::<2>),
+        ("scan/chunk_prefix", "u32x3") => Some(textbook::chunk_prefix::<3>),
+        ("scan/chunk_prefix", "u32x4") => Some(textbook::chunk_prefix::<4>),
+        _ => None,
+    }
+}
+
+/// For the types and operators that have kernels of their own.
+fn default_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let has_float64 = capabilities.enabled.shader_float64;
+    let numbers = [
+        (ElementType::U32, ScanOperator::Add),
+        (ElementType::F32, ScanOperator::Min),
+        (ElementType::I64, ScanOperator::Add),
+        (ElementType::F64, ScanOperator::Mul),
+    ];
+    let is_supported =
+        |&(element, operator): &(ElementType, ScanOperator)| has_float64 || !operator.needs_float64(element);
+    let configs = numbers.into_iter().filter(is_supported).flat_map(|(element, operator)| {
+        let scan = ScanConfig::inclusive(element).operator(operator);
+        let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
+        let segmented = [SegmentsBy::Flags, SegmentsBy::Offsets]
+            .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));
+        let others = [scan.out_of_place(), scan.indirect_count()];
+        plain.into_iter().chain(segmented.into_iter().flatten()).chain(others)
+    });
+    configs.map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
+    let [first, second, third] = [0, 1, 2].map(|index| room.array(index));
+    let host = Count::Direct(COUNT.into());
+    let tiles = ScanPolicy::tiled(64, 4, 4);
+    let plain = ScanConfig::inclusive(ElementType::U32);
+    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().indirect_count();
+    let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
+    let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
+    let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
+    let initial = InitialValue::host(&[7u32])?;
+    let apart = ScanBuffers::new(first, second, room.scratch);
+    let in_place = ScanBuffers::in_place(first, room.scratch);
+    let subjects = [
+        ("a scan", plain.policy(tiles), apart, host),
+        ("a scan in place of a count on the device", plain.indirect_count(), in_place, room.count()),
+        ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
+        ("a chained scan", chained, apart, host),
+        ("a chained scan of a count on the device", chained.indirect_count(), apart, room.count()),
+        ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
+        ("scan-then-propagate", of(ScanAlgorithm::ScanThenPropagate), in_place, host),
+        ("the seed's scan", plain.policy(ScanPolicy::seed()), in_place, host),
+        ("block doubling", of(ScanAlgorithm::BlockDoubling), apart, host),
+        ("the strided scan", of(ScanAlgorithm::Strided), apart, host),
+    ];
+    let subject = |(name, config, buffers, count)| Subject::new(device, name, config, buffers, count);
+    subjects.map(subject).into_iter().collect()
+}
+
+/// Creates a plan that no warm phase creates.
+pub fn planning(opened: &Opened) -> Result<Result<()>, Failed> {
+    Ok(plan(&opened.gpu, PolicyName::Default))
+}
+
+fn plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
+    gpu.plan(config(gpu, policy)).map(drop)
+}
+
+fn scanning(opened: &Opened) -> Result<Result<()>, Failed> {
+    let config = config(&opened.gpu, PolicyName::Seed);
+    right_or_unchanged(&SMALL, &SCANNED, |words| opened.gpu.scan(config, words))
+}
+
+fn config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
+    let config = ScanConfig::inclusive(ElementType::U32);
+    let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+    config.policy(policy.scan(gpu.capabilities(), algorithm, &config))
+}
