@@ -21,1291 +21,924 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
-/**
- * The ABI version of the header. It increases when programs compiled with an older header must be recompiled.
- */
+/// The ABI version of the header. It increases when programs compiled with an older header must be recompiled.
 #define SUBSWEEP_ABI_VERSION 1
 
-/**
- * A required pointer, handle or address is null.
- */
+/// A required pointer, handle or address is null.
 #define SUBSWEEP_ERROR_NULL -2000000001
 
-/**
- * struct_size matches no version of the structure, or fields of a newer version than this library's are not 0.
- */
+/// struct_size matches no version of the structure, or fields of a newer version than this library's are not 0.
 #define SUBSWEEP_ERROR_STRUCT_SIZE -2000000002
 
-/**
- * An unknown enumerator, flag or algorithm name: SUBSWEEP_ELEMENT_TYPE_... and the like.
- */
+/// An unknown enumerator, flag or algorithm name: SUBSWEEP_ELEMENT_TYPE_... and the like.
 #define SUBSWEEP_ERROR_UNKNOWN_VALUE -2000000003
 
-/**
- * A required Vulkan function is missing: the instance or the device was created for an older version.
- */
+/// A required Vulkan function is missing: the instance or the device was created for an older version.
 #define SUBSWEEP_ERROR_MISSING_FUNCTION -2000000004
 
-/**
- * No plan supports the configuration, or the memory does not match the plan's configuration.
- */
+/// No plan supports the configuration, or the memory does not match the plan's configuration.
 #define SUBSWEEP_ERROR_UNSUPPORTED -2000000005
 
-/**
- * The algorithm does not support the configuration, or exceeds the limits of the device.
- */
+/// The algorithm does not support the configuration, or exceeds the limits of the device.
 #define SUBSWEEP_ERROR_INVALID_POLICY -2000000006
 
-/**
- * More elements than the plan supports.
- */
+/// More elements than the plan supports.
 #define SUBSWEEP_ERROR_TOO_MANY_ELEMENTS -2000000007
 
-/**
- * The scratch is smaller than its requirements.
- */
+/// The scratch is smaller than its requirements.
 #define SUBSWEEP_ERROR_SCRATCH_TOO_SMALL -2000000008
 
-/**
- * Another range is too small for the count.
- */
+/// Another range is too small for the count.
 #define SUBSWEEP_ERROR_RANGE_TOO_SMALL -2000000009
 
-/**
- * An address or an offset is not a multiple of its alignment.
- */
+/// An address or an offset is not a multiple of its alignment.
 #define SUBSWEEP_ERROR_MISALIGNED -2000000010
 
-/**
- * Two ranges overlap that must be disjoint.
- */
+/// Two ranges overlap that must be disjoint.
 #define SUBSWEEP_ERROR_OVERLAP -2000000011
 
-/**
- * An object of one device was passed to another.
- */
+/// An object of one device was passed to another.
 #define SUBSWEEP_ERROR_FOREIGN_DEVICE -2000000012
 
-/**
- * A range exceeds the last address or the last offset.
- */
+/// A range exceeds the last address or the last offset.
 #define SUBSWEEP_ERROR_INVALID_RANGE -2000000013
 
-/**
- * A buffer range lacks a required usage flag.
- */
+/// A buffer range lacks a required usage flag.
 #define SUBSWEEP_ERROR_MISSING_USAGE -2000000014
 
-/**
- * A bug in the library, also reported on standard error. The object was not created, or the recording is
- * incomplete: do not submit the command buffer.
- */
+/// A bug in the library, also reported on standard error. The object was not created, or the recording is
+/// incomplete: do not submit the command buffer.
 #define SUBSWEEP_ERROR_PANIC -2000000100
 
-/**
- * An adopted VkDevice. Plans are made for it.
- */
+/// An adopted VkDevice. Plans are made for it.
 typedef struct SubsweepDevice SubsweepDevice;
 
-/**
- * A plan of any primitive, recorded any number of times. Immutable; holds pipelines and no memory.
- */
+/// A plan of any primitive, recorded any number of times. Immutable; holds pipelines and no memory.
 typedef struct SubsweepPlan SubsweepPlan;
 
-/**
- * The features and extensions to enable when a VkDevice is created, found by subsweep_requirements_query.
- */
+/// The features and extensions to enable when a VkDevice is created, found by subsweep_requirements_query.
 typedef struct SubsweepRequirements SubsweepRequirements;
 
-/**
- * Features and extensions that a device is created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
- */
+/// Features and extensions that a device is created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
 typedef uint32_t SubsweepFeatureFlags;
 
-/**
- * The parameters of subsweep_device_create.
- */
+/// The parameters of subsweep_device_create.
 typedef struct SubsweepDeviceCreateInfo {
-    /**
-     * sizeof(SubsweepDeviceCreateInfo).
-     */
+    /// sizeof(SubsweepDeviceCreateInfo).
     uint32_t struct_size;
-    /**
-     * The features that `device` was created with, and no others: Vulkan offers no query for them. After
-     * subsweep_requirements_merge_features these are those of subsweep_requirements_features.
-     */
+    /// The features that `device` was created with, and no others: Vulkan offers no query for them. After
+    /// subsweep_requirements_merge_features these are those of subsweep_requirements_features.
     SubsweepFeatureFlags features;
-    /**
-     * The loader's vkGetInstanceProcAddr. All Vulkan functions are loaded through it.
-     */
+    /// The loader's vkGetInstanceProcAddr. All Vulkan functions are loaded through it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
-    /**
-     * Created for Vulkan 1.2 or later.
-     */
+    /// Created for Vulkan 1.2 or later.
     VkInstance instance;
-    /**
-     * The physical device that `device` was created from.
-     */
+    /// The physical device that `device` was created from.
     VkPhysicalDevice physical_device;
-    /**
-     * Created with the feature bufferDeviceAddress.
-     */
+    /// Created with the feature bufferDeviceAddress.
     VkDevice device;
-    /**
-     * The pipeline cache that pipelines are created with; VK_NULL_HANDLE for none.
-     */
+    /// The pipeline cache that pipelines are created with; VK_NULL_HANDLE for none.
     VkPipelineCache pipeline_cache;
 } SubsweepDeviceCreateInfo;
 
-/**
- * Options of a scan plan: several of SUBSWEEP_SCAN_..._BIT, or 0.
- */
+/// Options of a scan plan: several of SUBSWEEP_SCAN_..._BIT, or 0.
 typedef uint32_t SubsweepScanFlags;
 
-/**
- * Whether a result includes its own element: one of SUBSWEEP_SCAN_KIND_....
- */
+/// Whether a result includes its own element: one of SUBSWEEP_SCAN_KIND_....
 typedef uint32_t SubsweepScanKind;
 
-/**
- * The direction of a scan: one of SUBSWEEP_SCAN_DIRECTION_....
- */
+/// The direction of a scan: one of SUBSWEEP_SCAN_DIRECTION_....
 typedef uint32_t SubsweepScanDirection;
 
-/**
- * The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
- */
+/// The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
 typedef uint32_t SubsweepElementType;
 
-/**
- * The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
- */
+/// The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
 typedef uint32_t SubsweepScanOperator;
 
-/**
- * The representation of segments, each scanned separately: one of SUBSWEEP_SEGMENTS_BY_.... The first row
- * always begins a segment.
- */
+/// The representation of segments, each scanned separately: one of SUBSWEEP_SEGMENTS_BY_.... The first row
+/// always begins a segment.
 typedef uint32_t SubsweepSegmentsBy;
 
-/**
- * The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
- * uint32_t.
- */
+/// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
+/// uint32_t.
 typedef struct SubsweepScanPlanCreateInfo {
-    /**
-     * sizeof(SubsweepScanPlanCreateInfo).
-     */
+    /// sizeof(SubsweepScanPlanCreateInfo).
     uint32_t struct_size;
-    /**
-     * Options.
-     */
+    /// Options.
     SubsweepScanFlags flags;
-    /**
-     * Inclusive or exclusive.
-     */
+    /// Inclusive or exclusive.
     SubsweepScanKind kind;
-    /**
-     * Forward or reverse.
-     */
+    /// Forward or reverse.
     SubsweepScanDirection direction;
-    /**
-     * The type of an element.
-     */
+    /// The type of an element.
     SubsweepElementType element_type;
-    /**
-     * The operator.
-     */
+    /// The operator.
     SubsweepScanOperator scan_operator;
-    /**
-     * Elements of a row, 1 to 16; each column is scanned separately. 0 means 1.
-     */
+    /// Elements of a row, 1 to 16; each column is scanned separately. 0 means 1.
     uint32_t column_count;
-    /**
-     * The representation of segments.
-     */
+    /// The representation of segments.
     SubsweepSegmentsBy segments_by;
-    /**
-     * The algorithm: one of "reduce-then-scan", "reduce-then-scan/kogge-stone",
-     * "reduce-then-scan/kogge-stone-double-buffered", "reduce-then-scan/brent-kung",
-     * "reduce-then-scan/sklansky", "reduce-then-scan/sequential", "scan-then-propagate", "chained",
-     * "block-doubling" and "strided"; null to choose by device. Read only during the call.
-     */
+    /// The algorithm: one of "reduce-then-scan", "reduce-then-scan/kogge-stone",
+    /// "reduce-then-scan/kogge-stone-double-buffered", "reduce-then-scan/brent-kung",
+    /// "reduce-then-scan/sklansky", "reduce-then-scan/sequential", "scan-then-propagate", "chained",
+    /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     const char *algorithm;
 } SubsweepScanPlanCreateInfo;
 
-/**
- * A count of elements, on the host or in device memory.
- */
+/// A count of elements, on the host or in device memory.
 typedef struct SubsweepCount {
-    /**
-     * The address of an indirect count, a uint32_t at a multiple of 4, read when the commands run: for plans
-     * made with indirect counts. 0 if the count is known when recording.
-     */
+    /// The address of an indirect count, a uint32_t at a multiple of 4, read when the commands run: for plans
+    /// made with indirect counts. 0 if the count is known when recording.
     VkDeviceAddress address;
-    /**
-     * The count. Of an indirect count the maximum, for which memory is sized: at most 2^32 - 1; a larger
-     * indirect count is clamped to it.
-     */
+    /// The count. Of an indirect count the maximum, for which memory is sized: at most 2^32 - 1; a larger
+    /// indirect count is clamped to it.
     uint64_t count;
 } SubsweepCount;
 
-/**
- * A range of device memory, by its address. Its buffer was created with
- * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
- */
+/// A range of device memory, by its address. Its buffer was created with
+/// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
 typedef struct SubsweepAddressRange {
-    /**
-     * The address of the first byte: vkGetBufferDeviceAddress, plus an offset.
-     */
+    /// The address of the first byte: vkGetBufferDeviceAddress, plus an offset.
     VkDeviceAddress address;
-    /**
-     * Bytes.
-     */
+    /// Bytes.
     VkDeviceSize size;
 } SubsweepAddressRange;
 
-/**
- * A range of a buffer, by handle and address. Used for scratch.
- */
+/// A range of a buffer, by handle and address. Used for scratch.
 typedef struct SubsweepBufferRange {
-    /**
-     * The buffer.
-     */
+    /// The buffer.
     VkBuffer buffer;
-    /**
-     * Offset of the range in the buffer, in bytes: a multiple of 4.
-     */
+    /// Offset of the range in the buffer, in bytes: a multiple of 4.
     VkDeviceSize offset;
-    /**
-     * Bytes.
-     */
+    /// Bytes.
     VkDeviceSize size;
-    /**
-     * The address of the first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
-     */
+    /// The address of the first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
     VkDeviceAddress address;
-    /**
-     * The usage flags that the buffer was created with, as far as the library needs them: Vulkan offers no
-     * query.
-     */
+    /// The usage flags that the buffer was created with, as far as the library needs them: Vulkan offers no
+    /// query.
     VkBufferUsageFlags usage;
 } SubsweepBufferRange;
 
-/**
- * The memory and the count of one recording of a scan.
- */
+/// The memory and the count of one recording of a scan.
 typedef struct SubsweepScanInfo {
-    /**
-     * sizeof(SubsweepScanInfo).
-     */
+    /// sizeof(SubsweepScanInfo).
     uint32_t struct_size;
-    /**
-     * 0.
-     */
+    /// 0.
     uint32_t flags;
-    /**
-     * The count of rows.
-     */
+    /// The count of rows.
     struct SubsweepCount count;
-    /**
-     * The rows to scan.
-     */
+    /// The rows to scan.
     struct SubsweepAddressRange source;
-    /**
-     * The results; the same range as `source` to scan in place.
-     */
+    /// The results; the same range as `source` to scan in place.
     struct SubsweepAddressRange destination;
-    /**
-     * Scratch, as subsweep_plan_scratch_requirements says.
-     */
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
-    /**
-     * For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
-     * 4; flags and keys may be more than the rows need. Otherwise 0.
-     */
+    /// For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
+    /// 4; flags and keys may be more than the rows need. Otherwise 0.
     struct SubsweepAddressRange segments;
-    /**
-     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of another
-     * scan's results. 0 if the initial value is on the host, or if there is none.
-     */
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of another
+    /// scan's results. 0 if the initial value is on the host, or if there is none.
     struct SubsweepAddressRange initial_on_device;
-    /**
-     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
-     * only during the call. Null if the initial value is on the device, or if there is none.
-     */
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
+    /// only during the call. Null if the initial value is on the device, or if there is none.
     const void *initial_on_host;
-    /**
-     * Bytes at `initial_on_host`: those of a row.
-     */
+    /// Bytes at `initial_on_host`: those of a row.
     size_t initial_on_host_size;
 } SubsweepScanInfo;
 
-/**
- * Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
- */
+/// Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
 typedef uint32_t SubsweepSortFlags;
 
-/**
- * The values of a sort: one of SUBSWEEP_SORT_VALUES_....
- */
+/// The values of a sort: one of SUBSWEEP_SORT_VALUES_....
 typedef uint32_t SubsweepSortValues;
 
-/**
- * The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
- * struct_size: keys of uint32_t, ascending.
- *
- * Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs of
- * positive sign. The sort is stable.
- */
+/// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
+/// struct_size: keys of uint32_t, ascending.
+///
+/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs of
+/// positive sign. The sort is stable.
 typedef struct SubsweepSortPlanCreateInfo {
-    /**
-     * sizeof(SubsweepSortPlanCreateInfo).
-     */
+    /// sizeof(SubsweepSortPlanCreateInfo).
     uint32_t struct_size;
-    /**
-     * Options.
-     */
+    /// Options.
     SubsweepSortFlags flags;
-    /**
-     * The type of a key.
-     */
+    /// The type of a key.
     SubsweepElementType key_type;
-    /**
-     * Keys alone, pairs or argsort.
-     */
+    /// Keys alone, pairs or argsort.
     SubsweepSortValues values;
-    /**
-     * With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; otherwise 0.
-     */
+    /// With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; otherwise 0.
     uint32_t begin_bit;
-    /**
-     * With SUBSWEEP_SORT_BIT_RANGE_BIT one past the last bit; otherwise 0.
-     */
+    /// With SUBSWEEP_SORT_BIT_RANGE_BIT one past the last bit; otherwise 0.
     uint32_t end_bit;
-    /**
-     * The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null
-     * to choose by device. Read only during the call.
-     */
+    /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null
+    /// to choose by device. Read only during the call.
     const char *algorithm;
 } SubsweepSortPlanCreateInfo;
 
-/**
- * The memory and the count of one recording of a sort.
- */
+/// The memory and the count of one recording of a sort.
 typedef struct SubsweepSortInfo {
-    /**
-     * sizeof(SubsweepSortInfo).
-     */
+    /// sizeof(SubsweepSortInfo).
     uint32_t struct_size;
-    /**
-     * 0.
-     */
+    /// 0.
     uint32_t flags;
-    /**
-     * The count of keys.
-     */
+    /// The count of keys.
     struct SubsweepCount count;
-    /**
-     * The keys, sorted in place; unchanged by an argsort.
-     */
+    /// The keys, sorted in place; unchanged by an argsort.
     struct SubsweepAddressRange keys;
-    /**
-     * The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
-     * alone.
-     */
+    /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
+    /// alone.
     struct SubsweepAddressRange values;
-    /**
-     * With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
-     * large as `keys`, contents undefined; otherwise 0.
-     */
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
+    /// large as `keys`, contents undefined; otherwise 0.
     struct SubsweepAddressRange keys_alt;
-    /**
-     * Likewise for `values`.
-     */
+    /// Likewise for `values`.
     struct SubsweepAddressRange values_alt;
-    /**
-     * Scratch, as subsweep_plan_scratch_requirements says.
-     */
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepSortInfo;
 
-/**
- * Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
- */
+/// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
 typedef uint32_t SubsweepGatherFlags;
 
-/**
- * The parameters of subsweep_gather_plan_create.
- */
+/// The parameters of subsweep_gather_plan_create.
 typedef struct SubsweepGatherPlanCreateInfo {
-    /**
-     * sizeof(SubsweepGatherPlanCreateInfo).
-     */
+    /// sizeof(SubsweepGatherPlanCreateInfo).
     uint32_t struct_size;
-    /**
-     * Options.
-     */
+    /// Options.
     SubsweepGatherFlags flags;
-    /**
-     * Size of an element in 32-bit words, 1 to 2^28: a number, a row of a table, or any other type whose size
-     * is a multiple of 4 bytes.
-     */
+    /// Size of an element in 32-bit words, 1 to 2^28: a number, a row of a table, or any other type whose size
+    /// is a multiple of 4 bytes.
     uint32_t words_per_element;
 } SubsweepGatherPlanCreateInfo;
 
-/**
- * The memory and the count of one recording of a gather.
- */
+/// The memory and the count of one recording of a gather.
 typedef struct SubsweepGatherInfo {
-    /**
-     * sizeof(SubsweepGatherInfo).
-     */
+    /// sizeof(SubsweepGatherInfo).
     uint32_t struct_size;
-    /**
-     * 0.
-     */
+    /// 0.
     uint32_t flags;
-    /**
-     * The count of indices, and of elements gathered.
-     */
+    /// The count of indices, and of elements gathered.
     struct SubsweepCount count;
-    /**
-     * The elements to gather from: as many whole ones as the range holds.
-     */
+    /// The elements to gather from: as many whole ones as the range holds.
     struct SubsweepAddressRange source;
-    /**
-     * The source index of each destination element, uint32_t.
-     */
+    /// The source index of each destination element, uint32_t.
     struct SubsweepAddressRange indices;
-    /**
-     * The gathered elements.
-     */
+    /// The gathered elements.
     struct SubsweepAddressRange destination;
-    /**
-     * Scratch, as subsweep_plan_scratch_requirements says.
-     */
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepGatherInfo;
 
-/**
- * The scratch requirements of a recording.
- */
+/// The scratch requirements of a recording.
 typedef struct SubsweepScratchRequirements {
-    /**
-     * Bytes; 0 if none is needed.
-     */
+    /// Bytes; 0 if none is needed.
     VkDeviceSize size;
-    /**
-     * Alignment of the range's address, in bytes.
-     */
+    /// Alignment of the range's address, in bytes.
     VkDeviceSize alignment;
-    /**
-     * Usage flags that the buffer must be created with.
-     */
+    /// Usage flags that the buffer must be created with.
     VkBufferUsageFlags usage;
 } SubsweepScratchRequirements;
 
-/**
- * Pipeline stages with their accesses: one scope of the caller's barrier. The bits have the same meaning in
- * VkPipelineStageFlags2 and VkAccessFlags2.
- */
+/// Pipeline stages with their accesses: one scope of the caller's barrier. The bits have the same meaning in
+/// VkPipelineStageFlags2 and VkAccessFlags2.
 typedef struct SubsweepAccess {
-    /**
-     * The pipeline stages.
-     */
+    /// The pipeline stages.
     VkPipelineStageFlags stages;
-    /**
-     * The accesses of these stages.
-     */
+    /// The accesses of these stages.
     VkAccessFlags access;
 } SubsweepAccess;
 
-/**
- * The memory and the counts of one recording of a segmented sort.
- */
+/// The memory and the counts of one recording of a segmented sort.
 typedef struct SubsweepSegmentedSortInfo {
-    /**
-     * sizeof(SubsweepSegmentedSortInfo).
-     */
+    /// sizeof(SubsweepSegmentedSortInfo).
     uint32_t struct_size;
-    /**
-     * 0.
-     */
+    /// 0.
     uint32_t flags;
-    /**
-     * The count of keys.
-     */
+    /// The count of keys.
     struct SubsweepCount count;
-    /**
-     * The count of segments.
-     */
+    /// The count of segments.
     struct SubsweepCount segment_count;
-    /**
-     * The keys, sorted in place; unchanged by an argsort.
-     */
+    /// The keys, sorted in place; unchanged by an argsort.
     struct SubsweepAddressRange keys;
-    /**
-     * The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
-     */
+    /// The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
     struct SubsweepAddressRange values;
-    /**
-     * Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
-     * next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
-     * the first offset belong to no segment.
-     */
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
+    /// large as `keys`; otherwise 0.
+    struct SubsweepAddressRange keys_alt;
+    /// Likewise for `values`.
+    struct SubsweepAddressRange values_alt;
+    /// Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
+    /// next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
+    /// the first offset belong to no segment.
     struct SubsweepAddressRange segments;
-    /**
-     * Scratch, as subsweep_plan_scratch_requirements says.
-     */
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepSegmentedSortInfo;
 
-/**
- * Unsigned, 32 bits.
- */
+/// Unsigned, 32 bits.
 #define SUBSWEEP_ELEMENT_TYPE_U32 0
 
-/**
- * Signed, 32 bits.
- */
+/// Signed, 32 bits.
 #define SUBSWEEP_ELEMENT_TYPE_I32 1
 
-/**
- * IEEE 754, 32 bits.
- */
+/// IEEE 754, 32 bits.
 #define SUBSWEEP_ELEMENT_TYPE_F32 2
 
-/**
- * Unsigned, 64 bits.
- */
+/// Unsigned, 64 bits.
 #define SUBSWEEP_ELEMENT_TYPE_U64 3
 
-/**
- * Signed, 64 bits.
- */
+/// Signed, 64 bits.
 #define SUBSWEEP_ELEMENT_TYPE_I64 4
 
-/**
- * IEEE 754, 64 bits.
- */
+/// IEEE 754, 64 bits.
 #define SUBSWEEP_ELEMENT_TYPE_F64 5
 
-/**
- * The feature bufferDeviceAddress. Required.
- */
+/// The feature bufferDeviceAddress. Required.
 #define SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT 1
 
-/**
- * VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
- */
+/// VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
 #define SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT 2
 
-/**
- * computeFullSubgroups of the same extension: pipelines require full subgroups. Without it Vulkan does not
- * guarantee that a driver fills each subgroup before the next, which the kernels rely on; every known driver
- * does.
- */
+/// computeFullSubgroups of the same extension: pipelines require full subgroups. Without it Vulkan does not
+/// guarantee that a driver fills each subgroup before the next, which the kernels rely on; every known driver
+/// does.
 #define SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT 4
 
-/**
- * The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
- */
+/// The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
 #define SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT 8
 
-/**
- * Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
- * pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
- */
+/// Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
+/// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 #define SUBSWEEP_FEATURE_DEBUG_UTILS_BIT 16
 
-/**
- * Each result includes its own element.
- */
+/// Each result includes its own element.
 #define SUBSWEEP_SCAN_KIND_INCLUSIVE 0
 
-/**
- * No result includes its own element: the first is the operator's identity, or the initial value.
- */
+/// No result includes its own element: the first is the operator's identity, or the initial value.
 #define SUBSWEEP_SCAN_KIND_EXCLUSIVE 1
 
-/**
- * From the first row to the last.
- */
+/// From the first row to the last.
 #define SUBSWEEP_SCAN_DIRECTION_FORWARD 0
 
-/**
- * From the last row to the first: the scan of the reversed rows, reversed.
- */
+/// From the last row to the first: the scan of the reversed rows, reversed.
 #define SUBSWEEP_SCAN_DIRECTION_REVERSE 1
 
-/**
- * The sum; of integers modulo 2^32 or 2^64. Identity 0.
- */
+/// The sum; of integers modulo 2^32 or 2^64. Identity 0.
 #define SUBSWEEP_SCAN_OPERATOR_ADD 0
 
-/**
- * The product; of integers modulo 2^32 or 2^64. Identity 1.
- */
+/// The product; of integers modulo 2^32 or 2^64. Identity 1.
 #define SUBSWEEP_SCAN_OPERATOR_MUL 1
 
-/**
- * The minimum; a NaN if there is one. Identity: the greatest number, infinity for floats.
- */
+/// The minimum; a NaN if there is one. Identity: the greatest number, infinity for floats.
 #define SUBSWEEP_SCAN_OPERATOR_MIN 2
 
-/**
- * The maximum; a NaN if there is one. Identity: the least number, minus infinity for floats.
- */
+/// The maximum; a NaN if there is one. Identity: the least number, minus infinity for floats.
 #define SUBSWEEP_SCAN_OPERATOR_MAX 3
 
-/**
- * Bitwise and. Identity: all bits. Integers only.
- */
+/// Bitwise and. Identity: all bits. Integers only.
 #define SUBSWEEP_SCAN_OPERATOR_AND 4
 
-/**
- * Bitwise or. Identity 0. Integers only.
- */
+/// Bitwise or. Identity 0. Integers only.
 #define SUBSWEEP_SCAN_OPERATOR_OR 5
 
-/**
- * Bitwise exclusive or. Identity 0. Integers only.
- */
+/// Bitwise exclusive or. Identity 0. Integers only.
 #define SUBSWEEP_SCAN_OPERATOR_XOR 6
 
-/**
- * No segments: all rows are one.
- */
+/// No segments: all rows are one.
 #define SUBSWEEP_SEGMENTS_BY_NONE 0
 
-/**
- * Head flags: a uint32_t for each row, nonzero where a segment begins.
- */
+/// Head flags: a uint32_t for each row, nonzero where a segment begins.
 #define SUBSWEEP_SEGMENTS_BY_FLAGS 1
 
-/**
- * A key of 32 bits for each row: a segment is a run of bitwise equal keys.
- */
+/// A key of 32 bits for each row: a segment is a run of bitwise equal keys.
 #define SUBSWEEP_SEGMENTS_BY_KEYS32 2
 
-/**
- * A key of 64 bits for each row.
- */
+/// A key of 64 bits for each row.
 #define SUBSWEEP_SEGMENTS_BY_KEYS64 3
 
-/**
- * Segment offsets: the first row of each segment, as uint32_t, in any order, as many as the range holds.
- * Duplicates count once; offsets beyond the last row are ignored.
- */
+/// Segment offsets: the first row of each segment, as uint32_t, in any order, as many as the range holds.
+/// Duplicates count once; offsets beyond the last row are ignored.
 #define SUBSWEEP_SEGMENTS_BY_OFFSETS 4
 
-/**
- * Every recording has an initial value: the carry-in of the first row, or of the first row of each segment.
- */
+/// Every recording has an initial value: the carry-in of the first row, or of the first row of each segment.
 #define SUBSWEEP_SCAN_INITIAL_VALUE_BIT 1
 
-/**
- * Recordings may have an indirect count, read from device memory.
- */
+/// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_SCAN_INDIRECT_COUNT_BIT 2
 
-/**
- * A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
- * place are then refused.
- */
+/// A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
+/// place are then refused.
 #define SUBSWEEP_SCAN_OUT_OF_PLACE_BIT 4
 
-/**
- * Keys alone.
- */
+/// Keys alone.
 #define SUBSWEEP_SORT_VALUES_NONE 0
 
-/**
- * Pairs with a value of 4 bytes, in a separate range.
- */
+/// Pairs with a value of 4 bytes, in a separate range.
 #define SUBSWEEP_SORT_VALUES_4_BYTES 1
 
-/**
- * Pairs with a value of 8 bytes, in a separate range.
- */
+/// Pairs with a value of 8 bytes, in a separate range.
 #define SUBSWEEP_SORT_VALUES_8_BYTES 2
 
-/**
- * Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the first
- * is the index of the least key.
- */
+/// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the first
+/// is the index of the least key.
 #define SUBSWEEP_SORT_VALUES_ARGSORT 3
 
-/**
- * Descending order; still stable.
- */
+/// Descending order; still stable.
 #define SUBSWEEP_SORT_DESCENDING_BIT 1
 
-/**
- * Sort by the bits [begin_bit, end_bit) only, bit 0 being the lowest, of the key's order-preserving unsigned
- * image: unsigned keys themselves, signed keys with the sign bit flipped, floats with all bits flipped if
- * negative and the sign bit flipped otherwise. Fewer bits take fewer passes. Without this flag all bits are
- * sorted by.
- */
+/// Sort by the bits [begin_bit, end_bit) only, bit 0 being the lowest, of the key's order-preserving unsigned
+/// image: unsigned keys themselves, signed keys with the sign bit flipped, floats with all bits flipped if
+/// negative and the sign bit flipped otherwise. Fewer bits take fewer passes. Without this flag all bits are
+/// sorted by.
 #define SUBSWEEP_SORT_BIT_RANGE_BIT 2
 
-/**
- * Recordings may have an indirect count, read from device memory.
- */
+/// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_SORT_INDIRECT_COUNT_BIT 4
 
-/**
- * Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
- * one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
- * passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
- * supported with SUBSWEEP_SORT_VALUES_ARGSORT, nor for segmented sorts.
- */
+/// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
+/// one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
+/// passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
+/// supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`.
 #define SUBSWEEP_SORT_DOUBLE_BUFFER_BIT 8
 
-/**
- * Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
- * "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
- * SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
- * uint32_t.
- */
+/// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
+/// "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
+/// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
+/// uint32_t.
 #define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
 
-/**
- * Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs, and
- * scratch has an array of keys, and of values, for more than one pass. Not supported with
- * SUBSWEEP_SORT_VALUES_ARGSORT or SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, nor for segmented sorts.
- */
+/// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs, and
+/// scratch has an array of keys, and of values, for more than one pass. Not supported with
+/// SUBSWEEP_SORT_VALUES_ARGSORT or SUBSWEEP_SORT_DOUBLE_BUFFER_BIT.
 #define SUBSWEEP_SORT_OUT_OF_PLACE_BIT 32
 
-/**
- * With SUBSWEEP_SORT_OUT_OF_PLACE_BIT: the contents of the input become undefined, which saves the arrays in
- * scratch. An even number of passes takes a copy.
- */
+/// With SUBSWEEP_SORT_OUT_OF_PLACE_BIT: the contents of the input become undefined, which saves the arrays in
+/// scratch. An even number of passes takes a copy, or in a segmented sort another pass.
 #define SUBSWEEP_SORT_DESTROYS_INPUT_BIT 64
 
-/**
- * Recordings may have an indirect count, read from device memory.
- */
+/// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_GATHER_INDIRECT_COUNT_BIT 1
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-/**
- * The ABI version of the library: the SUBSWEEP_ABI_VERSION of its own header.
- *
- * Threads: any, at any time.
- */
+/// The ABI version of the library: the SUBSWEEP_ABI_VERSION of its own header.
+///
+/// Threads: any, at any time.
 uint32_t subsweep_abi_version(void);
 
-/**
- * The library's version, such as "0.1.0". A static string, owned by the library.
- *
- * Threads: any, at any time.
- */
+/// The library's version, such as "0.1.0". A static string, owned by the library.
+///
+/// Threads: any, at any time.
 const char *subsweep_version(void);
 
-/**
- * The message of the calling thread's last failed call: one line with numbers and advice; "" if none has
- * failed. The string is owned by the library and valid until the thread's next failure, or its end.
- *
- * Threads: any, at any time; each has its own message.
- */
+/// The message of the calling thread's last failed call: one line with numbers and advice; "" if none has
+/// failed. The string is owned by the library and valid until the thread's next failure, or its end.
+///
+/// Threads: any, at any time; each has its own message.
 const char *subsweep_last_error(void);
 
-/**
- * Queries whether `physical_device` can run every kernel, and which optional features it has. Creates a
- * SubsweepRequirements, to be freed by subsweep_requirements_destroy.
- *
- * Required: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and the subgroup
- * operations basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan
- * 1.2 or later, and `physical_device` is one of its devices. Vulkan is called only through
- * `get_instance_proc_addr`, of the loader that created `instance`.
- *
- * Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks a requirement, which subsweep_last_error names;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*requirements` is null then.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * As above; `requirements` may be written.
- */
+/// Queries whether `physical_device` can run every kernel, and which optional features it has. Creates a
+/// SubsweepRequirements, to be freed by subsweep_requirements_destroy.
+///
+/// Required: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and the subgroup
+/// operations basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan
+/// 1.2 or later, and `physical_device` is one of its devices. Vulkan is called only through
+/// `get_instance_proc_addr`, of the loader that created `instance`.
+///
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks a requirement, which subsweep_last_error names;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*requirements` is null then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// As above; `requirements` may be written.
 VkResult subsweep_requirements_query(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
                                      VkInstance instance,
                                      VkPhysicalDevice physical_device,
                                      struct SubsweepRequirements **requirements);
 
-/**
- * Frees `requirements`, which may be null, with all strings and structures it has returned.
- *
- * Threads: any, while no other thread uses `requirements`.
- *
- * # Safety
- * `requirements` is null, or was created by subsweep_requirements_query and is not freed yet, and nothing it
- * has returned is in use.
- */
+/// Frees `requirements`, which may be null, with all strings and structures it has returned.
+///
+/// Threads: any, while no other thread uses `requirements`.
+///
+/// # Safety
+/// `requirements` is null, or was created by subsweep_requirements_query and is not freed yet, and nothing it
+/// has returned is in use.
 void subsweep_requirements_destroy(struct SubsweepRequirements *requirements);
 
-/**
- * The minimum VkApplicationInfo::apiVersion of the instance: VK_API_VERSION_1_2.
- *
- * Threads: any, at any time.
- */
+/// The minimum VkApplicationInfo::apiVersion of the instance: VK_API_VERSION_1_2.
+///
+/// Threads: any, at any time.
 uint32_t subsweep_required_api_version(void);
 
-/**
- * The features to enable: the required ones, and every feature of the device that makes the kernels faster or
- * more capable. Pass the enabled ones to subsweep_device_create. 0 if `requirements` is null.
- *
- * Threads: any, while no other thread changes `requirements`.
- *
- * # Safety
- * `requirements` is null or alive.
- */
+/// The features to enable: the required ones, and every feature of the device that makes the kernels faster or
+/// more capable. Pass the enabled ones to subsweep_device_create. 0 if `requirements` is null.
+///
+/// Threads: any, while no other thread changes `requirements`.
+///
+/// # Safety
+/// `requirements` is null or alive.
 SubsweepFeatureFlags subsweep_requirements_features(const struct SubsweepRequirements *requirements);
 
-/**
- * Removes the optional features that are not in `features` from later queries and merges. Required features
- * stay; features that the device lacks are not added.
- *
- * Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
- *
- * Threads: any, while no other thread uses `requirements`.
- *
- * # Safety
- * `requirements` is null or alive, and nothing it has returned is in use.
- */
+/// Removes the optional features that are not in `features` from later queries and merges. Required features
+/// stay; features that the device lacks are not added.
+///
+/// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+///
+/// Threads: any, while no other thread uses `requirements`.
+///
+/// # Safety
+/// `requirements` is null or alive, and nothing it has returned is in use.
 VkResult subsweep_requirements_limit_features(struct SubsweepRequirements *requirements,
                                               SubsweepFeatureFlags features);
 
-/**
- * The device extensions to enable, beside the caller's own: `*count` names, owned by `requirements` and valid
- * until it is freed or limited. Null and 0 if `requirements` is null; `count` must not be null.
- *
- * Threads: any, while no other thread changes `requirements`.
- *
- * # Safety
- * `requirements` is null or alive; `count` may be written.
- */
+/// The device extensions to enable, beside the caller's own: `*count` names, owned by `requirements` and valid
+/// until it is freed or limited. Null and 0 if `requirements` is null; `count` must not be null.
+///
+/// Threads: any, while no other thread changes `requirements`.
+///
+/// # Safety
+/// `requirements` is null or alive; `count` may be written.
 const char *const *subsweep_requirements_extensions(const struct SubsweepRequirements *requirements,
                                                     uint32_t *count);
 
-/**
- * Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. Structures of its
- * chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan12Features,
- * VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and never cleared. Structures for the
- * other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
- * `info->pEnabledFeatures` where core features are needed. Call it when the program's own chain is complete,
- * and for one VkDeviceCreateInfo at a time. The caller adds the extensions of
- * subsweep_requirements_extensions.
- *
- * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` already holds structures of an earlier
- * call: initialise it and its chain again before another merge. `info` is unchanged then.
- *
- * Threads: any, while no other thread uses `requirements` or `info`.
- *
- * # Safety
- * `requirements` and `info` are null or alive; so is all that `info` chains, which must be writable.
- * `requirements` lives, and is neither limited nor merged into another `info`, while `info` is in use.
- */
+/// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. Structures of its
+/// chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan12Features,
+/// VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and never cleared. Structures for the
+/// other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
+/// `info->pEnabledFeatures` where core features are needed. Call it when the program's own chain is complete,
+/// and for one VkDeviceCreateInfo at a time. The caller adds the extensions of
+/// subsweep_requirements_extensions.
+///
+/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` already holds structures of an earlier
+/// call: initialise it and its chain again before another merge. `info` is unchanged then.
+///
+/// Threads: any, while no other thread uses `requirements` or `info`.
+///
+/// # Safety
+/// `requirements` and `info` are null or alive; so is all that `info` chains, which must be writable.
+/// `requirements` lives, and is neither limited nor merged into another `info`, while `info` is in use.
 VkResult subsweep_requirements_merge_features(struct SubsweepRequirements *requirements,
                                               VkDeviceCreateInfo *info);
 
-/**
- * Creates a SubsweepDevice from the caller's VkDevice, to be freed by subsweep_device_destroy. Creates nothing
- * on the VkDevice, and never destroys it, waits for it or submits to it.
- *
- * Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks a requirement of
- * subsweep_requirements_query or a feature of `info`, or if `info` lacks a required feature:
- * subsweep_last_error names it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
- * SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*device` is null then.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * The fields of `info` are as their comments say. The VkDevice, its instance and the pipeline cache outlive
- * the SubsweepDevice and all plans made for it.
- */
+/// Creates a SubsweepDevice from the caller's VkDevice, to be freed by subsweep_device_destroy. Creates nothing
+/// on the VkDevice, and never destroys it, waits for it or submits to it.
+///
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks a requirement of
+/// subsweep_requirements_query or a feature of `info`, or if `info` lacks a required feature:
+/// subsweep_last_error names it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*device` is null then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// The fields of `info` are as their comments say. The VkDevice, its instance and the pipeline cache outlive
+/// the SubsweepDevice and all plans made for it.
 VkResult subsweep_device_create(const struct SubsweepDeviceCreateInfo *info,
                                 struct SubsweepDevice **device);
 
-/**
- * Sets the number of threads that compile the pipelines of each plan made for `device` from now on, the
- * calling thread included. The default is 1. With more than 1 the pipeline cache, if there is one, must be
- * internally synchronised: created without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads
- * end before the plan is returned.
- *
- * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNKNOWN_VALUE if `count` is 0.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `device` is null, or was created by subsweep_device_create and is not freed.
- */
+/// Sets the number of threads that compile the pipelines of each plan made for `device` from now on, the
+/// calling thread included. The default is 1. With more than 1 the pipeline cache, if there is one, must be
+/// internally synchronised: created without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads
+/// end before the plan is returned.
+///
+/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNKNOWN_VALUE if `count` is 0.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `device` is null, or was created by subsweep_device_create and is not freed.
 VkResult subsweep_device_set_pipeline_threads(const struct SubsweepDevice *device, uint32_t count);
 
-/**
- * Frees `device`, which may be null. Plans made for it remain valid. The caller destroys the VkDevice after
- * them.
- *
- * Threads: any, while no other thread uses `device`.
- *
- * # Safety
- * `device` is null, or was created by subsweep_device_create and is not freed yet.
- */
+/// Frees `device`, which may be null. Plans made for it remain valid. The caller destroys the VkDevice after
+/// them.
+///
+/// Threads: any, while no other thread uses `device`.
+///
+/// # Safety
+/// `device` is null, or was created by subsweep_device_create and is not freed yet.
 void subsweep_device_destroy(struct SubsweepDevice *device);
 
-/**
- * Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_plan_destroy. Pipeline compilation may take seconds.
- *
- * Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
- * tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
- * and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
- * tiles.
- *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
- * VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
- * shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
- * `*plan` is null then.
- *
- * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
- * synchronised.
- *
- * # Safety
- * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
- */
+/// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy. Pipeline compilation may take seconds.
+///
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
+/// and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
+/// tiles.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+/// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
+/// `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
 VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepScanPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
 
-/**
- * The maximum number of operations between an element and any result of `count` rows. The error of a float sum
- * is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
- * SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null or not of a scan.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
+/// The maximum number of operations between an element and any result of `count` rows. The error of a float sum
+/// is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
+/// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null or not of a scan.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
 uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepPlan *plan,
                                            uint64_t count);
 
-/**
- * Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
- *
- * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
- * 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
- *    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
- *    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
- *    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_plan_scratch_requirements
- *    says, its contents undefined, disjoint from all of these, not used by other work until this work has
- *    completed.
- * 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
- *    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
- *    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
- *    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
- *    `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also DRAW_INDIRECT
- *    / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
- * 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
- *    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in
- *    workgroups; 2^32 - 1 rows with segments.
- * 5. Result: in `destination`; `source` is unchanged unless it is the same range.
- *
- * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
- * initial value, segments or an indirect count are given to a plan made without them, or missing for a plan
- * made with them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
- * recorded then.
- *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
- * concurrently.
- *
- * # Safety
- * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
- * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
- * device memory with the required usage when the commands run. The caller synchronises their accesses with
- * other work.
- */
+/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
+///    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
+///    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
+///    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_plan_scratch_requirements
+///    says, its contents undefined, disjoint from all of these, not used by other work until this work has
+///    completed.
+/// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
+///    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
+///    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
+///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
+///    `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also DRAW_INDIRECT
+///    / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
+///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in
+///    workgroups; 2^32 - 1 rows with segments.
+/// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
+/// initial value, segments or an indirect count are given to a plan made without them, or missing for a plan
+/// made with them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+/// recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepScanInfo *info);
 
-/**
- * Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_plan_destroy. Pipeline compilation may take seconds.
- *
- * Scratch: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
- * indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
- *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
- * SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
- * counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
- * error. `*plan` is null then.
- *
- * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
- * synchronised.
- *
- * # Safety
- * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
- */
+/// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy. Pipeline compilation may take seconds.
+///
+/// Scratch: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
+/// indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
+/// SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
+/// counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
+/// error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
 VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepSortPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
 
-/**
- * Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
- * SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a sort, 0.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
+/// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
+/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a sort, 0.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
 VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan,
                                              uint64_t max_count);
 
-/**
- * Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
- *
- * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
- * 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
- *    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
- *    that are written. `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not
- *    used by other work until this work has completed.
- * 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
- *    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
- *    the commands are in labels. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and
- *    count, COMPUTE_SHADER / SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of
- *    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (except for an argsort), `values` and
- *    `scratch`. The last accesses to `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
- *    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
- * 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
- *    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
- *    subsweep_plan_max_count keys.
- * 5. Result: in `keys` and `values`, or, if subsweep_sort_plan_is_result_in_alt, in `keys_alt` and
- *    `values_alt`; for an argsort in
- *    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
- *
- * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
- * with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
- * Nothing is recorded then.
- *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
- * concurrently.
- *
- * # Safety
- * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
- * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
- * device memory with the required usage when the commands run. The caller synchronises their accesses with
- * other work.
- */
+/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
+///    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
+///    that are written. `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not
+///    used by other work until this work has completed.
+/// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
+///    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
+///    the commands are in labels. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and
+///    count, COMPUTE_SHADER / SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of
+///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (except for an argsort), `values` and
+///    `scratch`. The last accesses to `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
+///    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
+///    subsweep_plan_max_count keys.
+/// 5. Result: in `keys` and `values`, or, if subsweep_sort_plan_is_result_in_alt, in `keys_alt` and
+///    `values_alt`; for an argsort in
+///    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepSortInfo *info);
 
-/**
- * Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_plan_destroy.
- *
- * Scratch: none, or 32 bytes with an indirect count.
- *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
- * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
- *
- * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
- * synchronised.
- *
- * # Safety
- * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
- */
+/// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
 VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepGatherPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/**
- * Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
- * allocated.
- *
- * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
- * 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
- *    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
- *    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
- *    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
- *    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
- *    overlap each other.
- * 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
- *    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
- *    SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with
- *    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to
- *    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
- *    pipeline and push constants bound, and changes no other state.
- * 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
- *    maximum is clamped to it. At most 2^32 - 1 workgroups, or the two-dimensional dispatch limit of the
- *    device. Indices address only the first 2^32 - 1 elements of `source`.
- * 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
- *
- * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
- * with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
- * Nothing is recorded then.
- *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
- * concurrently.
- *
- * # Safety
- * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
- * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
- * device memory with the required usage when the commands run. The caller synchronises their accesses with
- * other work.
- */
+/// Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
+///    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
+///    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
+///    overlap each other.
+/// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
+///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with
+///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to
+///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
+///    maximum is clamped to it. At most 2^32 - 1 workgroups, or the two-dimensional dispatch limit of the
+///    device. Indices address only the first 2^32 - 1 elements of `source`.
+/// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepGatherInfo *info);
 
-/**
- * Frees `plan`, which may be null, with its pipelines.
- *
- * Threads: any, while no other thread uses `plan`.
- *
- * # Safety
- * `plan` is null, or was created by a subsweep_..._plan_create and is not freed yet, and all work that it was
- * recorded into has completed.
- */
+/// Frees `plan`, which may be null, with its pipelines.
+///
+/// Threads: any, while no other thread uses `plan`.
+///
+/// # Safety
+/// `plan` is null, or was created by a subsweep_..._plan_create and is not freed yet, and all work that it was
+/// recorded into has completed.
 void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
-/**
- * The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
- * `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan says how much
- * it is.
- *
- * Returns SUBSWEEP_ERROR_NULL.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive; `requirements` may be written.
- */
+/// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
+/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan says how much
+/// it is.
+///
+/// Returns SUBSWEEP_ERROR_NULL.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive; `requirements` may be written.
 VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
                                             uint64_t max_count,
                                             uint64_t max_segment_count,
                                             struct SubsweepScratchRequirements *requirements);
 
-/**
- * The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
- * "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36.
- * UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
+/// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
+/// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36.
+/// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
 uint64_t subsweep_plan_max_count(const struct SubsweepPlan *plan);
 
-/**
- * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
- * it. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
+/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+/// it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
 struct SubsweepAccess subsweep_plan_first_access(const struct SubsweepPlan *plan);
 
-/**
- * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
- * by indirect dispatches have completed before these. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+/// by indirect dispatches have completed before these. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
 struct SubsweepAccess subsweep_plan_last_access(const struct SubsweepPlan *plan);
 
-/**
- * The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
- * `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
+/// The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
+/// `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
 const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 
-/**
- * Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
- * each segment; its algorithm must be null, and its flags must not include another form of memory
- * or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
- *
- * Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
- * takes.
- *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
- * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
- *
- * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
- * synchronised.
- *
- * # Safety
- * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
- */
+/// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
+/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+///
+/// Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
+/// takes.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
 VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device,
                                              const struct SubsweepSortPlanCreateInfo *info,
                                              struct SubsweepPlan **plan);
 
-/**
- * Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
- * `command_buffer`. Nothing is submitted, waited for or allocated.
- *
- * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
- * 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
- *    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
- *    `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not used by
- *    other work until this work has completed.
- * 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
- *    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
- *    first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts, COMPUTE_SHADER /
- *    SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of `scratch`. The last accesses to
- *    `scratch` are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER /
- *    SHADER_WRITE of `keys` (except for an argsort) and `values`. Leaves a compute pipeline and push constants
- *    bound, and changes no other state.
- * 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an argsort
- *    writes the indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. A
- *    segment that begins at or beyond the count is empty. If offsets are not ascending, any segment may be
- *    left unsorted, and keys in overlapping segments may be lost, duplicated or mixed; no other memory is
- *    accessed.
- * 5. Result: in `keys` and `values`; for an argsort in `values`, and `keys` are unchanged. Indices count from
- *    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
- *    keep their order. Keys and values outside of all segments are unchanged.
- *
- * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
- * with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
- * Nothing is recorded then.
- *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
- * concurrently.
- *
- * # Safety
- * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
- * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
- * device memory with the required usage when the commands run. The caller synchronises their accesses with
- * other work.
- */
+/// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
+/// `command_buffer`. Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
+///    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
+///    `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not used by
+///    other work until this work has completed.
+/// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
+///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
+///    first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts, COMPUTE_SHADER /
+///    SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of `scratch`. The last accesses to
+///    `scratch` are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER /
+///    SHADER_WRITE of `keys` (except for an argsort) and `values`. Leaves a compute pipeline and push constants
+///    bound, and changes no other state.
+/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an argsort
+///    writes the indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. A
+///    segment that begins at or beyond the count is empty. If offsets are not ascending, any segment may be
+///    left unsorted, and keys in overlapping segments may be lost, duplicated or mixed; no other memory is
+///    accessed.
+/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt` and
+///    `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
+///    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
+///    keep their order. Keys and values outside of all segments are unchanged, and the output there.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
                                      VkCommandBuffer command_buffer,
                                      const struct SubsweepSegmentedSortInfo *info);

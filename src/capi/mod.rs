@@ -52,7 +52,7 @@ mod tests {
             (SubsweepScanInfo::FIRST_SIZE, 144),
             (SubsweepSortPlanCreateInfo::FIRST_SIZE, 32),
             (SubsweepSortInfo::FIRST_SIZE, 128),
-            (SubsweepSegmentedSortInfo::FIRST_SIZE, 128),
+            (SubsweepSegmentedSortInfo::FIRST_SIZE, 160),
             (SubsweepGatherPlanCreateInfo::FIRST_SIZE, 12),
             (SubsweepGatherInfo::FIRST_SIZE, 112),
         ];

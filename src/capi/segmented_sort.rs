@@ -11,7 +11,7 @@ use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::device::Device;
 use crate::error::Error;
 use crate::primitives::Plan;
-use crate::sort::{SegmentedSort, SegmentedSortBuffers};
+use crate::sort::{SegmentedSort, SegmentedSortBuffers, SortBuffers};
 
 /// The memory and the counts of one recording of a segmented sort.
 #[repr(C)]
@@ -29,6 +29,11 @@ pub struct SubsweepSegmentedSortInfo {
     pub keys: SubsweepAddressRange,
     /// The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
     pub values: SubsweepAddressRange,
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
+    /// large as `keys`; otherwise 0.
+    pub keys_alt: SubsweepAddressRange,
+    /// Likewise for `values`.
+    pub values_alt: SubsweepAddressRange,
     /// Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
     /// next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
     /// the first offset belong to no segment.
@@ -57,8 +62,7 @@ impl Exported for SegmentedSort {
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
-/// each segment; its algorithm must be null, and its flags must not include another form of memory
-/// or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
 ///
 /// Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
 /// takes.
@@ -110,9 +114,10 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ///    segment that begins at or beyond the count is empty. If offsets are not ascending, any segment may be
 ///    left unsorted, and keys in overlapping segments may be lost, duplicated or mixed; no other memory is
 ///    accessed.
-/// 5. Result: in `keys` and `values`; for an argsort in `values`, and `keys` are unchanged. Indices count from
+/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt` and
+///    `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
 ///    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
-///    keep their order. Keys and values outside of all segments are unchanged.
+///    keep their order. Keys and values outside of all segments are unchanged, and the output there.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
@@ -136,9 +141,10 @@ pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
 ) -> VkResult {
     let buffers = |info: &SubsweepSegmentedSortInfo| {
         flags("SubsweepSegmentedSortInfo.flags", info.flags, 0)?;
-        let (keys, segments) = (info.keys.checked("keys")?, info.segments.checked("segments")?);
-        let buffers = SegmentedSortBuffers::new(keys, segments, info.scratch.scratch()?)
-            .values(info.values.checked("values")?);
+        let sort = SortBuffers::new(info.keys.checked("keys")?, info.scratch.scratch()?)
+            .values(info.values.checked("values")?)
+            .alternates(info.keys_alt.checked("keys_alt")?, info.values_alt.checked("values_alt")?);
+        let buffers = SegmentedSortBuffers::new(sort, info.segments.checked("segments")?);
         Ok((buffers, (info.count.checked()?, info.segment_count.checked()?).into()))
     };
     // SAFETY: as the caller promises.

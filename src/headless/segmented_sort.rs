@@ -113,14 +113,13 @@ impl Gpu {
     ) -> Result<Prepared<'a>> {
         let count = check_words(config.sort(), keys.words(), values)?;
         check_segments(segments, count)?;
-        let plan = self.plan(config)?;
+        // Slices are sorted in place, whatever the form of a recording.
+        let plan = self.plan(config.in_place())?;
         let counts = (count, segments.len() as u64);
         plan.check_count(counts)?;
         let scratch_size = plan.scratch_requirements(counts).size;
         let record = move |recorder: &mut Recorder<'_>, buffers: &SortBuffers, begins| {
-            let SortBuffers { keys, values, scratch, .. } = *buffers;
-            let buffers = SegmentedSortBuffers::new(keys, begins, scratch).values(values);
-            plan.record(recorder, &buffers, counts)
+            plan.record(recorder, &SegmentedSortBuffers::new(*buffers, begins), counts)
         };
         Ok(self.sort_by(*config.sort(), keys, values, Some(segments), scratch_size, record))
     }

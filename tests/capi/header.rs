@@ -48,9 +48,11 @@ fn staleness(generated: &str, committed: &str) -> Option<String> {
 
 /// Every function of the header, with the comment before it.
 fn functions(header: &str) -> Vec<(&str, &str)> {
-    let declarations = header.split("/**").filter_map(|part| part.split_once("*/"));
-    let functions = declarations.filter_map(|(comment, declared)| {
-        let end = declared.find('(')?;
+    // A blank line separates declarations.
+    let functions = header.split("\n\n").filter_map(|block| {
+        let lines = block.lines().take_while(|line| line.starts_with("///"));
+        let (comment, declared) = block.split_at_checked(lines.map(|line| line.len() + 1).sum())?;
+        let end = declared.find('(').filter(|_| !comment.is_empty())?;
         let name = declared[..end].rsplit([' ', '*', '\n']).next()?;
         // Structures, whose declarations have a brace, are omitted.
         (!declared[..end].contains(['{', ';', '#'])).then_some((name, comment))
@@ -95,7 +97,7 @@ fn every_function_states_its_thread_rule() {
     assert!(functions.len() > 25, "{} functions", functions.len());
     for (name, comment) in functions {
         assert!(name.starts_with("subsweep_"), "{name}");
-        assert!(comment.contains("* Threads: "), "{name} states no thread rule: {comment}");
+        assert!(comment.contains("/ Threads: "), "{name} states no thread rule: {comment}");
     }
 }
 
@@ -157,7 +159,7 @@ const GROWING: [(&str, &str, usize, usize); 6] = [
     ("SubsweepScanInfo", "initial_on_host_size", 136, 144),
     ("SubsweepSortPlanCreateInfo", "algorithm", 24, 32),
     ("SubsweepSortInfo", "scratch", 88, 128),
-    ("SubsweepSegmentedSortInfo", "scratch", 88, 128),
+    ("SubsweepSegmentedSortInfo", "scratch", 120, 160),
 ];
 
 /// Frozen structures: the last field, its offset, and the structure's size.

@@ -191,16 +191,17 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
 }
 
 /* A segmented sort of segments of 0, 1, 2, ... keys. */
-static void sort_segments(const Host *host, const SubsweepDevice *device) {
+static void sort_segments(const Host *host, const SubsweepDevice *device, SubsweepSortFlags form) {
     enum { SEGMENT_COUNT = 100 };
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT,
+                                                .flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT | form,
                                                 .values = SUBSWEEP_SORT_VALUES_8_BYTES};
     SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {
         .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = {.count = 2 * SEGMENT_COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory keys, values, segments, counts, scratch;
+    Memory keys, values, keys_alt, values_alt, segments, counts, scratch;
+    const uint32_t *sorted, *moved;
     VkCommandBuffer commands;
     uint32_t begin = 0, i;
     host_check(subsweep_segmented_sort_plan_create(device, &of_plan, &plan), "subsweep_segmented_sort_plan_create");
@@ -210,6 +211,8 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     EXPECT(strlen(subsweep_plan_policy(plan)) > 0);
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&values, host, 8 * COUNT, 0);
+    guarded_create(&keys_alt, host, 4 * COUNT, 0);
+    guarded_create(&values_alt, host, 8 * COUNT, 0);
     guarded_create(&segments, host, 8 * SEGMENT_COUNT, 0);
     guarded_create(&counts, host, 4, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
@@ -223,6 +226,10 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     }
     info.keys = part(&keys, 0, 4 * COUNT);
     info.values = part(&values, 0, 8 * COUNT);
+    if (form != 0) {
+        info.keys_alt = part(&keys_alt, 0, 4 * COUNT);
+        info.values_alt = part(&values_alt, 0, 8 * COUNT);
+    }
     counts.words[0] = SEGMENT_COUNT;
     info.segment_count.address = counts.address;
     info.segments = part(&segments, 0, 8 * SEGMENT_COUNT);
@@ -230,16 +237,18 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     commands = host_begin(host);
     host_check(subsweep_cmd_segmented_sort(plan, commands, &info), "subsweep_cmd_segmented_sort");
     run(host, commands);
+    sorted = (form & SUBSWEEP_SORT_OUT_OF_PLACE_BIT) != 0 ? keys_alt.words : keys.words;
+    moved = (form & SUBSWEEP_SORT_OUT_OF_PLACE_BIT) != 0 ? values_alt.words : values.words;
     for (i = 0; i < COUNT; i++) {
-        const uint32_t value = values.words[2 * i];
+        const uint32_t value = moved[2 * i];
         uint32_t segment = 0;
         int is_first;
         while (segment + 1 < SEGMENT_COUNT && segments.words[segment + 1] <= i) {
             segment++;
         }
         is_first = segments.words[segment] == i;
-        if (keys.words[i] != number(value) || value != values.words[2 * i + 1] ||
-            value < segments.words[segment] || (!is_first && keys.words[i - 1] > keys.words[i])) {
+        if (sorted[i] != number(value) || value != moved[2 * i + 1] || value < segments.words[segment] ||
+            (!is_first && sorted[i - 1] > sorted[i])) {
             break;
         }
     }
@@ -247,6 +256,8 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&counts, host, __LINE__);
     guarded_destroy(&segments, host, __LINE__);
+    guarded_destroy(&values_alt, host, __LINE__);
+    guarded_destroy(&keys_alt, host, __LINE__);
     guarded_destroy(&values, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
     subsweep_plan_destroy(plan);
@@ -410,7 +421,10 @@ int main(void) {
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT);
     sort_wide(&host, device);
-    sort_segments(&host, device);
+    sort_segments(&host, device, 0);
+    sort_segments(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT);
+    sort_segments(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT);
+    sort_segments(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT);
     subsweep_device_destroy(device);
     record_in_threads(&host);
     compile_in_threads(&host);

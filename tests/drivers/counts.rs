@@ -7,7 +7,8 @@ use subsweep::device::AddressRange;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{
-    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortConfig, ValueSize,
+    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortBuffers,
+    SortConfig, ValueSize,
 };
 use subsweep::{Count, ElementType, Error};
 
@@ -117,9 +118,8 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
             {
                 let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
                 let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
-                let buffers =
-                    SegmentedSortBuffers::new(keys_memory.range(), segments.range(), scratch.range());
-                let buffers = buffers.values(values_memory.range());
+                let sort = SortBuffers::new(keys_memory.range(), scratch.range());
+                let buffers = SegmentedSortBuffers::new(sort.values(values_memory.range()), segments.range());
                 // SAFETY: the memory lives until `submit` has waited.
                 unsafe {
                     gpu.submit(|recorder| {
@@ -144,7 +144,7 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
     let refused = |config: SegmentedSortConfig, count: Count, segment_count: Count| {
         let plan = SegmentedSortPlan::new(gpu.device(), config)?;
-        let buffers = SegmentedSortBuffers::new(at(0, 40), at(400, 40), scratch.range());
+        let buffers = SegmentedSortBuffers::new(SortBuffers::new(at(0, 40), scratch.range()), at(400, 40));
         // SAFETY: nothing is recorded, since each of these is refused.
         unsafe {
             gpu.submit(|recorder| {

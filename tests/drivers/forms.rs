@@ -1,4 +1,4 @@
-//! Forms of a sort: double buffers, out of place, and out of place over a destroyed input.
+//! Forms of a sort and of a segmented sort: double buffers, out of place, and out of place over a destroyed input.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::AddressRange;
-use subsweep::harness::{PolicyName, SortCase};
+use subsweep::harness::{PolicyName, SegmentMix, SegmentedSortCase, SortCase};
 use subsweep::headless::{Gpu, GpuBuffer};
-use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, ValueSize};
+use subsweep::sort::{
+    SegmentedSortBuffers, SegmentedSortConfig, SortAlgorithm, SortBuffers, SortConfig, ValueSize,
+};
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trial;
-use super::passes::rig::random;
+use super::passes::rig::{POISON, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |form: Form| {
@@ -21,7 +23,11 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         };
         clean_trial(gpu, format!("forms: {form:?}"), sorts)
     };
-    [Form::DoubleBuffer, Form::OutOfPlace, Form::DestroysInput].map(trial).into()
+    let forms = [Form::DoubleBuffer, Form::OutOfPlace, Form::DestroysInput];
+    let of_segments = |form: Form| {
+        clean_trial(gpu, format!("forms: segments, {form:?}"), move |gpu| segmented_sorts(gpu, form))
+    };
+    forms.map(trial).into_iter().chain(forms.map(of_segments)).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,12 +69,69 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
         let config = form.of(config.bits(bits.clone()).indirect_count()).policy(policy);
         let plan = gpu.plan(config)?;
         for is_indirect in [false, true] {
-            let run = Run { plan: &plan, count, misalignment, is_indirect };
-            let (input, output) = run.run(gpu)?;
+            let memory = Memory::new(gpu, &config, count, misalignment)?;
+            let counts = gpu.allocate(4)?;
+            gpu.upload(&counts, 0, &[count])?;
+            let recorded = match is_indirect {
+                false => Count::Direct(count.into()),
+                true => Count::Indirect { address: counts.range().address, max: count },
+            };
+            let scratch = gpu.allocate(plan.scratch_requirements(count.into()).size.max(4))?;
+            let buffers = memory.buffers(&scratch);
+            // SAFETY: the memory lives until `submit` has waited.
+            unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, recorded)) }?;
+            let (input, output) = memory.read(gpu)?;
+            let is_in_input = form == Form::DoubleBuffer && !plan.is_result_in_alt(count.into());
+            let (result, other) = if is_in_input { (input, output) } else { (output, input) };
+            let mut expected = memory.input();
+            memory.sort(&mut expected, 0..count as usize, &bits);
             let what = format!("{} {form:?}, bits {bits:?} of {count}, {is_indirect}", algorithm.name());
-            assert!(output == run.expected(&bits), "{what}: a wrong result");
-            assert!(form != Form::OutOfPlace || input == run.input(), "{what}: the input changed");
+            assert!(result == expected, "{what}: a wrong result");
+            assert!(form != Form::OutOfPlace || other == memory.input(), "{what}: the input changed");
         }
+    }
+    Ok(())
+}
+
+/// Segments of every size class, of an odd number and an even number of passes, and of no bits: results are in the
+/// output, which is unchanged before the first segment.
+fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
+    let keys = SortConfig::keys(ElementType::U32);
+    let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8).descending();
+    let policy =
+        SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries) };
+    let policy = policy.policy(gpu.capabilities());
+    let [.., largest] = policy.workgroups.map(|shape| shape.tile_items());
+    let begins = [3, 4, 4, 40, 40 + largest / 2, 40 + 2 * largest, 40 + 6 * largest, 41 + 6 * largest];
+    let count = 60 + 6 * largest;
+    for (config, bits) in [(keys, 0..32), (keys, 3..20), (pairs, 4..12), (pairs, 7..7)] {
+        let config = SegmentedSortConfig::from(form.of(config.bits(bits.clone()))).policy(policy);
+        let plan = gpu.plan(config)?;
+        let memory = Memory::new(gpu, config.sort(), count, 4)?;
+        let counts = (u64::from(count), begins.len() as u64);
+        let scratch = gpu.allocate(plan.scratch_requirements(counts).size)?;
+        let segments = gpu.allocate(4 * begins.len() as u64)?;
+        gpu.upload(&segments, 0, &begins)?;
+        let buffers = SegmentedSortBuffers::new(memory.buffers(&scratch), segments.range().addresses());
+        // SAFETY: the memory lives until `submit` has waited.
+        unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, counts)) }?;
+        let (input, output) = memory.read(gpu)?;
+        let ends = begins.into_iter().skip(1).chain([count]);
+        let mut expected = memory.input();
+        for (begin, end) in begins.into_iter().zip(ends) {
+            memory.sort(&mut expected, begin as usize..end as usize, &bits);
+        }
+        let (result, other) = if form == Form::DoubleBuffer { (input, output) } else { (output, input) };
+        let first = begins[0] as usize;
+        let of_segments =
+            |pairs: &Pairs| (pairs.0[first..].to_vec(), pairs.1.get(first..).unwrap_or_default().to_vec());
+        assert!(of_segments(&result) == of_segments(&expected), "{form:?}, bits {bits:?}: a wrong result");
+        let before = if form == Form::DoubleBuffer { &expected.0[..first] } else { &[POISON; 3] };
+        assert_eq!(&result.0[..first], before, "{form:?}, bits {bits:?}: keys in no segment");
+        assert!(
+            form != Form::OutOfPlace || other == memory.input(),
+            "{form:?}, bits {bits:?}: the input changed"
+        );
     }
     Ok(())
 }
@@ -76,65 +139,77 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
 /// Keys and values.
 type Pairs = (Vec<u32>, Vec<u64>);
 
-struct Run<'p> {
-    plan: &'p SortPlan,
+/// Input and output arrays.
+struct Memory {
     count: u32,
+    is_descending: bool,
+    has_values: bool,
     misalignment: u64,
-    is_indirect: bool,
+    keys: [GpuBuffer; 2],
+    values: [GpuBuffer; 2],
 }
 
-impl Run<'_> {
+impl Memory {
+    /// Uploads the input, and poison to the output.
+    fn new(gpu: &Gpu, config: &SortConfig, count: u32, misalignment: u64) -> Result<Self, Error> {
+        let has_values = config.value_size() > 0;
+        let allocate = |word_count: u32| gpu.allocate(misalignment + 4 * u64::from(word_count.max(1)));
+        let value_words = if has_values { 2 * count } else { 0 };
+        let memory = Self {
+            count,
+            is_descending: has_values,
+            has_values,
+            misalignment,
+            keys: [allocate(count)?, allocate(count)?],
+            values: [allocate(value_words)?, allocate(value_words)?],
+        };
+        let (keys, values) = memory.input();
+        gpu.upload(&memory.keys[0], misalignment, &keys)?;
+        gpu.upload(&memory.keys[1], misalignment, &vec![POISON; keys.len()])?;
+        gpu.upload(&memory.values[0], misalignment, bytemuck::cast_slice::<u64, u32>(&values))?;
+        Ok(memory)
+    }
+
     fn input(&self) -> Pairs {
-        let value_count = if self.plan.config().value_size() > 0 { self.count } else { 0 };
+        let value_count = if self.has_values { self.count } else { 0 };
         (random(5, self.count as usize), (0..value_count.into()).map(|value| value << 20).collect())
     }
 
-    /// The stable sort by `bits`; descending for pairs.
-    fn expected(&self, bits: &Range<u32>) -> Pairs {
-        let (keys, values) = self.input();
-        let part = |&index: &usize| u64::from(keys[index]) & ((1 << bits.end) - (1 << bits.start));
-        let mut order: Vec<usize> = (0..keys.len()).collect();
-        order.sort_by_key(part);
-        if !values.is_empty() {
-            order.sort_by_key(|index| Reverse(part(index)));
+    /// Sorts a part stably by `bits`; pairs descending.
+    fn sort(&self, (keys, values): &mut Pairs, part: Range<usize>, bits: &Range<u32>) {
+        let digits = |&index: &usize| u64::from(keys[index]) & ((1 << bits.end) - (1 << bits.start));
+        let mut order: Vec<usize> = part.clone().collect();
+        if self.is_descending {
+            order.sort_by_key(|index| Reverse(digits(index)));
+        } else {
+            order.sort_by_key(digits);
         }
-        let values = order.iter().filter_map(|&index| values.get(index).copied());
-        (order.iter().map(|&index| keys[index]).collect(), values.collect())
+        let sorted: Vec<_> = order.iter().map(|&index| keys[index]).collect();
+        keys[part.clone()].copy_from_slice(&sorted);
+        if self.has_values {
+            let sorted: Vec<_> = order.iter().map(|&index| values[index]).collect();
+            values[part].copy_from_slice(&sorted);
+        }
     }
 
-    /// Sorts, and returns the input arrays and the result.
-    fn run(&self, gpu: &Gpu) -> Result<(Pairs, Pairs), Failed> {
-        let plan = self.plan;
-        let (keys, values) = self.input();
-        let value_words: &[u32] = bytemuck::cast_slice(&values);
-        let allocate = |word_count: usize| gpu.allocate(self.misalignment + 4 * word_count.max(1) as u64);
-        let [keys_in, keys_out] = &[allocate(keys.len())?, allocate(keys.len())?];
-        let [values_in, values_out] = &[allocate(value_words.len())?, allocate(value_words.len())?];
-        let counts = &allocate(1)?;
-        gpu.upload(keys_in, self.misalignment, &keys)?;
-        gpu.upload(values_in, self.misalignment, value_words)?;
-        gpu.upload(counts, self.misalignment, &[self.count])?;
-        let range = |memory: &GpuBuffer, size: usize| {
-            AddressRange::new(memory.range().address + self.misalignment, size as u64)
+    fn buffers(&self, scratch: &GpuBuffer) -> SortBuffers {
+        let range = |memory: &GpuBuffer, size: u64| {
+            AddressRange::new(memory.range().address + self.misalignment, size * u64::from(self.count))
         };
-        let scratch = gpu.allocate(plan.scratch_requirements(self.count.into()).size.max(4))?;
-        let (keys_size, values_size) = (4 * keys.len(), 8 * values.len());
-        let buffers = SortBuffers::new(range(keys_in, keys_size), scratch.range())
-            .values(range(values_in, values_size))
-            .alternates(range(keys_out, keys_size), range(values_out, values_size));
-        let count = match self.is_indirect {
-            false => Count::Direct(self.count.into()),
-            true => Count::Indirect { address: range(counts, 4).address, max: self.count },
-        };
-        // SAFETY: the memory lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        let read = |keys_memory: &GpuBuffer, values_memory: &GpuBuffer| -> Result<Pairs, Error> {
-            let words = gpu.read_from(values_memory, self.misalignment, 2 * values.len())?;
+        let value_size = if self.has_values { 8 } else { 0 };
+        let [keys, keys_alt] = self.keys.each_ref().map(|memory| range(memory, 4));
+        let [values, values_alt] = self.values.each_ref().map(|memory| range(memory, value_size));
+        SortBuffers::new(keys, scratch.range()).values(values).alternates(keys_alt, values_alt)
+    }
+
+    /// The input arrays and the output.
+    fn read(&self, gpu: &Gpu) -> Result<(Pairs, Pairs), Error> {
+        let read = |index: usize| -> Result<Pairs, Error> {
+            let value_words = if self.has_values { 2 * self.count as usize } else { 0 };
+            let words = gpu.read_from(&self.values[index], self.misalignment, value_words)?;
             let values = words.chunks(2).map(|word| u64::from(word[0]) | u64::from(word[1]) << 32);
-            Ok((gpu.read_from(keys_memory, self.misalignment, keys.len())?, values.collect()))
+            Ok((gpu.read_from(&self.keys[index], self.misalignment, self.count as usize)?, values.collect()))
         };
-        let (input, output) = (read(keys_in, values_in)?, read(keys_out, values_out)?);
-        let is_in_input = plan.config().is_double_buffered() && !plan.is_result_in_alt(self.count.into());
-        Ok(if is_in_input { (output, input) } else { (input, output) })
+        Ok((read(0)?, read(1)?))
     }
 }

@@ -9,7 +9,7 @@ use subsweep::harness::{PlanConfig, SegmentMix, SegmentedSortCase};
 use subsweep::headless::Gpu;
 use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm,
-    SortConfig, SortPolicy, ValueSize,
+    SortBuffers, SortConfig, SortPolicy, ValueSize,
 };
 use subsweep::{Count, ElementType, Error};
 
@@ -64,7 +64,7 @@ fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
 fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let segments = AddressRange { size: 400, ..room.array(2) };
     let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).indirect_count();
-    let buffers = SegmentedSortBuffers::new(room.array(0), segments, room.scratch);
+    let buffers = SegmentedSortBuffers::new(SortBuffers::new(room.array(0), room.scratch), segments);
     let few = match room.count() {
         Count::Indirect { address, .. } => Count::Indirect { address, max: 100 },
         count => count,
@@ -188,7 +188,7 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
     let scratch = part(memory.range(), 2048, needed);
     let sort = |keys, values, segments, scratch: BufferRange| {
-        let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
+        let buffers = SegmentedSortBuffers::new(SortBuffers::new(keys, scratch).values(values), segments);
         // SAFETY: nothing is recorded, since each of these is refused.
         unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (100, 10))) }
             .map(|_| ())
@@ -210,7 +210,7 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(sort(keys, values, segments, short), Err(Error::ScratchTooSmall { needed, got }));
     assert_eq!(plan.scratch_requirements((u64::MAX, u64::MAX)).size, u64::MAX);
     let max = plan.max_count();
-    let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
+    let buffers = SegmentedSortBuffers::new(SortBuffers::new(keys, scratch).values(values), segments);
     // SAFETY: nothing is recorded, since it is refused.
     let refused =
         unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (max + 1, 10))) };
@@ -242,12 +242,8 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         // Guard words behind the scratch show a store past its end.
         let scratch = gpu.allocate(scratch_size + 256)?;
         gpu.upload(&scratch, scratch_size, &[0x5a5a_5a5a; 64])?;
-        let buffers = SegmentedSortBuffers::new(
-            keys_memory.range(),
-            segments.range(),
-            part(scratch.range(), 0, scratch_size),
-        );
-        let buffers = buffers.values(values_memory.range());
+        let sort = SortBuffers::new(keys_memory.range(), part(scratch.range(), 0, scratch_size));
+        let buffers = SegmentedSortBuffers::new(sort.values(values_memory.range()), segments.range());
         // SAFETY: the memory lives until `submit` has waited.
         unsafe {
             gpu.submit(|recorder| {

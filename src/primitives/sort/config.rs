@@ -171,7 +171,7 @@ impl SortConfig {
     }
 
     /// As [`Self::out_of_place`]; the contents of the input become undefined, which saves the array in scratch. An even
-    /// number of passes takes a copy.
+    /// number of passes takes a copy, or in a segmented sort another pass.
     pub const fn destroys_input(mut self) -> Self {
         self.form = Form::DestroysInput;
         self
@@ -238,6 +238,11 @@ impl SortConfig {
     /// Whether the result is elsewhere than the input.
     pub(super) const fn has_output(&self) -> bool {
         matches!(self.form, Form::OutOfPlace | Form::DestroysInput)
+    }
+
+    /// Names of the alternate ranges in errors.
+    const fn names_of_alternates(&self) -> [&'static str; 2] {
+        if self.has_output() { ["the output", "the output of values"] } else { ["keys_alt", "values_alt"] }
     }
 
     /// Number of passes with digits of `radix_bits` bits.
@@ -338,6 +343,29 @@ impl SortBuffers {
         self
     }
 
+    /// For a kernel that reads and writes each key once: sorted keys, values, and sorted values.
+    pub(super) fn of_one_pass(&self, config: &SortConfig) -> [AddressRange; 3] {
+        let none = AddressRange::default();
+        match (config.is_argsort(), config.has_output()) {
+            // An argsort writes indices, and does not change the keys.
+            (true, _) => [none, none, self.values],
+            (false, true) => [self.keys_alt, self.values, self.values_alt],
+            (false, false) => [self.keys, self.values, self.values],
+        }
+    }
+
+    /// All ranges, with their names in errors.
+    pub(super) const fn ranges(&self, config: &SortConfig) -> [(&'static str, AddressRange); 5] {
+        let [keys_alt, values_alt] = config.names_of_alternates();
+        [
+            ("keys", self.keys),
+            ("values", self.values),
+            (keys_alt, self.keys_alt),
+            (values_alt, self.values_alt),
+            ("scratch", self.scratch.addresses()),
+        ]
+    }
+
     /// Sets the output of a sort out of place: the keys, and the values, which are empty for keys alone.
     pub const fn output(self, keys: AddressRange, values: AddressRange) -> Self {
         self.alternates(keys, values)
@@ -363,28 +391,20 @@ impl Buffers<Sort> for SortBuffers {
         };
         let (key_size, value_size) = (config.key_size(), config.value_size());
         let alternates = u64::from(config.form != Form::InPlace);
-        let keys = array(self.keys, "keys", key_size)?;
-        let values = array(self.values, "values", value_size)?;
-        let [keys_name, values_name] = if config.has_output() {
-            ["the output", "the output of values"]
-        } else {
-            ["keys_alt", "values_alt"]
+        let [keys_name, values_name] = config.names_of_alternates();
+        let checked = Self {
+            keys: array(self.keys, "keys", key_size)?,
+            values: array(self.values, "values", value_size)?,
+            keys_alt: array(self.keys_alt, keys_name, alternates * key_size)?,
+            values_alt: array(self.values_alt, values_name, alternates * value_size)?,
+            scratch: scratch.check(self.scratch)?,
         };
-        let keys_alt = array(self.keys_alt, keys_name, alternates * key_size)?;
-        let values_alt = array(self.values_alt, values_name, alternates * value_size)?;
-        let scratch = scratch.check(self.scratch)?;
-        let ranges = [
-            ("the count", indirect),
-            ("keys", keys),
-            ("values", values),
-            (keys_name, keys_alt),
-            (values_name, values_alt),
-            ("scratch", scratch.addresses()),
-        ];
+        let ranges = checked.ranges(config);
+        check_disjoint(("the count", indirect), &ranges)?;
         for (index, range) in ranges.into_iter().enumerate() {
             check_disjoint(range, &ranges[index + 1..])?;
         }
-        Ok(Self { keys, values, keys_alt, values_alt, scratch })
+        Ok(checked)
     }
 }
 

@@ -87,15 +87,9 @@ impl Algorithm<Sort> for SingleWorkgroup {
         (): &(),
         count: Count,
     ) -> Result<()> {
-        let SortBuffers { keys, values, keys_alt, values_alt, .. } = *buffers;
+        let SortBuffers { keys, .. } = *buffers;
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
-        let none = AddressRange::default();
-        let (sorted, values, sorted_values) = match (self.config.is_argsort(), self.config.has_output()) {
-            // An argsort writes indices, and does not change the keys.
-            (true, _) => (none, none, values),
-            (false, true) => (keys_alt, values, values_alt),
-            (false, false) => (keys, values, values),
-        };
+        let [sorted, values, sorted_values] = buffers.of_one_pass(&self.config);
         let push = SinglePush {
             keys,
             sorted,

@@ -18,7 +18,9 @@ use crate::harness::sorted::SortExpectation;
 use crate::harness::workload::{Needs, Operands, POISON, Prepared};
 use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use crate::sort::{ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
+use crate::sort::{
+    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPolicy, SortBuffers, TileShape,
+};
 
 /// Parameters of a segmented sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -280,8 +282,8 @@ impl PrimitiveCase for SegmentedSortCase {
             },
             record: Box::new(move |recorder, ranges| {
                 let (keys, segments) = (ranges.source.addresses(), ranges.operand(segments));
-                let buffers = SegmentedSortBuffers::new(keys, segments, ranges.scratch);
-                let buffers = buffers.values(ranges.values.addresses());
+                let sort = SortBuffers::new(keys, ranges.scratch).values(ranges.values.addresses());
+                let buffers = SegmentedSortBuffers::new(sort, segments);
                 plan.record(recorder, &buffers, (ranges.count(key_count), ranges.count(segment_count)))
             }),
             expected: Box::new(move |keys| {

@@ -2,10 +2,10 @@
 
 use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
-use crate::device::{AddressRange, BufferRange};
+use crate::device::AddressRange;
 use crate::error::{Error, Result};
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::sort::config::{Form, SortBuffers, SortConfig};
+use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::{Count, Counts, ScratchRequirements, check_disjoint};
 
 /// Configuration of a [`SegmentedSortPlan`](super::SegmentedSortPlan), which sorts each segment independently.
@@ -22,7 +22,8 @@ impl From<SortConfig> for SegmentedSortConfig {
 }
 
 impl SegmentedSortConfig {
-    /// A segmented `sort`, which must have no policy.
+    /// A segmented `sort`, which must have no policy. The result of a [double buffer](SortConfig::double_buffer) is always
+    /// in the primary one.
     pub const fn new(sort: SortConfig) -> Self {
         Self { sort, policy: None }
     }
@@ -40,6 +41,12 @@ impl SegmentedSortConfig {
         self
     }
 
+    /// The result replaces the input, whatever the form of the `sort`.
+    pub const fn in_place(mut self) -> Self {
+        self.sort = self.sort.in_place();
+        self
+    }
+
     /// The sort of each segment.
     pub const fn sort(&self) -> &SortConfig {
         &self.sort
@@ -49,11 +56,6 @@ impl SegmentedSortConfig {
         if self.sort.policy.is_some() {
             return Err(Error::Unsupported {
                 reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
-            });
-        }
-        if self.sort.form != Form::InPlace {
-            return Err(Error::Unsupported {
-                reason: "a segmented sort is in place: it has no double buffer or output",
             });
         }
         if self.sort.has_large_counts {
@@ -110,27 +112,18 @@ impl Config for SegmentedSortConfig {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct SegmentedSortBuffers {
-    /// Keys, input and output; only input of an argsort.
-    pub keys: AddressRange,
-    /// Values, input and output; output of an argsort's indices; empty for keys alone.
-    pub values: AddressRange,
+    /// Keys and values, as of a sort of all keys, and scratch of
+    /// [`SegmentedSortPlan::scratch_requirements`](super::SegmentedSortPlan::scratch_requirements).
+    pub sort: SortBuffers,
     /// Indices at which segments begin, u32, in ascending order. A segment ends where the next begins, and the last
     /// with the keys; of two that begin at the same key, the first is empty. Keys before the first are in no segment.
     pub segments: AddressRange,
-    /// Scratch of [`SegmentedSortPlan::scratch_requirements`](super::SegmentedSortPlan::scratch_requirements).
-    pub scratch: BufferRange,
 }
 
 impl SegmentedSortBuffers {
-    /// Buffers of a sort of keys alone.
-    pub const fn new(keys: AddressRange, segments: AddressRange, scratch: BufferRange) -> Self {
-        Self { keys, values: AddressRange::new(0, 0), segments, scratch }
-    }
-
-    /// Sets the range of values, or of an argsort's indices.
-    pub const fn values(mut self, values: AddressRange) -> Self {
-        self.values = values;
-        self
+    /// The buffers of a sort, and the segments.
+    pub const fn new(sort: SortBuffers, segments: AddressRange) -> Self {
+        Self { sort, segments }
     }
 }
 
@@ -141,14 +134,13 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
         count: SegmentedCount,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let sort = SortBuffers::new(self.keys, self.scratch).values(self.values);
-        let SortBuffers { keys, values, scratch, .. } = sort.checked(&config.sort, count.keys, scratch)?;
+        let sort = self.sort.checked(&config.sort, count.keys, scratch)?;
         let size = count.segments.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
         let indirect = count.segments.checked_indirect("the count of segments")?;
-        for range in [("keys", keys), ("values", values), ("scratch", scratch.addresses())] {
+        for range in sort.ranges(&config.sort) {
             check_disjoint(range, &[("segments", segments), ("the count of segments", indirect)])?;
         }
-        Ok(Self { keys, values, segments, scratch })
+        Ok(Self { sort, segments })
     }
 }

@@ -1,12 +1,11 @@
 //! Segments that a cluster of lanes or a workgroup holds: one dispatch per size class, which reads and writes them
 //! once.
 
-use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::sort::config::SortConfig;
+use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::TileShape;
 
@@ -95,17 +94,14 @@ impl InPlace {
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        buffers: &SegmentedSortBuffers,
+        buffers: &SortBuffers,
         class: usize,
         list: AddressRange,
         dispatch_args: DispatchArgs,
     ) -> Result<()> {
         recorder.phase([c"short segments", c"small segments", c"large segments"][class]);
-        let SegmentedSortBuffers { keys, values, .. } = *buffers;
-        let none = AddressRange::default();
-        // An argsort writes indices, and does not change the keys.
-        let (sorted, values, sorted_values) =
-            if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
+        let SortBuffers { keys, .. } = *buffers;
+        let [sorted, values, sorted_values] = buffers.of_one_pass(&self.config);
         let (pipeline, workgroups) = (&self.classes[class], dispatch_args.nth(class as u64).workgroups());
         let dispatch_args = dispatch_args.nth(class as u64).words();
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);

@@ -3,7 +3,6 @@
 //! Counts are stored by segment, in the order of a plain sort within each, and are scanned at once. The offset of a
 //! tile's digit in its segment is its prefix less the first prefix of the segment.
 
-use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
@@ -12,7 +11,7 @@ use crate::error::Result;
 use crate::kernels;
 use crate::primitives::scan::{ScanBuffers, ScanPlan};
 use crate::primitives::sort::arrays::{AltLayout, Arrays, PassArrays};
-use crate::primitives::sort::config::{SortBuffers, SortConfig};
+use crate::primitives::sort::config::{Form, SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
 use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::COUNT_SCAN;
@@ -129,13 +128,11 @@ impl Long {
         ];
         let scan = COUNT_SCAN.indirect_count().policy(policy.scan);
         let [.., max_large] = policy.max_extents();
-        let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
         Ok(Self {
             config: *config,
             tile_items: tile.tile_items(),
             min_extent: u64::from(max_large) + 1,
-            // Without bits the indices must be written nevertheless.
-            pass_count: if config.is_argsort() { pass_count.max(2) } else { pass_count },
+            pass_count: pass_count(config),
             queue_tiles: pipeline(kernels::SORT_QUEUE_TILES.module(&[]), cluster.workgroup_size, &[])?,
             // The count kernel has only the first four constants.
             count: pipeline(count, tile.workgroup_size, &constants[..4])?,
@@ -146,6 +143,27 @@ impl Long {
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         [&self.queue_tiles, &self.count, &self.scatter].into_iter().chain(self.scan.pipelines())
+    }
+
+    /// Keys before and after a pass, and values before and after it. No pass is skipped, so that the host knows them also
+    /// in place.
+    fn route(&self, arrays: PassArrays, pass: u32) -> [AddressRange; 4] {
+        let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
+        let is_back = self.config.form == Form::InPlace && !pass.is_multiple_of(2);
+        let [keys, sorted] = match (self.config.is_argsort(), is_back) {
+            (true, true) => [keys_alt, keys_alt2],
+            (true, false) if pass > 0 => [keys_alt2, keys_alt],
+            (false, true) => [keys_alt, keys],
+            (_, false) => [keys, keys_alt],
+        };
+        match is_back {
+            true => [keys, sorted, values_alt, values],
+            // The first pass of an argsort generates its values: the indices.
+            false if self.config.is_argsort() && pass == 0 => {
+                [keys, sorted, AddressRange::default(), values_alt]
+            }
+            false => [keys, sorted, values, values_alt],
+        }
     }
 
     /// Maximum number of keys for any segments: the counts of their tiles must fit.
@@ -198,7 +216,7 @@ impl Long {
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        buffers: &SegmentedSortBuffers,
+        buffers: &SortBuffers,
         layout: &ScratchLayout,
         dispatch_args: DispatchArgs,
         max_count: u64,
@@ -211,22 +229,9 @@ impl Long {
             Count::Indirect { address: pass_args.count_of_counts(), max: layout.count_count() as u32 };
         let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
         let (dispatch_args, workgroups) = (pass_args.words(), pass_args.workgroups());
-        let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);
-        let arrays = Arrays::new(&self.config, self.pass_count, &plain, &layout.alt, max_count);
-        let PassArrays { keys_alt, keys_alt2, values_alt, .. } = arrays.of_pass(0);
-        let is_argsort = self.config.is_argsort();
-
-        let mut keys = buffers.keys;
-        // The first pass of an argsort generates its values: the indices.
-        let mut values = if is_argsort { AddressRange::default() } else { buffers.values };
+        let arrays = Arrays::new(&self.config, self.pass_count, buffers, &layout.alt, max_count);
         for pass in 0..self.pass_count {
-            let is_even = pass.is_multiple_of(2);
-            let sorted = match (is_even, is_argsort) {
-                (true, _) => keys_alt,
-                (false, true) => keys_alt2,
-                (false, false) => buffers.keys,
-            };
-            let sorted_values = if is_even { values_alt } else { buffers.values };
+            let [keys, sorted, values, sorted_values] = self.route(arrays.of_pass(pass), pass);
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
             recorder.phase(c"count");
             if pass > 0 {
@@ -251,8 +256,18 @@ impl Long {
                 digit_mask,
             };
             recorder.dispatch_indirect(&self.scatter, &push, workgroups)?;
-            (keys, values) = (sorted, sorted_values);
         }
         Ok(())
+    }
+}
+
+/// Number of passes, after which the result is where those of shorter segments are.
+fn pass_count(config: &SortConfig) -> u32 {
+    // Without bits, indices or an output must be written nevertheless.
+    let needed = config.pass_count(SegmentedSortPolicy::TILE_RADIX_BITS);
+    match config.form {
+        Form::InPlace | Form::DoubleBuffer => needed.next_multiple_of(2),
+        Form::OutOfPlace => needed,
+        Form::DestroysInput => needed | 1,
     }
 }

@@ -73,6 +73,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// |---|---|---|---|
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
 /// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
+/// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `segments` | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | an indirect count of keys, of segments | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER, DRAW_INDIRECT read |
@@ -80,7 +81,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | scratch for | bytes |
 /// |---|---|
 /// | segments | at most 40 per segment |
-/// | segments that may exceed a workgroup | of the keys, and of the values of pairs; for an argsort twice the keys, and the indices; a word per tile and digit with the scratch of their scan |
+/// | segments that may exceed a workgroup | alternate buffers as of a [sort](super::Sort); a word per tile and digit with the scratch of their scan |
 /// | indirect counts | 32 |
 ///
 /// | commands | |
@@ -90,14 +91,15 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | if `count` exceeds a workgroup | a dispatch that queues tiles; for each pass count, a scan and scatter, all indirect, with barriers, without workgroups if no segment is so long |
 ///
 /// No keys, no segments, a single key and an empty bit range record nothing; except that an argsort of at least one key
-/// in a segment writes its indices. At most [`SegmentedSortPlan::max_count`] keys and
+/// in a segment writes its indices, and a sort out of place its output. At most [`SegmentedSortPlan::max_count`] keys and
 /// [`SegmentedSortPlan::MAX_SEGMENT_COUNT`] segments. A segment that begins at or beyond `count` is empty. If segments
 /// do not begin in ascending order, any may be left unsorted, and keys in overlapping ones may be lost, duplicated or
 /// mixed; no other memory is accessed.
 ///
-/// The result is in `keys` and `values`; of an argsort in `values`, with `keys` unchanged: indices into all keys, not
-/// into the segment. Stable: keys that agree in the bits of the configuration keep their order. Keys and values, or an
-/// argsort's indices, in no segment are unchanged.
+/// The result is in `keys` and `values`, also of a double buffer; out of place in `keys_alt` and `values_alt`; of an
+/// argsort in `values`, with `keys` unchanged: indices into all keys, not into the segment. Stable: keys that agree in the
+/// bits of the configuration keep their order. Where a result has keys and values, or an argsort's indices, of no segment,
+/// its memory is unchanged.
 #[derive(Debug)]
 pub struct SegmentedSort {
     config: SortConfig,
@@ -132,9 +134,9 @@ impl ScratchLayout {
 }
 
 impl SegmentedSort {
-    /// Whether there is nothing to record: the order cannot change, and no indices are written.
+    /// Whether there is nothing to record: the order cannot change, and neither indices nor an output are written.
     fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
-        let is_in_order = self.config.bit_count() == 0 && !self.config.is_argsort();
+        let is_in_order = self.config.bit_count() == 0 && min_extent(&self.config) > 1;
         count < min_extent(&self.config).into() || segment_count == 0 || is_in_order
     }
 }
@@ -245,7 +247,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
     ) -> Result<()> {
         let SegmentedCount { keys: count, segments: segment_count } = count;
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
-        let scratch = buffers.scratch;
+        let scratch = buffers.sort.scratch;
         let dispatch_args = layout.dispatch_args(scratch);
         recorder.phase(c"classify");
         recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
@@ -288,15 +290,15 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
                 if class > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
-                self.in_place.record(recorder, buffers, class, list(class), dispatch_args)?;
+                self.in_place.record(recorder, &buffers.sort, class, list(class), dispatch_args)?;
             }
         }
         if layout.long.capacity > 0 {
-            // The first pass of an argsort reads nothing written since the barriers above.
-            if !self.config.is_argsort() {
+            // The first pass reads keys that may have been sorted in place since the barriers above.
+            if min_extent(&self.config) > 1 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            self.long.record(recorder, buffers, &layout.long, dispatch_args, max_count)?;
+            self.long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
         }
         Ok(())
     }
@@ -326,7 +328,7 @@ impl SegmentedSortPlan {
     }
 }
 
-/// Length of the shortest segment to sort.
+/// Length of the shortest segment whose indices or output are written, or whose order may change.
 fn min_extent(sort: &SortConfig) -> u32 {
-    if sort.is_argsort() { 1 } else { 2 }
+    if sort.is_argsort() || sort.has_output() { 1 } else { 2 }
 }
