@@ -231,7 +231,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         Some(Answer::Scaling(scaling)) => suite.print(&scaling.to_string())?,
         None => {}
     }
-    let Tally { right, wrong, not_supported } = tally;
+    let Tally { right, wrong, not_supported, .. } = tally;
     suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;
     Ok(tally)
 }

@@ -8,17 +8,17 @@
 //! Nothing here fails a command: without a cache a run compiles everything.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use subsweep::Result;
 use subsweep::ash::vk;
 use subsweep::device::{Capabilities, Device, DeviceIdentity};
 use subsweep::harness::gpus::cache_folder;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
-use tempfile::NamedTempFile;
+
+use crate::files::output::{self, OutputProblem};
 
 const MAGIC: &[u8] = b"subsweep pipelines 1\n";
 
@@ -65,7 +65,7 @@ impl CachedGpu {
     ///
     /// # Errors
     /// Those of [`Gpu::open_candidate`].
-    pub fn open(candidate: Candidate, is_cached: bool) -> Result<Self> {
+    pub fn open(candidate: Candidate, is_cached: bool) -> subsweep::Result<Self> {
         let file = CacheFile::new(candidate.capabilities().filter(|_| is_cached));
         let pipeline_cache_data = file.as_ref().map(CacheFile::read).unwrap_or_default();
         let is_read = !pipeline_cache_data.is_empty();
@@ -126,8 +126,19 @@ impl CacheFile {
     fn read(&self) -> Vec<u8> {
         // Reading a named pipe would block until a writer opens it.
         let is_file = fs::metadata(&self.path).is_ok_and(|metadata| metadata.is_file());
-        let bytes = is_file.then(|| fs::read(&self.path).ok()).flatten().unwrap_or_default();
+        let bytes = is_file.then(|| self.bytes().ok()).flatten().unwrap_or_default();
         self.parse(&bytes).unwrap_or_default().to_vec()
+    }
+
+    /// The file; only its beginning if that is not this cache's, since a foreign file may be of any size.
+    fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut file = File::open(&self.path)?;
+        let mut bytes = vec![0; MAGIC.len() + size_of::<u64>() + self.identity.len()];
+        file.read_exact(&mut bytes)?;
+        if bytes.starts_with(MAGIC) && bytes.ends_with(self.identity.as_bytes()) {
+            file.read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
     }
 
     fn parse<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
@@ -146,16 +157,11 @@ impl CacheFile {
     }
 
     /// Writes the whole file or nothing.
-    fn write(&self, data: &[u8]) -> io::Result<()> {
+    fn write(&self, data: &[u8]) -> Result<(), OutputProblem> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(OutputProblem::Folder)?;
         let content = [self.identity.as_bytes(), data].concat();
-        let mut file = NamedTempFile::new_in(folder)?;
-        for piece in [MAGIC, &hash(&content).to_le_bytes(), &content] {
-            file.write_all(piece)?;
-        }
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        output::write_whole(&self.path, &[MAGIC, &hash(&content).to_le_bytes(), &content])
     }
 }
 
@@ -233,6 +239,16 @@ mod tests {
         assert!(file.read().is_empty());
         file.write(&compiled("once")).unwrap();
         assert_eq!(file.read(), compiled("once"));
+    }
+
+    #[test]
+    fn a_foreign_file_is_not_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(folder.path(), "a device\n");
+        fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+        // Sparse: it takes no room.
+        File::create(&file.path).unwrap().set_len(1 << 40).unwrap();
+        assert!(file.bytes().unwrap().len() < 100 && file.read().is_empty());
     }
 
     #[test]

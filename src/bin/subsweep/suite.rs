@@ -60,6 +60,8 @@ pub struct Tally {
     pub wrong: u64,
     /// Cases that the device does not support.
     pub not_supported: u64,
+    /// Whether a device has failed the self-test.
+    pub is_unfit: bool,
 }
 
 /// A run over devices and cases.
@@ -140,6 +142,9 @@ pub fn run(
         (Tally { wrong: 1.., .. }, _) => {
             let count = total.wrong + total.right + total.not_supported;
             Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
+        }
+        (Tally { is_unfit: true, .. }, _) => {
+            Err(Ended::wrong("a device fails the self-test, though its cases gave no wrong result").into())
         }
         (Tally { right: 1.., .. }, Some(error)) if is_harmless(&error) => Ok(()),
         (_, Some(error)) => Err(error),
@@ -255,12 +260,14 @@ impl Patterns {
     }
 
     fn select(&self, mut cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
-        let example = cases.first().map(Case::id).unwrap_or_default();
+        let first_id = |cases: &[Case]| cases.first().map(Case::id);
+        let of_all = first_id(&cases).unwrap_or_default();
         cases.retain(|case| {
             let id = case.id();
             self.options.iter().all(|(pattern, _)| matches(pattern, &id))
         });
         let is_of_options = !cases.is_empty();
+        let example = first_id(&cases).unwrap_or(of_all);
         if let Some(filter) = &self.filter {
             cases.retain(|case| matches(filter, &case.id()));
         }
@@ -307,7 +314,12 @@ pub fn list(
                 print(&cases.iter().map(|case| case.id() + "\n").collect::<String>())?;
                 is_listed = true;
             }
-            Err(error) => first_error = first_error.or(Some(error)),
+            Err(error) => {
+                if are_many {
+                    words::print(&format!("  {}\n", escaped(&error.to_string())));
+                }
+                first_error = first_error.or(Some(error));
+            }
         }
     }
     // With several devices, one without such a case is no failure, as in a run.
@@ -321,6 +333,7 @@ impl Tally {
             right: self.right + other.right,
             wrong: self.wrong + other.wrong,
             not_supported: self.not_supported + other.not_supported,
+            is_unfit: self.is_unfit || other.is_unfit,
         }
     }
 }

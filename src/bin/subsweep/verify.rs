@@ -127,7 +127,7 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
     let total = groups.values().fold(Tally::default(), |total, tally| total.and(*tally));
     suite.print(&table(&groups, total))?;
     // A device that fails the self-test is wrong, even if all cases passed.
-    Ok(Tally { wrong: total.wrong + u64::from(!self_test.is_passed()), ..total })
+    Ok(Tally { is_unfit: !self_test.is_passed(), ..total })
 }
 
 /// Progress text: pipeline counts, and the id of the case that has run longest. Drivers of CPUs compile a pipeline at
@@ -165,7 +165,7 @@ fn and_more(count: usize) -> String {
 }
 
 /// The device and its results, printed above the measurements.
-fn summary(gpu: &Gpu, Tally { right, wrong, not_supported }: Tally) -> String {
+fn summary(gpu: &Gpu, Tally { right, wrong, not_supported, .. }: Tally) -> String {
     let identity = gpu.identity();
     format!(
         "  device    {}, {} lanes\n  driver    {}\n  verified  {right} passed, {wrong} failed, {not_supported} not supported\n",
@@ -179,7 +179,7 @@ fn table(groups: &BTreeMap<String, Tally>, total: Tally) -> String {
     let width = groups.keys().map(String::len).max().unwrap_or(0).max("total".len());
     let rows = groups.iter().map(|(group, tally)| (group.as_str(), *tally)).chain([("total", total)]);
     let mut text = format!("  {:width$}   passed   failed   not supported\n", "");
-    for (name, Tally { right, wrong, not_supported }) in rows {
+    for (name, Tally { right, wrong, not_supported, .. }) in rows {
         let _ = writeln!(text, "  {name:width$}   {right:>6}   {wrong:>6}   {not_supported:>13}");
     }
     text
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_table_ends_with_its_total() {
-        let tally = Tally { right: 12, wrong: 1, not_supported: 3 };
+        let tally = Tally { right: 12, wrong: 1, not_supported: 3, is_unfit: false };
         let groups = BTreeMap::from([("scan:inclusive".to_owned(), tally)]);
         assert_eq!(
             table(&groups, tally),

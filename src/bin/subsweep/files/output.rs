@@ -346,6 +346,15 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
     }
 }
 
+/// Writes a file whole or not at all, as [`Output`] does.
+///
+/// # Errors
+/// The folder or the file cannot be written.
+pub fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+    unfinished::handle_signals();
+    RegularFile { path: path.to_owned(), replaced: None }.replace(pieces)
+}
+
 /// A temporary file, removed unless it is renamed.
 #[derive(Debug)]
 struct Temporary {
