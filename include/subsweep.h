@@ -197,8 +197,8 @@ typedef struct SubsweepScanInfo {
     /// For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
     /// 4; flags and keys may be more than the rows need. Otherwise 0.
     struct SubsweepAddressRange segments;
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of another
-    /// scan's results. 0 if the initial value is on the host, or if there is none.
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of
+    /// another scan's results. 0 if the initial value is on the host, or if there is none.
     struct SubsweepAddressRange initial_on_device;
     /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
     /// only during the call. Null if the initial value is on the device, or if there is none.
@@ -216,8 +216,8 @@ typedef uint32_t SubsweepSortValues;
 /// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
 /// struct_size: keys of uint32_t, ascending.
 ///
-/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs of
-/// positive sign. The sort is stable.
+/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs
+/// of positive sign. The sort is stable.
 typedef struct SubsweepSortPlanCreateInfo {
     /// sizeof(SubsweepSortPlanCreateInfo).
     uint32_t struct_size;
@@ -231,8 +231,8 @@ typedef struct SubsweepSortPlanCreateInfo {
     uint32_t begin_bit;
     /// With SUBSWEEP_SORT_BIT_RANGE_BIT one past the last bit; otherwise 0.
     uint32_t end_bit;
-    /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null
-    /// to choose by device. Read only during the call.
+    /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup";
+    /// null to choose by device. Read only during the call.
     const char *algorithm;
 } SubsweepSortPlanCreateInfo;
 
@@ -244,13 +244,13 @@ typedef struct SubsweepSortInfo {
     uint32_t flags;
     /// The count of keys.
     struct SubsweepCount count;
-    /// The keys, sorted in place; unchanged by an argsort.
+    /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     struct SubsweepAddressRange keys;
     /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
     /// alone.
     struct SubsweepAddressRange values;
-    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
-    /// large as `keys`, contents undefined; otherwise 0.
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the
+    /// output, as large as `keys`, contents undefined; otherwise 0.
     struct SubsweepAddressRange keys_alt;
     /// Likewise for `values`.
     struct SubsweepAddressRange values_alt;
@@ -319,12 +319,12 @@ typedef struct SubsweepSegmentedSortInfo {
     struct SubsweepCount count;
     /// The count of segments.
     struct SubsweepCount segment_count;
-    /// The keys, sorted in place; unchanged by an argsort.
+    /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     struct SubsweepAddressRange keys;
     /// The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
     struct SubsweepAddressRange values;
-    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
-    /// large as `keys`; otherwise 0.
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the
+    /// output, as large as `keys`; otherwise 0.
     struct SubsweepAddressRange keys_alt;
     /// Likewise for `values`.
     struct SubsweepAddressRange values_alt;
@@ -440,8 +440,8 @@ typedef struct SubsweepSegmentedSortInfo {
 /// Pairs with a value of 8 bytes, in a separate range.
 #define SUBSWEEP_SORT_VALUES_8_BYTES 2
 
-/// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the first
-/// is the index of the least key.
+/// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the
+/// first is the index of the least key.
 #define SUBSWEEP_SORT_VALUES_ARGSORT 3
 
 /// Descending order; still stable.
@@ -456,20 +456,20 @@ typedef struct SubsweepSegmentedSortInfo {
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_SORT_INDIRECT_COUNT_BIT 4
 
-/// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
-/// one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
-/// passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
-/// supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`.
+/// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in
+/// the one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd
+/// number of passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys
+/// agree. Not supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`.
 #define SUBSWEEP_SORT_DOUBLE_BUFFER_BIT 8
 
-/// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
-/// "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
+/// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key.
+/// Requires "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
 /// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
 /// uint32_t.
 #define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
 
-/// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs, and
-/// scratch has an array of keys, and of values, for more than one pass. Not supported with
+/// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs,
+/// and scratch has an array of keys, and of values, for more than one pass. Not supported with
 /// SUBSWEEP_SORT_VALUES_ARGSORT or SUBSWEEP_SORT_DOUBLE_BUFFER_BIT.
 #define SUBSWEEP_SORT_OUT_OF_PLACE_BIT 32
 
@@ -625,14 +625,14 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
 /// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds.
 ///
-/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
-/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
-/// and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
-/// tiles.
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a
+/// single tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes
+/// per tile, and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each
+/// level of tiles.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
-/// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created
+/// without shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
 /// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
 /// `*plan` is null then.
 ///
@@ -645,35 +645,36 @@ VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepScanPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
 
-/// The maximum number of operations between an element and any result of `count` rows. The error of a float sum
-/// is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
+/// The maximum number of operations between an element and any result of `count` rows. The error of a float
+/// sum is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
 /// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null or not of a scan.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
 /// `plan` is null or alive.
-uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepPlan *plan,
-                                           uint64_t count);
+uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepPlan *plan, uint64_t count);
 
-/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
-///    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
-///    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
-///    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_plan_scratch_requirements
-///    says, its contents undefined, disjoint from all of these, not used by other work until this work has
-///    completed.
+/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at
+///    multiples of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64
+///    bits; all of the range for offsets), an initial value on the device has the size of a row, an indirect
+///    count 4 bytes: all at multiples of 4, disjoint from `destination`. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, disjoint from all of these, not used
+///    by other work until this work has completed.
 /// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
 ///    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
 ///    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
-///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
-///    `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also DRAW_INDIRECT
-///    / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE
+///    of `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also
+///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes
+///    no other state.
 /// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
-///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in
-///    workgroups; 2^32 - 1 rows with segments.
+///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device
+///    in workgroups; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
@@ -698,13 +699,14 @@ VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
 /// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds.
 ///
-/// Scratch: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
-/// indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
+/// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of
+/// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
+/// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
-/// SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
-/// counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
-/// error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large
+/// counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
+/// large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's
+/// own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -716,40 +718,43 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    struct SubsweepPlan **plan);
 
 /// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
-/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a sort, 0.
+/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a
+/// sort, 0.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
 /// `plan` is null or alive.
-VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan,
-                                             uint64_t max_count);
+VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, uint64_t max_count);
 
-/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
-///    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
-///    that are written. `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not
-///    used by other work until this work has completed.
+/// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, at least as large
+///    as the count requires, at multiples of 4 (faster with keys at multiples of 16), disjoint; an indirect
+///    count is 4 bytes at a multiple of 4, disjoint from all ranges that are written. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
+///    has completed.
 /// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
-///    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
-///    the commands are in labels. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and
-///    count, COMPUTE_SHADER / SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of
-///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (except for an argsort), `values` and
-///    `scratch`. The last accesses to `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
-///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+///    the barriers between them; none before the first or after the last. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `keys`, `values` and count, COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt`
+///    and an argsort's `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
+///    SHADER_WRITE of all ranges, except an argsort's `keys` and an input that is kept. The last accesses to
+///    `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
+///    compute pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
-///    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
-///    subsweep_plan_max_count keys.
-/// 5. Result: in `keys` and `values`, or, if subsweep_sort_plan_is_result_in_alt, in `keys_alt` and
-///    `values_alt`; for an argsort in
-///    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
+///    indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
+///    maximum is clamped to it. At most subsweep_plan_max_count keys.
+/// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
+///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. The sort is
+///    stable: keys equal in the bit range keep their order.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
+/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 /// Nothing is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
@@ -830,8 +835,8 @@ VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
 void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
-/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan says how much
-/// it is.
+/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
+/// says how much it is.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -863,8 +868,8 @@ uint64_t subsweep_plan_max_count(const struct SubsweepPlan *plan);
 /// `plan` is null or alive.
 struct SubsweepAccess subsweep_plan_first_access(const struct SubsweepPlan *plan);
 
-/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
-/// by indirect dispatches have completed before these. 0 if `plan` is null.
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it.
+/// Reads by indirect dispatches have completed before these. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -883,7 +888,8 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
-/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT.
+/// SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
 ///
 /// Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
 /// takes.
@@ -904,31 +910,33 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
 /// `command_buffer`. Nothing is submitted, waited for or allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
-///    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
-///    `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not used by
-///    other work until this work has completed.
+/// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, at
+///    least as large as the counts require, at multiples of 4, disjoint; indirect counts are 4 bytes at a
+///    multiple of 4, disjoint from all ranges that are written. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
+///    has completed.
 /// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
-///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
-///    first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts, COMPUTE_SHADER /
-///    SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of `scratch`. The last accesses to
-///    `scratch` are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER /
-///    SHADER_WRITE of `keys` (except for an argsort) and `values`. Leaves a compute pipeline and push constants
-///    bound, and changes no other state.
-/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an argsort
-///    writes the indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. A
-///    segment that begins at or beyond the count is empty. If offsets are not ascending, any segment may be
-///    left unsorted, and keys in overlapping segments may be lost, duplicated or mixed; no other memory is
-///    accessed.
-/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt` and
-///    `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
+///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels.
+///    The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts,
+///    COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt` and an argsort's `values`, and TRANSFER /
+///    TRANSFER_WRITE of `scratch`. The last accesses to `scratch` are COMPUTE_SHADER and DRAW_INDIRECT /
+///    INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER / SHADER_WRITE of the other ranges, except those that
+///    are only read: `segments`, an argsort's `keys`, and an input that is kept. Leaves a compute pipeline
+///    and push constants bound, and changes no other state.
+/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an
+///    argsort writes the indices, and a sort out of place its output. An indirect count of 0 moves nothing,
+///    and one above its maximum is clamped to it. A segment that begins at or beyond the count is empty. If
+///    offsets are not ascending, any segment may be left unsorted, and keys in overlapping segments may be
+///    lost, duplicated or mixed; no other memory is accessed.
+/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in
+///    `keys_alt` and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
 ///    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
 ///    keep their order. Keys and values outside of all segments are unchanged, and the output there.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
+/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 /// Nothing is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan

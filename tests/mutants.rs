@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const TABLE: &str = include_str!("../tools/mutants.txt");
 const TOOL: &str = include_str!("../tools/mutants");
+const CHILDREN: &str = include_str!("common/children.rs");
 
 struct Fault {
     name: String,
@@ -77,6 +78,8 @@ fn a_fault_that_does_not_apply_once_is_refused() {
 
 #[test]
 fn every_check_is_known() {
+    // As tests/common/children.rs names the argument.
+    assert!(TOOL.contains("--child \"$row\"") && CHILDREN.contains("Some(\"--child\")"));
     for Fault { name, checks, .. } in faults() {
         for check in checks.split(", ") {
             let kind = check.split(':').next().unwrap_or(check);

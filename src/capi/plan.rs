@@ -123,8 +123,8 @@ pub unsafe extern "C" fn subsweep_plan_destroy(plan: *mut SubsweepPlan) {
 }
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
-/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan says how much
-/// it is.
+/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
+/// says how much it is.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -175,8 +175,8 @@ pub unsafe extern "C" fn subsweep_plan_first_access(plan: *const SubsweepPlan) -
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
 }
 
-/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
-/// by indirect dispatches have completed before these. 0 if `plan` is null.
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it.
+/// Reads by indirect dispatches have completed before these. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///

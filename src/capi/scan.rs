@@ -33,8 +33,8 @@ pub struct SubsweepScanInfo {
     /// For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
     /// 4; flags and keys may be more than the rows need. Otherwise 0.
     pub segments: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of another
-    /// scan's results. 0 if the initial value is on the host, or if there is none.
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of
+    /// another scan's results. 0 if the initial value is on the host, or if there is none.
     pub initial_on_device: SubsweepAddressRange,
     /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
     /// only during the call. Null if the initial value is on the device, or if there is none.
@@ -94,14 +94,14 @@ impl Exported for Scan {
 /// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds.
 ///
-/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
-/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
-/// and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
-/// tiles.
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a
+/// single tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes
+/// per tile, and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each
+/// level of tiles.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
-/// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created
+/// without shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
 /// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
 /// `*plan` is null then.
 ///
@@ -122,8 +122,8 @@ pub unsafe extern "C" fn subsweep_scan_plan_create(
     unsafe { create_plan::<Scan, _>(device, info, plan, config) }
 }
 
-/// The maximum number of operations between an element and any result of `count` rows. The error of a float sum
-/// is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
+/// The maximum number of operations between an element and any result of `count` rows. The error of a float
+/// sum is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
 /// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null or not of a scan.
 ///
 /// Threads: any, at any time.
@@ -136,24 +136,26 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Scan>()?.rounding_depth(count)))
 }
 
-/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
-///    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
-///    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
-///    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_plan_scratch_requirements
-///    says, its contents undefined, disjoint from all of these, not used by other work until this work has
-///    completed.
+/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at
+///    multiples of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64
+///    bits; all of the range for offsets), an initial value on the device has the size of a row, an indirect
+///    count 4 bytes: all at multiples of 4, disjoint from `destination`. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, disjoint from all of these, not used
+///    by other work until this work has completed.
 /// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
 ///    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
 ///    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
-///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
-///    `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also DRAW_INDIRECT
-///    / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE
+///    of `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also
+///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes
+///    no other state.
 /// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
-///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in
-///    workgroups; 2^32 - 1 rows with segments.
+///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device
+///    in workgroups; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,

@@ -24,8 +24,8 @@ pub const SUBSWEEP_SORT_VALUES_NONE: SubsweepSortValues = 0;
 pub const SUBSWEEP_SORT_VALUES_4_BYTES: SubsweepSortValues = 1;
 /// Pairs with a value of 8 bytes, in a separate range.
 pub const SUBSWEEP_SORT_VALUES_8_BYTES: SubsweepSortValues = 2;
-/// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the first
-/// is the index of the least key.
+/// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the
+/// first is the index of the least key.
 pub const SUBSWEEP_SORT_VALUES_ARGSORT: SubsweepSortValues = 3;
 
 /// Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
@@ -39,18 +39,18 @@ pub const SUBSWEEP_SORT_DESCENDING_BIT: SubsweepSortFlags = 1;
 pub const SUBSWEEP_SORT_BIT_RANGE_BIT: SubsweepSortFlags = 2;
 /// Recordings may have an indirect count, read from device memory.
 pub const SUBSWEEP_SORT_INDIRECT_COUNT_BIT: SubsweepSortFlags = 4;
-/// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
-/// one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
-/// passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
-/// supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`.
+/// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in
+/// the one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd
+/// number of passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys
+/// agree. Not supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`.
 pub const SUBSWEEP_SORT_DOUBLE_BUFFER_BIT: SubsweepSortFlags = 8;
-/// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
-/// "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
+/// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key.
+/// Requires "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
 /// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
 /// uint32_t.
 pub const SUBSWEEP_SORT_LARGE_COUNTS_BIT: SubsweepSortFlags = 16;
-/// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs, and
-/// scratch has an array of keys, and of values, for more than one pass. Not supported with
+/// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs,
+/// and scratch has an array of keys, and of values, for more than one pass. Not supported with
 /// SUBSWEEP_SORT_VALUES_ARGSORT or SUBSWEEP_SORT_DOUBLE_BUFFER_BIT.
 pub const SUBSWEEP_SORT_OUT_OF_PLACE_BIT: SubsweepSortFlags = 32;
 /// With SUBSWEEP_SORT_OUT_OF_PLACE_BIT: the contents of the input become undefined, which saves the arrays in
@@ -72,8 +72,8 @@ const DESTROYS_INPUT: SubsweepSortFlags = SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSW
 /// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
 /// struct_size: keys of uint32_t, ascending.
 ///
-/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs of
-/// positive sign. The sort is stable.
+/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs
+/// of positive sign. The sort is stable.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepSortPlanCreateInfo {
@@ -89,8 +89,8 @@ pub struct SubsweepSortPlanCreateInfo {
     pub begin_bit: u32,
     /// With SUBSWEEP_SORT_BIT_RANGE_BIT one past the last bit; otherwise 0.
     pub end_bit: u32,
-    /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null
-    /// to choose by device. Read only during the call.
+    /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup";
+    /// null to choose by device. Read only during the call.
     pub algorithm: *const c_char,
 }
 
@@ -110,13 +110,13 @@ pub struct SubsweepSortInfo {
     pub flags: u32,
     /// The count of keys.
     pub count: SubsweepCount,
-    /// The keys, sorted in place; unchanged by an argsort.
+    /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     pub keys: SubsweepAddressRange,
     /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
     /// alone.
     pub values: SubsweepAddressRange,
-    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
-    /// large as `keys`, contents undefined; otherwise 0.
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the
+    /// output, as large as `keys`, contents undefined; otherwise 0.
     pub keys_alt: SubsweepAddressRange,
     /// Likewise for `values`.
     pub values_alt: SubsweepAddressRange,
@@ -185,13 +185,14 @@ impl Exported for Sort {
 /// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds.
 ///
-/// Scratch: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
-/// indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
+/// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of
+/// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
+/// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
-/// SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
-/// counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
-/// error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large
+/// counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
+/// large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's
+/// own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -220,7 +221,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 }
 
 /// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
-/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a sort, 0.
+/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a
+/// sort, 0.
 ///
 /// Threads: any, at any time.
 ///
@@ -235,31 +237,34 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Sort>()?.is_result_in_alt(max_count).into()))
 }
 
-/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
-///    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
-///    that are written. `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not
-///    used by other work until this work has completed.
+/// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, at least as large
+///    as the count requires, at multiples of 4 (faster with keys at multiples of 16), disjoint; an indirect
+///    count is 4 bytes at a multiple of 4, disjoint from all ranges that are written. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
+///    has completed.
 /// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
-///    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
-///    the commands are in labels. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and
-///    count, COMPUTE_SHADER / SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of
-///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (except for an argsort), `values` and
-///    `scratch`. The last accesses to `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
-///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+///    the barriers between them; none before the first or after the last. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `keys`, `values` and count, COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt`
+///    and an argsort's `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
+///    SHADER_WRITE of all ranges, except an argsort's `keys` and an input that is kept. The last accesses to
+///    `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
+///    compute pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
-///    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
-///    subsweep_plan_max_count keys.
-/// 5. Result: in `keys` and `values`, or, if subsweep_sort_plan_is_result_in_alt, in `keys_alt` and
-///    `values_alt`; for an argsort in
-///    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
+///    indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
+///    maximum is clamped to it. At most subsweep_plan_max_count keys.
+/// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
+///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. The sort is
+///    stable: keys equal in the bit range keep their order.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
+/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 /// Nothing is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan

@@ -286,6 +286,11 @@ fn wrong_results_end_with_1() {
     let verdict = format!("{failed} of {} cases gave a wrong result", cases.len());
     assert!(failed > 0 && verified.stderr.contains(&verdict), "{verdict}: {}", verified.stderr);
 
+    // Cases that do not use lanes are right all the same.
+    let unfit = broken("verify", "words=1;*n=1;");
+    assert_eq!(unfit.code, 1, "{}", unfit.stderr);
+    assert!(unfit.stderr.contains("fails the self-test, though its cases gave no wrong"), "{}", unfit.stderr);
+
     // The printed command reproduces the failure.
     let failure = cases.iter().find(|case| case["wrong"]["what"] == "result").expect("a result is wrong");
     let wrong = &failure["wrong"];

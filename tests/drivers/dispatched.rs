@@ -57,6 +57,7 @@ pub fn trial(gpu: &Arc<Gpu>) -> Trial {
         let dispatched = listener.dispatched.lock().unwrap_or_else(PoisonError::into_inner);
         let plans = PRIMITIVES.iter().flat_map(|primitive| (primitive.default_plans)(gpu.capabilities()));
         let pipelines = PipelineSet::new(gpu.device(), &plans.collect::<Vec<_>>())?;
+        assert_eq!(pipelines.not_supported(), [""; 0]);
         let names: Vec<_> = pipelines.names().collect();
         Ok(check_kernels(&names.iter().filter_map(|name| name.split(' ').next()).collect(), &dispatched)?)
     })

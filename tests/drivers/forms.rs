@@ -106,32 +106,44 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
     let count = 60 + 6 * largest;
     for (config, bits) in [(keys, 0..32), (keys, 3..20), (pairs, 4..12), (pairs, 7..7)] {
         let config = SegmentedSortConfig::from(form.of(config.bits(bits.clone()))).policy(policy);
-        let plan = gpu.plan(config)?;
-        let memory = Memory::new(gpu, config.sort(), count, 4)?;
-        let counts = (u64::from(count), begins.len() as u64);
-        let scratch = gpu.allocate(plan.scratch_requirements(counts).size)?;
-        let segments = gpu.allocate(4 * begins.len() as u64)?;
-        gpu.upload(&segments, 0, &begins)?;
-        let buffers = SegmentedSortBuffers::new(memory.buffers(&scratch), segments.range().addresses());
-        // SAFETY: the memory lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, counts)) }?;
-        let (input, output) = memory.read(gpu)?;
-        let ends = begins.into_iter().skip(1).chain([count]);
-        let mut expected = memory.input();
-        for (begin, end) in begins.into_iter().zip(ends) {
-            memory.sort(&mut expected, begin as usize..end as usize, &bits);
+        let plan = gpu.plan(config.indirect_count())?;
+        for is_indirect in [false, true] {
+            let memory = Memory::new(gpu, config.sort(), count, 4)?;
+            let maximums = (u64::from(count), begins.len() as u64);
+            let scratch = gpu.allocate(plan.scratch_requirements(maximums).size)?;
+            let segments = gpu.allocate(4 * begins.len() as u64)?;
+            gpu.upload(&segments, 0, &begins)?;
+            let counts = gpu.allocate(8)?;
+            gpu.upload(&counts, 0, &[count, begins.len() as u32])?;
+            let address = counts.range().address;
+            let recorded = match is_indirect {
+                false => (Count::Direct(maximums.0), Count::Direct(maximums.1)),
+                true => (
+                    Count::Indirect { address, max: count },
+                    Count::Indirect { address: address + 4, max: begins.len() as u32 },
+                ),
+            };
+            let buffers = SegmentedSortBuffers::new(memory.buffers(&scratch), segments.range().addresses());
+            // SAFETY: the memory lives until `submit` has waited.
+            unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, recorded)) }?;
+            let (input, output) = memory.read(gpu)?;
+            let is_in_input = form == Form::DoubleBuffer;
+            let (result, other) = if is_in_input { (input, output) } else { (output, input) };
+            let mut expected = memory.input();
+            for (begin, end) in begins.into_iter().zip(begins.into_iter().skip(1).chain([count])) {
+                memory.sort(&mut expected, begin as usize..end as usize, &bits);
+            }
+            if !is_in_input {
+                // The output of keys in no segment is unchanged.
+                let first = begins[0] as usize;
+                expected.0[..first].fill(POISON);
+                let poison = u64::from(POISON) << 32 | u64::from(POISON);
+                expected.1.iter_mut().take(first).for_each(|value| *value = poison);
+            }
+            let what = format!("{form:?}, bits {bits:?}, {is_indirect}");
+            assert!(result == expected, "{what}: a wrong result");
+            assert!(form != Form::OutOfPlace || other == memory.input(), "{what}: the input changed");
         }
-        let (result, other) = if form == Form::DoubleBuffer { (input, output) } else { (output, input) };
-        let first = begins[0] as usize;
-        let of_segments =
-            |pairs: &Pairs| (pairs.0[first..].to_vec(), pairs.1.get(first..).unwrap_or_default().to_vec());
-        assert!(of_segments(&result) == of_segments(&expected), "{form:?}, bits {bits:?}: a wrong result");
-        let before = if form == Form::DoubleBuffer { &expected.0[..first] } else { &[POISON; 3] };
-        assert_eq!(&result.0[..first], before, "{form:?}, bits {bits:?}: keys in no segment");
-        assert!(
-            form != Form::OutOfPlace || other == memory.input(),
-            "{form:?}, bits {bits:?}: the input changed"
-        );
     }
     Ok(())
 }
@@ -167,6 +179,7 @@ impl Memory {
         gpu.upload(&memory.keys[0], misalignment, &keys)?;
         gpu.upload(&memory.keys[1], misalignment, &vec![POISON; keys.len()])?;
         gpu.upload(&memory.values[0], misalignment, bytemuck::cast_slice::<u64, u32>(&values))?;
+        gpu.upload(&memory.values[1], misalignment, &vec![POISON; 2 * values.len()])?;
         Ok(memory)
     }
 

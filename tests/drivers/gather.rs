@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::vk;
-use subsweep::device::{AddressRange, BufferRange, Capabilities, Command, Device, Trace};
+use subsweep::device::{
+    AddressRange, BufferRange, Capabilities, Command, CommandCounts, Device, Recorder, Trace,
+};
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::{GatherCase, PlanConfig};
 use subsweep::headless::Gpu;
@@ -292,5 +294,8 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refused = gather(huge, buffers, Count::Direct(1 << 20));
     assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
     assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Direct(0)), Ok(()));
+    let mut dry = Recorder::dry(gpu.device());
+    assert!(gpu.plan(counted)?.record(&mut dry, &short, on_device(2048)).is_err());
+    assert_eq!(dry.counts(), CommandCounts::default());
     Ok(())
 }

@@ -63,7 +63,7 @@ fn open_unvalidated(error: Error, row: &DriverRow) -> Result<Gpu, Error> {
     narrow::open(false, row.watch.limit())
 }
 
-/// The child process: runs every trial on the row's device, the only one that its environment exposes.
+/// The child process: runs every trial on the row's device, the best one that its environment exposes.
 fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     let opened = narrow::open(true, row.watch.limit());
     let gpu = match opened.or_else(|error| open_unvalidated(error, row)) {

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use libtest_mimic::Arguments;
-use subsweep::ash::vk;
+use subsweep::Error;
 use subsweep::device::Capabilities;
 use subsweep::harness::{BufferLayout, Effort};
 use subsweep::headless::{DeviceSelector, Instance};
@@ -214,15 +214,19 @@ impl children::MatrixRow for DriverRow {
         (self.lanes > 32 || is_newer) && !matches!(self.watch, Watch::Bug(_))
     }
 
-    /// A machine without a GPU lacks that row.
+    /// A machine without a GPU lacks that row. Where the devices cannot be listed, the row fails.
     fn is_here(&self) -> bool {
         let has_gpu = || -> subsweep::Result<bool> {
             let candidates = Arc::new(Instance::new(false)?).candidates()?;
             let best = &candidates[DeviceSelector::Best.position(&candidates)?];
-            let capabilities = best.capabilities();
-            Ok(capabilities.is_some_and(|of| of.identity.device_type != vk::PhysicalDeviceType::CPU))
+            Ok(best.capabilities().is_some_and(|capabilities| !capabilities.is_cpu()))
         };
-        !matches!(self.driver, Driver::Gpu) || has_gpu().unwrap_or(false)
+        match (&self.driver, has_gpu) {
+            (Driver::Gpu, has_gpu) => {
+                has_gpu().unwrap_or_else(|error| !matches!(error, Error::NoLoader { .. } | Error::NoDevice))
+            }
+            _ => true,
+        }
     }
 
     fn has_large_inputs(&self) -> bool {
@@ -252,7 +256,8 @@ impl children::MatrixRow for DriverRow {
                 installed(manifest.filter(|manifest| manifest.exists()), is_gate_on(&["debian 12"]))
             }
             Driver::SwiftShader => installed(path_in("SUBSWEEP_SWIFTSHADER_ICD"), is_gate_on(&["debian 12"])),
-            Driver::Gpu => Ok(Vec::new()),
+            Driver::Gpu if self.is_here() => Ok(Vec::new()),
+            Driver::Gpu => Err(Missing { what: "this machine has no GPU".to_owned(), is_failure: true }),
         }?;
         if let Driver::Lavapipe { vector_width, .. } = self.driver {
             environment.push(("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string().into()));

@@ -69,11 +69,22 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         Count::Indirect { address, .. } => Count::Indirect { address, max: 100 },
         count => count,
     };
-    let counts = [(Count::Direct(COUNT_OF_SUBJECTS.into()), Count::Direct(100)), (room.count(), few)];
+    let host = (Count::Direct(COUNT_OF_SUBJECTS.into()), Count::Direct(100));
     let subject = |count: (Count, Count)| {
         Subject::new(device, format!("a segmented sort, {:?}", count.0), config, buffers, count)
     };
-    counts.map(subject).into_iter().collect()
+    let mut subjects = vec![subject(host)?, subject((room.count(), few))?];
+    let keys = SortConfig::keys(ElementType::U32);
+    let others = AddressRange::default();
+    let buffers = SegmentedSortBuffers::new(buffers.sort.alternates(room.array(1), others), segments);
+    for (name, form) in [
+        ("a segmented sort of a double buffer", keys.double_buffer()),
+        ("a segmented sort out of place", keys.out_of_place()),
+        ("a segmented sort that destroys its input", keys.destroys_input()),
+    ] {
+        subjects.push(Subject::new(device, name, SegmentedSortConfig::from(form), buffers, host)?);
+    }
+    Ok(subjects)
 }
 
 /// An empty segment, and one of all keys.
@@ -198,6 +209,13 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(sort(at(0, 396), values, segments, scratch), too_small("keys", 400, 396));
     assert_eq!(sort(keys, at(400, 396), segments, scratch), too_small("values", 400, 396));
     assert_eq!(sort(keys, values, at(800, 36), scratch), too_small("segments", 40, 36));
+    let out_of_place = SortConfig::keys(ElementType::U32).out_of_place();
+    let to_segments = gpu.plan(SegmentedSortConfig::from(out_of_place))?;
+    let output = SortBuffers::new(keys, scratch).output(at(836, 400), AddressRange::default());
+    let overlapping = SegmentedSortBuffers::new(output, segments);
+    // SAFETY: nothing is recorded, since it is refused.
+    let refused = unsafe { gpu.submit(|recorder| to_segments.record(recorder, &overlapping, (100, 10))) };
+    assert_eq!(refused.map(drop), Err(Error::Overlap { first: "the output", second: "segments" }));
     let address = memory.range().address + 802;
     let misaligned = Error::Misaligned { what: "segments", address, alignment: 4 };
     assert_eq!(sort(keys, values, at(802, 40), scratch), Err(misaligned));

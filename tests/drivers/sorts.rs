@@ -82,6 +82,15 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         let count = Count::Direct(count.into());
         subjects.push(Subject::new(device, name, tuned(algorithm, config), buffers, count)?);
     }
+    let every_pass = tuned(SortAlgorithm::Onesweep, pairs);
+    let others = of_pairs.alternates(room.array(2), room.array(3));
+    for (name, config) in [
+        ("a sort of a double buffer", every_pass.double_buffer()),
+        ("a sort out of place", every_pass.out_of_place()),
+        ("a sort that destroys its input", every_pass.destroys_input()),
+    ] {
+        subjects.push(Subject::new(device, name, config, others, Count::Direct(COUNT.into()))?);
+    }
     Ok(subjects)
 }
 

@@ -103,6 +103,11 @@ impl PipelineSet {
         self.pipelines.iter().map(name_of)
     }
 
+    /// The reasons of plans that the device does not support, without duplicates.
+    pub fn not_supported(&self) -> &[String] {
+        &self.not_supported
+    }
+
     /// The number of pipelines.
     pub fn len(&self) -> usize {
         self.pipelines.len()

@@ -156,7 +156,7 @@ impl SortConfig {
     /// Sorts between two buffers of the caller, as CUB's `DoubleBuffer`: [`SortBuffers::keys`] and
     /// [`SortBuffers::keys_alt`], and likewise the values. The result is in the one that the last pass writes:
     /// [`SortPlan::is_result_in_alt`]. Saves the copy after an odd number of passes, and the alternate buffers in
-    /// scratch; runs every pass, while otherwise passes are skipped in whose digit all keys agree. Not for an argsort,
+    /// scratch; runs every pass, while a sort in place skips passes in whose digit all keys agree. Not for an argsort,
     /// whose indices are always in the caller's array.
     pub const fn double_buffer(mut self) -> Self {
         self.form = Form::DoubleBuffer;
@@ -245,11 +245,16 @@ impl SortConfig {
         if self.has_output() { ["the output", "the output of values"] } else { ["keys_alt", "values_alt"] }
     }
 
+    /// Whether indices or an output are written even where the order cannot change.
+    pub(super) const fn must_write(&self) -> bool {
+        self.is_argsort() || self.has_output()
+    }
+
     /// Number of passes with digits of `radix_bits` bits.
     pub(super) const fn pass_count(&self, radix_bits: u32) -> u32 {
         match self.bit_count().div_ceil(radix_bits) {
             // Without bits the order is that of the input, but the indices or the output must be written.
-            0 if self.is_argsort() || self.has_output() => 1,
+            0 if self.must_write() => 1,
             passes => passes,
         }
     }

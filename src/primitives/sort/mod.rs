@@ -42,8 +42,8 @@ pub type SortPlan = Plan<Sort>;
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
-/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
+/// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort or an input that is kept read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write; of an input that is kept read |
 /// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER write, DRAW_INDIRECT read |
@@ -109,7 +109,7 @@ impl Sort {
 /// Whether there is nothing to record: the order cannot change, and neither indices nor an output are written.
 fn records_nothing(config: &SortConfig, count: u64) -> bool {
     let is_in_order = count == 1 || config.bit_count() == 0;
-    count == 0 || is_in_order && !config.is_argsort() && !config.has_output()
+    count == 0 || is_in_order && !config.must_write()
 }
 
 impl Primitive for Sort {

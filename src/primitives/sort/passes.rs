@@ -187,7 +187,7 @@ impl Algorithm<Sort> for Passes {
         let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
         let counters = cursor.take("counts", counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
-        let scan = cursor.take("scan of the counts", scan_size);
+        let scan = cursor.take("scratch of the scan of the counts", scan_size);
         ScratchLayout { zeroed_size, histogram, alt, counters, counter_count, scan, scan_size }
     }
 

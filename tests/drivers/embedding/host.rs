@@ -70,7 +70,13 @@ impl Host {
             messenger = Some((debug.clone(), unsafe { debug.create_debug_utils_messenger(&info, None) }?));
         }
         // SAFETY: the instance is alive.
-        let physical_device = unsafe { instance.enumerate_physical_devices() }?[0];
+        let all = unsafe { instance.enumerate_physical_devices() }?;
+        let is_rows = |device: &vk::PhysicalDevice| {
+            // SAFETY: the device is the instance's.
+            let properties = unsafe { instance.get_physical_device_properties(*device) };
+            properties.device_name_as_c_str().is_ok_and(|name| name.to_string_lossy() == gpu.identity().name)
+        };
+        let physical_device = all.into_iter().find(is_rows).expect("the row's device");
         Ok(Self { instance, physical_device, messenger, _entry: entry })
     }
 

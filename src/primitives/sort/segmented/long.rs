@@ -185,7 +185,7 @@ impl Long {
         let count_count = tile_capacity.saturating_mul(RADIX);
         let counts = cursor.take("counts", count_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(count_count).size;
-        let scan = cursor.take("scan of the counts", scan_size);
+        let scan = cursor.take("scratch of the scan of the counts", scan_size);
         ScratchLayout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, alt }
     }
 

@@ -13,7 +13,7 @@
 //! Results do not depend on the order of a list, since segments are independent.
 
 mod config;
-mod in_place;
+mod held;
 mod long;
 mod policy;
 
@@ -32,7 +32,7 @@ use crate::kernels;
 use crate::primitives::ScratchCursor;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Plan, Primitive, Recordable};
-use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
+use held::{CLASS_COUNT, Held};
 use long::Long;
 
 push_constants! {
@@ -57,12 +57,12 @@ push_constants! {
     }
 }
 
-/// Bytes of an entry in the list of a size class that is sorted in place.
+/// Bytes of an entry in the list of a size class that a cluster or a workgroup holds.
 const LIST_SIZE: u64 = 8;
 /// Bytes of the kernel's counters, initialised to 0.
 const STATE_SIZE: u64 = 32;
-/// Dispatches with indirect arguments: one per size class in place, one for long segments and one for their tiles.
-const DISPATCHES: u64 = IN_PLACE as u64 + 2;
+/// Dispatches with indirect arguments: one per size class that is held, one for long segments and one for their tiles.
+const DISPATCHES: u64 = CLASS_COUNT as u64 + 2;
 
 /// Plan of a segmented sort.
 pub type SegmentedSortPlan = Plan<SegmentedSort>;
@@ -71,8 +71,8 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
-/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
+/// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort or an input that is kept read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write; of an input that is kept read |
 /// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `segments` | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | an indirect count of keys, of segments | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
@@ -104,11 +104,11 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 pub struct SegmentedSort {
     config: SortConfig,
     cluster_workgroup_size: u32,
-    max_extents: [u32; IN_PLACE],
+    max_extents: [u32; CLASS_COUNT],
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
     classify: Pipeline,
-    in_place: InPlace,
+    held: Held,
     long: Long,
 }
 
@@ -121,9 +121,9 @@ pub struct ScratchLayout {
     dispatch_args: u64,
     /// Offset of the output of `level_args.comp`.
     level_args: u64,
-    /// Capacities of the lists in place, in entries, and their offsets.
-    capacities: [u64; IN_PLACE],
-    lists: [u64; IN_PLACE],
+    /// Capacities of the lists of these classes, in entries, and their offsets.
+    capacities: [u64; CLASS_COUNT],
+    lists: [u64; CLASS_COUNT],
     long: long::ScratchLayout,
 }
 
@@ -136,7 +136,7 @@ impl ScratchLayout {
 impl SegmentedSort {
     /// Whether there is nothing to record: the order cannot change, and neither indices nor an output are written.
     fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
-        let is_in_order = self.config.bit_count() == 0 && min_extent(&self.config) > 1;
+        let is_in_order = self.config.bit_count() == 0 && !self.config.must_write();
         count < min_extent(&self.config).into() || segment_count == 0 || is_in_order
     }
 }
@@ -176,7 +176,7 @@ impl Primitive for SegmentedSort {
             max_extents,
             level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
-            in_place: InPlace::new(device, sort, &policy)?,
+            held: Held::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
         };
         Ok((policy, segmented))
@@ -219,7 +219,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         level_args
             .into_iter()
             .chain([&self.classify])
-            .chain(self.in_place.pipelines())
+            .chain(self.held.pipelines())
             .chain(self.long.pipelines())
     }
 
@@ -228,12 +228,16 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         let min_extents = [min_extent(&self.config).into(), short + 1, small + 1];
         // Segments are disjoint.
         let capacities = min_extents.map(|extent| segment_count.min(count / extent));
-        let state = cursor.take("lengths of the lists", STATE_SIZE);
+        let state = cursor.take("counters of segments and tiles", STATE_SIZE);
         let dispatch_args = cursor.take("dispatch arguments", DispatchArgs::size(DISPATCHES));
         let zeroed_size = cursor.size;
         let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
-        let lists =
-            capacities.map(|capacity| cursor.take("list of segments", capacity.saturating_mul(LIST_SIZE)));
+        let mut list = |class: usize, name| cursor.take(name, capacities[class].saturating_mul(LIST_SIZE));
+        let lists = [
+            list(0, "list of short segments"),
+            list(1, "list of small segments"),
+            list(2, "list of large segments"),
+        ];
         let long = self.long.layout(cursor, count, segment_count.min(count / (large + 1)));
         ScratchLayout { zeroed_size, state, dispatch_args, level_args, capacities, lists, long }
     }
@@ -284,18 +288,18 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         if layout.long.capacity > 0 {
             self.long.queue_tiles(recorder, &layout.long, scratch, dispatch_args)?;
         }
-        for class in 0..IN_PLACE {
+        for class in 0..CLASS_COUNT {
             // Segments are disjoint, but the hazard checker tracks whole arrays.
             if layout.capacities[class] > 0 {
                 if class > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
-                self.in_place.record(recorder, &buffers.sort, class, list(class), dispatch_args)?;
+                self.held.record(recorder, &buffers.sort, class, list(class), dispatch_args)?;
             }
         }
         if layout.long.capacity > 0 {
             // The first pass reads keys that may have been sorted in place since the barriers above.
-            if min_extent(&self.config) > 1 {
+            if !self.config.must_write() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             self.long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
@@ -318,10 +322,10 @@ impl SegmentedSortPlan {
     pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
         let SegmentedSort { config: sort, max_extents: [.., large], long, .. } = &self.primitive;
         let moved = sort.key_size() + sort.value_size();
-        let in_place = if sort.is_argsort() { moved } else { 2 * moved };
+        let held = if sort.is_argsort() { moved } else { 2 * moved };
         let of_segment = |extent: u64| match extent {
             _ if self.primitive.records_nothing(extent, 1) => 0,
-            _ if extent <= u64::from(*large) => extent.saturating_mul(in_place),
+            _ if extent <= u64::from(*large) => extent.saturating_mul(held),
             _ => extent.saturating_mul(long.traffic_size(sort)),
         };
         extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
@@ -330,5 +334,5 @@ impl SegmentedSortPlan {
 
 /// Length of the shortest segment whose indices or output are written, or whose order may change.
 fn min_extent(sort: &SortConfig) -> u32 {
-    if sort.is_argsort() || sort.has_output() { 1 } else { 2 }
+    if sort.must_write() { 1 } else { 2 }
 }

@@ -39,12 +39,12 @@ push_constants! {
 pub(super) const CLASS_COUNT: usize = 3;
 
 #[derive(Debug)]
-pub(super) struct InPlace {
+pub(super) struct Held {
     config: SortConfig,
     classes: [Pipeline; CLASS_COUNT],
 }
 
-impl InPlace {
+impl Held {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
         let SegmentedSortPolicy { cluster, workgroups: [small, large], subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
