@@ -444,6 +444,10 @@ typedef struct SubsweepSegmentedSortInfo {
 /// first is the index of the least key.
 #define SUBSWEEP_SORT_VALUES_ARGSORT 3
 
+/// Keys are sorted, and the values receive the index that each had, as uint32_t: pairs whose values begin as
+/// 0, 1, 2, ... and are not read. Out of place, `values` may be 0.
+#define SUBSWEEP_SORT_VALUES_INDICES 4
+
 /// Descending order; still stable.
 #define SUBSWEEP_SORT_DESCENDING_BIT 1
 
@@ -464,8 +468,8 @@ typedef struct SubsweepSegmentedSortInfo {
 
 /// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key.
 /// Requires "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
-/// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
-/// uint32_t.
+/// SUBSWEEP_SORT_VALUES_ARGSORT or _INDICES, whose indices are uint32_t, nor for segmented sorts, whose
+/// offsets are uint32_t.
 #define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
 
 /// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs,

@@ -50,7 +50,7 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
     // The maximum of workgroups in a row of a dispatch.
     uint max_row;
-    // IN_PLACE, EVERY_PASS or INDICES.
+    // IN_PLACE, EVERY_PASS or INDICES, and BEGINS_AS_INDICES.
     uint result;
 } push;
 
@@ -60,6 +60,8 @@ const uint IN_PLACE = 0;
 const uint EVERY_PASS = 1;
 // The result is the permutation: the keys are not changed.
 const uint INDICES = 2;
+// A bit: the values of the first pass that runs are the indices of the keys.
+const uint BEGINS_AS_INDICES = 4;
 
 // Words of state: the bits of the order that are set in some key, and those that are clear in some key; finished
 // workgroups.
@@ -116,15 +118,17 @@ void store_args_of_passes(Key differing, Tiles tiles) {
     // Both sides may wrap: their difference does not.
     uint last_extent = (tiles.count - 1) * TILE_ITEMS + tiles.last_extent -
         (tile_count - 1) * push.pass_items_per_invocation * WORKGROUP_SIZE;
-    bool is_argsort = push.result == INDICES;
+    uint result = push.result & ~BEGINS_AS_INDICES;
+    bool is_argsort = result == INDICES;
+    bool begins_as_indices = (push.result & BEGINS_AS_INDICES) != 0;
     uint run_count = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
         Digit digit = digit_of_pass(pass);
         run_count += bits_of(differing, digit.shift, digit.mask) != 0 ? 1 : 0;
     }
-    // The last pass that runs writes the indices, so at least one must run.
-    bool first_must_run = is_argsort && run_count == 0;
-    bool all_must_run = push.result == EVERY_PASS;
+    // Passes write the indices, so at least one must run.
+    bool first_must_run = begins_as_indices && run_count == 0;
+    bool all_must_run = result == EVERY_PASS;
     uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
     uint runs = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
@@ -139,15 +143,18 @@ void store_args_of_passes(Key differing, Tiles tiles) {
             ping_pong.keys_from = runs == 0 ? PRIMARY : runs % 2 == 0 ? SECOND_ALTERNATE : ALTERNATE;
             ping_pong.keys_to = runs % 2 == 0 ? ALTERNATE : SECOND_ALTERNATE;
             // The last pass that runs writes the indices to the primary buffer.
-            ping_pong.values_from = runs == 0 ? SECOND_ALTERNATE : runs_left % 2 == 1 ? ALTERNATE : PRIMARY;
+            ping_pong.values_from = runs_left % 2 == 1 ? ALTERNATE : PRIMARY;
             ping_pong.values_to = runs_left % 2 == 1 ? PRIMARY : ALTERNATE;
+        }
+        if (begins_as_indices && runs == 0) {
+            ping_pong.values_from = SECOND_ALTERNATE;
         }
         store_args_of_pass(pass, is_run ? tile_count : 0, last_extent, ping_pong);
         runs += is_run ? 1 : 0;
         runs_left -= is_run ? 1 : 0;
     }
     // A result in the alternate buffer is copied back. After EVERY_PASS the host records the copy only if it is needed.
-    bool is_copied = all_must_run || push.result == IN_PLACE && runs % 2 == 1;
+    bool is_copied = all_must_run || result == IN_PLACE && runs % 2 == 1;
     PingPong back = PingPong(ALTERNATE, PRIMARY, ALTERNATE, PRIMARY, 0);
     store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
 }

@@ -27,6 +27,9 @@ pub const SUBSWEEP_SORT_VALUES_8_BYTES: SubsweepSortValues = 2;
 /// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the
 /// first is the index of the least key.
 pub const SUBSWEEP_SORT_VALUES_ARGSORT: SubsweepSortValues = 3;
+/// Keys are sorted, and the values receive the index that each had, as uint32_t: pairs whose values begin as
+/// 0, 1, 2, ... and are not read. Out of place, `values` may be 0.
+pub const SUBSWEEP_SORT_VALUES_INDICES: SubsweepSortValues = 4;
 
 /// Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
 pub type SubsweepSortFlags = u32;
@@ -46,8 +49,8 @@ pub const SUBSWEEP_SORT_INDIRECT_COUNT_BIT: SubsweepSortFlags = 4;
 pub const SUBSWEEP_SORT_DOUBLE_BUFFER_BIT: SubsweepSortFlags = 8;
 /// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key.
 /// Requires "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
-/// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
-/// uint32_t.
+/// SUBSWEEP_SORT_VALUES_ARGSORT or _INDICES, whose indices are uint32_t, nor for segmented sorts, whose
+/// offsets are uint32_t.
 pub const SUBSWEEP_SORT_LARGE_COUNTS_BIT: SubsweepSortFlags = 16;
 /// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs,
 /// and scratch has an array of keys, and of values, for more than one pass. Not supported with
@@ -141,6 +144,7 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
         SUBSWEEP_SORT_VALUES_4_BYTES => SortConfig::pairs(key, ValueSize::B4),
         SUBSWEEP_SORT_VALUES_8_BYTES => SortConfig::pairs(key, ValueSize::B8),
         SUBSWEEP_SORT_VALUES_ARGSORT => SortConfig::argsort(key),
+        SUBSWEEP_SORT_VALUES_INDICES => SortConfig::keys_and_indices(key),
         value => return Err(unknown("values", value, "see SUBSWEEP_SORT_VALUES_...")),
     };
     let flags = flags("SubsweepSortFlags", info.flags, ALL_FLAGS)?;

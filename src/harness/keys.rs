@@ -79,7 +79,7 @@ pub(super) fn keys_and_values(
 pub(super) fn values(values: SortValues, count: usize) -> Vec<u32> {
     let indices = 0..count as u32;
     match values {
-        SortValues::None | SortValues::Indices => Vec::new(),
+        SortValues::None | SortValues::Indices | SortValues::Indexed => Vec::new(),
         SortValues::B4 => indices.collect(),
         SortValues::B8 => indices.flat_map(wide_value).collect(),
     }

@@ -39,7 +39,9 @@ impl SortExpectation {
         let first = begins.first().map_or(count, |&begin| begin);
         let before = &keys[..first as usize * key_words];
         let mut all = match self.values {
-            SortValues::Indices => Sorted { keys: before.to_vec(), values: vec![outside; first as usize] },
+            SortValues::Indices | SortValues::Indexed => {
+                Sorted { keys: before.to_vec(), values: vec![outside; first as usize] }
+            }
             // An empty bit range keeps the order.
             _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of(before),
         };
@@ -72,12 +74,12 @@ impl SortExpectation {
         let indices = pairs.iter().map(|(_, index)| *index);
         let values = match self.values {
             SortValues::None => Vec::new(),
-            SortValues::B4 | SortValues::Indices => indices.collect(),
+            SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
             SortValues::B8 => indices.flat_map(wide_value).collect(),
         };
         let keys = match self.values {
             SortValues::Indices => words.to_vec(),
-            SortValues::None | SortValues::B4 | SortValues::B8 => {
+            SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
                 let sorted: Vec<_> = pairs.into_iter().map(|(key, _)| key).collect();
                 bytemuck::cast_slice(&sorted).to_vec()
             }

@@ -42,7 +42,7 @@ impl Gpu {
         segments: &[u32],
     ) -> Result<()> {
         let config = config.into();
-        let reason = "an argsort takes no values: Gpu::segmented_argsort makes them";
+        let reason = "indices are no input: Gpu::segmented_argsort and Gpu::segmented_sort_words make them";
         check_pairs::<N, V>(config.sort(), reason)?;
         let keys = bytemuck::cast_slice_mut(keys);
         with_words(values, |values| self.segmented_sort_words(config, keys, values, segments))
@@ -72,8 +72,8 @@ impl Gpu {
     }
 
     /// As [`Self::segmented_sort_pairs`], for keys and values of any type and size as 32-bit words in memory order.
-    /// `values` is empty for keys alone. An argsort writes its indices to `values`, one for each key, and leaves the
-    /// keys unchanged.
+    /// `values` is empty for keys alone, and receives an index for each key of an argsort, which leaves the keys unchanged,
+    /// and of keys with indices.
     ///
     /// # Errors
     /// Those of [`Self::prepare_segmented_sort`] and [`Prepared::run`].

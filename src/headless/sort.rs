@@ -46,7 +46,10 @@ impl Gpu {
         keys: &mut [N],
         values: &mut [V],
     ) -> Result<()> {
-        check_pairs::<N, V>(&config, "an argsort takes no values: Gpu::argsort makes them")?;
+        check_pairs::<N, V>(
+            &config,
+            "indices are no input: Gpu::argsort and Gpu::sort_with_indices make them",
+        )?;
         with_words(values, |values| self.sort_words(config, bytemuck::cast_slice_mut(keys), values))
     }
 
@@ -66,9 +69,27 @@ impl Gpu {
         Ok(indices)
     }
 
+    /// Sorts `keys` in place, and returns the index that each had. More than 16 MiB are staged in host memory of the same
+    /// size: on error `keys` is unchanged.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not one of
+    /// [`SortConfig::keys_and_indices`], and the errors of [`Self::sort_words`].
+    pub fn sort_with_indices<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<Vec<u32>> {
+        check_keys::<N>(&config)?;
+        if config.is_argsort() || !config.begins_as_indices() {
+            return Err(Error::Unsupported {
+                reason: "Gpu::sort_with_indices takes a SortConfig::keys_and_indices",
+            });
+        }
+        let mut indices = zeroed(keys.len())?;
+        self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut indices)?;
+        Ok(indices)
+    }
+
     /// As [`Self::sort_pairs`], for keys and values of any type and size as 32-bit words in memory order. `values` is
-    /// empty for keys alone. An argsort writes its permutation to `values`, one index for each key, and leaves the keys
-    /// unchanged.
+    /// empty for keys alone, and receives an index for each key of an argsort, which leaves the keys unchanged, and of keys
+    /// with indices.
     ///
     /// # Errors
     /// Those of [`Self::prepare_sort`] and [`Prepared::run`].
@@ -131,7 +152,7 @@ impl Gpu {
             // A buffer for no segments has one word.
             let begins = segments.map(|_| self.allocate(begins_size)).transpose()?;
             self.upload(&keys_on_device, 0, keys.words())?;
-            if let (Some(buffer), false) = (&values_on_device, config.is_argsort()) {
+            if let (Some(buffer), false) = (&values_on_device, config.begins_as_indices()) {
                 self.upload(buffer, 0, values)?;
             }
             if let (Some(buffer), Some(segments)) = (&begins, segments) {
@@ -149,7 +170,7 @@ impl Gpu {
             };
             let moved = values_on_device.as_ref().map(|buffer| (buffer, &mut *values));
             self.read_back(&mut sorted.into_iter().chain(moved).collect::<Vec<_>>(), on_error)?;
-            if let (Some(segments), true) = (segments, config.is_argsort()) {
+            if let (Some(segments), true) = (segments, config.begins_as_indices()) {
                 let first = segments.first().map_or(values.len(), |&first| first as usize);
                 // The device writes no indices for keys before the first segment.
                 values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
@@ -167,7 +188,7 @@ pub(super) fn check_keys<N: Number>(config: &SortConfig) -> Result<()> {
 /// Checks the types of pairs; `reason` is the error's for an argsort.
 pub(super) fn check_pairs<N: Number, V>(config: &SortConfig, reason: &'static str) -> Result<()> {
     check_keys::<N>(config)?;
-    if config.is_argsort() {
+    if config.begins_as_indices() {
         return Err(Error::Unsupported { reason });
     }
     check_value_size(config, size_of::<V>() as u64)

@@ -110,13 +110,14 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
 static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device, SubsweepSortFlags form) {
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                 .flags = form | SUBSWEEP_SORT_BIT_RANGE_BIT,
+                                                .values = SUBSWEEP_SORT_VALUES_INDICES,
                                                 .begin_bit = 4,
                                                 .end_bit = 16,
                                                 .algorithm = "radix-4bit"};
     SubsweepScratchRequirements needs;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory keys, keys_alt, scratch;
+    Memory keys, keys_alt, values, indices, scratch;
     VkCommandBuffer commands;
     const uint32_t *sorted;
     uint32_t i;
@@ -125,12 +126,18 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
     EXPECT((needs.size < 4 * COUNT) == (form != SUBSWEEP_SORT_OUT_OF_PLACE_BIT));
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&keys_alt, host, 4 * COUNT, 0);
+    guarded_create(&values, host, 4 * COUNT, 0);
+    guarded_create(&indices, host, 4 * COUNT, 0);
     guarded_create(&scratch, host, 256 + needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         keys.words[i] = number(i);
     }
     info.keys = part(&keys, 0, 4 * COUNT);
     info.keys_alt = part(&keys_alt, 0, 4 * COUNT);
+    if (form != SUBSWEEP_SORT_OUT_OF_PLACE_BIT) {
+        info.values = part(&values, 0, 4 * COUNT);
+    }
+    info.values_alt = part(&indices, 0, 4 * COUNT);
     info.scratch = guarded_scratch(&scratch, 256, needs.size);
     EXPECT(subsweep_sort_plan_is_result_in_alt(plan, COUNT) == (form == SUBSWEEP_SORT_DOUBLE_BUFFER_BIT));
     commands = host_begin(host);
@@ -140,12 +147,17 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
     for (i = 1; i < COUNT && (sorted[i - 1] >> 4 & 0xfff) <= (sorted[i] >> 4 & 0xfff); i++) {
     }
     EXPECT(i == COUNT);
+    for (i = 0; i < COUNT && sorted[i] == number(indices.words[i]); i++) {
+    }
+    EXPECT(i == COUNT);
     if (form == SUBSWEEP_SORT_OUT_OF_PLACE_BIT) {
         for (i = 0; i < COUNT && keys.words[i] == number(i); i++) {
         }
         EXPECT(i == COUNT);
     }
     guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&indices, host, __LINE__);
+    guarded_destroy(&values, host, __LINE__);
     guarded_destroy(&keys_alt, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
     subsweep_plan_destroy(plan);

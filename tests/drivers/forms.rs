@@ -53,6 +53,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
     let radix_bits = algorithm.radix_bits();
     let keys = SortConfig::keys(ElementType::U32);
     let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8).descending();
+    let indexed = SortConfig::keys_and_indices(ElementType::U32);
     let policy = SortCase::keys_of_u32(algorithm, PolicyName::Small).policy(gpu.capabilities());
     let most = match algorithm {
         SortAlgorithm::SingleWorkgroup => policy.tile_items(),
@@ -65,6 +66,8 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
         (pairs, 0..32, most - 1, 0),
         (pairs, 7..7, most, 0),
         (keys, 0..32, 1, 8),
+        (indexed, 0..2 * radix_bits, most, 4),
+        (indexed, 7..7, most, 0),
     ] {
         let config = form.of(config.bits(bits.clone()).indirect_count()).policy(policy);
         let plan = gpu.plan(config)?;
@@ -87,7 +90,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
             memory.sort(&mut expected, 0..count as usize, &bits);
             let what = format!("{} {form:?}, bits {bits:?} of {count}, {is_indirect}", algorithm.name());
             assert!(result == expected, "{what}: a wrong result");
-            assert!(form != Form::OutOfPlace || other == memory.input(), "{what}: the input changed");
+            assert!(form != Form::OutOfPlace || memory.is_input(&other), "{what}: the input changed");
         }
     }
     Ok(())
@@ -104,7 +107,10 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
     let [.., largest] = policy.workgroups.map(|shape| shape.tile_items());
     let begins = [3, 4, 4, 40, 40 + largest / 2, 40 + 2 * largest, 40 + 6 * largest, 41 + 6 * largest];
     let count = 60 + 6 * largest;
-    for (config, bits) in [(keys, 0..32), (keys, 3..20), (pairs, 4..12), (pairs, 7..7)] {
+    let indexed = SortConfig::keys_and_indices(ElementType::U32);
+    for (config, bits) in
+        [(keys, 0..32), (keys, 3..20), (pairs, 4..12), (pairs, 7..7), (indexed, 0..32), (indexed, 3..20)]
+    {
         let config = SegmentedSortConfig::from(form.of(config.bits(bits.clone()))).policy(policy);
         let plan = gpu.plan(config.indirect_count())?;
         for is_indirect in [false, true] {
@@ -133,16 +139,19 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
             for (begin, end) in begins.into_iter().zip(begins.into_iter().skip(1).chain([count])) {
                 memory.sort(&mut expected, begin as usize..end as usize, &bits);
             }
+            // Keys in no segment: the output is unchanged, and no indices are written.
+            let first = begins[0] as usize;
             if !is_in_input {
-                // The output of keys in no segment is unchanged.
-                let first = begins[0] as usize;
                 expected.0[..first].fill(POISON);
+            }
+            if !is_in_input || memory.value_size == 4 {
                 let poison = u64::from(POISON) << 32 | u64::from(POISON);
+                let poison = if memory.value_size == 8 { poison } else { POISON.into() };
                 expected.1.iter_mut().take(first).for_each(|value| *value = poison);
             }
             let what = format!("{form:?}, bits {bits:?}, {is_indirect}");
             assert!(result == expected, "{what}: a wrong result");
-            assert!(form != Form::OutOfPlace || other == memory.input(), "{what}: the input changed");
+            assert!(form != Form::OutOfPlace || memory.is_input(&other), "{what}: the input changed");
         }
     }
     Ok(())
@@ -154,8 +163,8 @@ type Pairs = (Vec<u32>, Vec<u64>);
 /// Input and output arrays.
 struct Memory {
     count: u32,
-    is_descending: bool,
-    has_values: bool,
+    /// Bytes of a value; 0, 4 for indices, or 8.
+    value_size: u64,
     misalignment: u64,
     keys: [GpuBuffer; 2],
     values: [GpuBuffer; 2],
@@ -164,13 +173,12 @@ struct Memory {
 impl Memory {
     /// Uploads the input, and poison to the output.
     fn new(gpu: &Gpu, config: &SortConfig, count: u32, misalignment: u64) -> Result<Self, Error> {
-        let has_values = config.value_size() > 0;
+        let value_size = config.value_size();
         let allocate = |word_count: u32| gpu.allocate(misalignment + 4 * u64::from(word_count.max(1)));
-        let value_words = if has_values { 2 * count } else { 0 };
+        let value_words = count * (value_size / 4) as u32;
         let memory = Self {
             count,
-            is_descending: has_values,
-            has_values,
+            value_size,
             misalignment,
             keys: [allocate(count)?, allocate(count)?],
             values: [allocate(value_words)?, allocate(value_words)?],
@@ -178,28 +186,39 @@ impl Memory {
         let (keys, values) = memory.input();
         gpu.upload(&memory.keys[0], misalignment, &keys)?;
         gpu.upload(&memory.keys[1], misalignment, &vec![POISON; keys.len()])?;
-        gpu.upload(&memory.values[0], misalignment, bytemuck::cast_slice::<u64, u32>(&values))?;
-        gpu.upload(&memory.values[1], misalignment, &vec![POISON; 2 * values.len()])?;
+        let poison = vec![POISON; value_words as usize];
+        // Indices are not read.
+        let values: &[u32] = if value_size == 8 { bytemuck::cast_slice(&values) } else { &poison };
+        gpu.upload(&memory.values[0], misalignment, values)?;
+        gpu.upload(&memory.values[1], misalignment, &poison)?;
         Ok(memory)
     }
 
+    /// The keys and values before the sort, indices among the values.
     fn input(&self) -> Pairs {
-        let value_count = if self.has_values { self.count } else { 0 };
-        (random(5, self.count as usize), (0..value_count.into()).map(|value| value << 20).collect())
+        let count = if self.value_size > 0 { self.count.into() } else { 0 };
+        let value = |index: u64| if self.value_size == 8 { index << 20 } else { index };
+        (random(5, self.count as usize), (0..count).map(value).collect())
+    }
+
+    /// Whether these are keys and values before the sort; indices are not in memory then.
+    fn is_input(&self, (keys, values): &Pairs) -> bool {
+        let input = self.input();
+        *keys == input.0 && (self.value_size == 4 || *values == input.1)
     }
 
     /// Sorts a part stably by `bits`; pairs descending.
     fn sort(&self, (keys, values): &mut Pairs, part: Range<usize>, bits: &Range<u32>) {
         let digits = |&index: &usize| u64::from(keys[index]) & ((1 << bits.end) - (1 << bits.start));
         let mut order: Vec<usize> = part.clone().collect();
-        if self.is_descending {
+        if self.value_size == 8 {
             order.sort_by_key(|index| Reverse(digits(index)));
         } else {
             order.sort_by_key(digits);
         }
         let sorted: Vec<_> = order.iter().map(|&index| keys[index]).collect();
         keys[part.clone()].copy_from_slice(&sorted);
-        if self.has_values {
+        if self.value_size > 0 {
             let sorted: Vec<_> = order.iter().map(|&index| values[index]).collect();
             values[part].copy_from_slice(&sorted);
         }
@@ -209,18 +228,20 @@ impl Memory {
         let range = |memory: &GpuBuffer, size: u64| {
             AddressRange::new(memory.range().address + self.misalignment, size * u64::from(self.count))
         };
-        let value_size = if self.has_values { 8 } else { 0 };
         let [keys, keys_alt] = self.keys.each_ref().map(|memory| range(memory, 4));
-        let [values, values_alt] = self.values.each_ref().map(|memory| range(memory, value_size));
+        let [values, values_alt] = self.values.each_ref().map(|memory| range(memory, self.value_size));
         SortBuffers::new(keys, scratch.range()).values(values).alternates(keys_alt, values_alt)
     }
 
     /// The input arrays and the output.
     fn read(&self, gpu: &Gpu) -> Result<(Pairs, Pairs), Error> {
         let read = |index: usize| -> Result<Pairs, Error> {
-            let value_words = if self.has_values { 2 * self.count as usize } else { 0 };
+            let words_per_value = self.value_size as usize / 4;
+            let value_words = words_per_value * self.count as usize;
             let words = gpu.read_from(&self.values[index], self.misalignment, value_words)?;
-            let values = words.chunks(2).map(|word| u64::from(word[0]) | u64::from(word[1]) << 32);
+            let value =
+                |words: &[u32]| words.iter().rev().fold(0, |value, &word| value << 32 | u64::from(word));
+            let values = words.chunks(words_per_value.max(1)).map(value);
             Ok((gpu.read_from(&self.keys[index], self.misalignment, self.count as usize)?, values.collect()))
         };
         Ok((read(0)?, read(1)?))

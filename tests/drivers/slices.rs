@@ -80,6 +80,10 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));
     assert!(unsupported(gpu.sort_pairs(argsort, &mut [2i64, 1], &mut [0u32; 2])));
     assert!(unsupported(gpu.argsort(pairs, &two).map(drop)));
+    let indexed = SortConfig::keys_and_indices(ElementType::U32);
+    assert!(unsupported(gpu.sort_pairs(indexed, &mut two, &mut [0u32; 2])));
+    assert!(unsupported(gpu.sort_with_indices(pairs, &mut two).map(drop)));
+    assert!(unsupported(gpu.argsort(indexed, &two).map(drop)));
     assert_eq!(two, [2, 1]);
     Ok(())
 }
@@ -122,6 +126,9 @@ fn sorts<N: Number>(
     gpu.sort(of(SortConfig::keys(N::TYPE)), &mut keys)?;
     assert!(is_sorted(&keys), "{}", N::TYPE);
     assert!(gpu.argsort(of(SortConfig::argsort(N::TYPE)), &input)? == indices, "{}", N::TYPE);
+    let mut keys = input.clone();
+    let moved = gpu.sort_with_indices(of(SortConfig::keys_and_indices(N::TYPE)), &mut keys)?;
+    assert!(is_sorted(&keys) && moved == indices, "{}", N::TYPE);
     let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|index| index as f32).collect::<Vec<_>>());
     gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B4)), &mut keys, &mut values)?;
     assert!(is_sorted(&keys) && values.iter().map(|&value| value as u32).eq(indices.iter().copied()));

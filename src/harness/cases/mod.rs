@@ -511,7 +511,7 @@ mod tests {
     }
 
     const TYPES: Parameter<'_> = ("type", &["u32", "i32", "f32", "u64", "i64", "f64"]);
-    const VALUES: Parameter<'_> = ("values", &["keys", "pairs4", "pairs8", "argsort"]);
+    const VALUES: Parameter<'_> = ("values", &["keys", "pairs4", "pairs8", "argsort", "indexed"]);
     const ORDERS: Parameter<'_> = ("order", &["ascending", "descending"]);
     const COUNTS: Parameter<'_> = ("count", &["host", "device", "device-beyond"]);
     const MISALIGNED: Parameter<'_> = ("misalign", &["0", "4", "8", "12"]);

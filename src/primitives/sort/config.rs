@@ -58,6 +58,8 @@ pub(super) enum Values {
     Carried(ValueSize),
     /// An argsort: writes the indices of the keys, and does not change the keys.
     Indices,
+    /// Values that begin as the indices of the keys.
+    Indexed,
 }
 
 impl Values {
@@ -66,7 +68,7 @@ impl Values {
         match self {
             Self::None => 0,
             Self::Carried(size) => size.words(),
-            Self::Indices => 1,
+            Self::Indices | Self::Indexed => 1,
         }
     }
 }
@@ -132,6 +134,11 @@ impl SortConfig {
         Self::new(key, Values::Indices)
     }
 
+    /// Sorts keys, and writes the index of each: pairs whose values begin as 0, 1, 2, … and are not read.
+    pub const fn keys_and_indices(key: ElementType) -> Self {
+        Self::new(key, Values::Indexed)
+    }
+
     /// Descending order; still stable.
     pub const fn descending(mut self) -> Self {
         self.is_descending = true;
@@ -184,8 +191,8 @@ impl SortConfig {
     }
 
     /// Large counts: supports 2^32 keys and more, by 64-bit offsets, which take a few more instructions per key.
-    /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not for an argsort, whose
-    /// indices are u32, or a segmented sort.
+    /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not with indices, which are u32,
+    /// or for a segmented sort.
     pub const fn large_counts(mut self) -> Self {
         self.has_large_counts = true;
         self
@@ -197,7 +204,7 @@ impl SortConfig {
             Some(policy) => matches!(policy.algorithm, SortAlgorithm::Onesweep),
             None => true,
         };
-        if count > SortPlan::MAX_COUNT && is_onesweep && !self.is_argsort() {
+        if count > SortPlan::MAX_COUNT && is_onesweep && !self.begins_as_indices() {
             self.large_counts()
         } else {
             self
@@ -230,6 +237,11 @@ impl SortConfig {
         matches!(self.values, Values::Indices)
     }
 
+    /// Whether values begin as the indices of the keys, and are not read.
+    pub(crate) const fn begins_as_indices(&self) -> bool {
+        matches!(self.values, Values::Indices | Values::Indexed)
+    }
+
     /// Whether it sorts between two buffers of the caller.
     pub const fn is_double_buffered(&self) -> bool {
         matches!(self.form, Form::DoubleBuffer)
@@ -240,6 +252,18 @@ impl SortConfig {
         matches!(self.form, Form::OutOfPlace | Form::DestroysInput)
     }
 
+    /// Bytes that a kernel reads and writes per key that moves each key once.
+    pub(super) const fn moved_once(&self) -> u64 {
+        let (keys, values) = (self.key_size(), self.value_size());
+        (if self.is_argsort() { keys } else { 2 * keys })
+            + (if self.begins_as_indices() { values } else { 2 * values })
+    }
+
+    /// Whether the range of values is neither read nor written.
+    const fn has_unused_values(&self) -> bool {
+        self.begins_as_indices() && matches!(self.form, Form::OutOfPlace)
+    }
+
     /// Names of the alternate ranges in errors.
     const fn names_of_alternates(&self) -> [&'static str; 2] {
         if self.has_output() { ["the output", "the output of values"] } else { ["keys_alt", "values_alt"] }
@@ -247,7 +271,7 @@ impl SortConfig {
 
     /// Whether indices or an output are written even where the order cannot change.
     pub(super) const fn must_write(&self) -> bool {
-        self.is_argsort() || self.has_output()
+        self.begins_as_indices() || self.has_output()
     }
 
     /// Number of passes with digits of `radix_bits` bits.
@@ -261,11 +285,12 @@ impl SortConfig {
 
     /// `result` in `glsl/sort/digit_histogram.comp`.
     pub(super) const fn result(&self) -> u32 {
-        match (self.is_argsort(), self.form) {
+        let of_keys = match (self.is_argsort(), self.form) {
             (false, Form::InPlace) => 0,
             (false, Form::DoubleBuffer | Form::OutOfPlace | Form::DestroysInput) => 1,
             (true, _) => 2,
-        }
+        };
+        of_keys | (self.begins_as_indices() as u32) << 2
     }
 
     /// Number of bits to sort by.
@@ -295,8 +320,9 @@ impl SortConfig {
             let reason = "an argsort has no double buffer or output of keys: it does not change the keys";
             return Err(Error::Unsupported { reason });
         }
-        if self.has_large_counts && self.is_argsort() {
-            let reason = "an argsort has no large counts: its indices are 32-bit numbers";
+        if self.has_large_counts && self.begins_as_indices() {
+            let reason =
+                "an argsort has no large counts, nor have keys with indices: indices are 32-bit numbers";
             return Err(Error::Unsupported { reason });
         }
         Ok(())
@@ -317,7 +343,7 @@ impl Config for SortConfig {
 pub struct SortBuffers {
     /// Keys, input and output; only input of an argsort.
     pub keys: AddressRange,
-    /// Values, input and output; output of an argsort's permutation; empty for keys alone.
+    /// Values, input and output; output of indices; empty for keys alone, and for indices out of place.
     pub values: AddressRange,
     /// Alternate keys of a [double buffer](SortConfig::double_buffer), or the output of a sort
     /// [out of place](SortConfig::out_of_place); contents undefined.
@@ -351,11 +377,12 @@ impl SortBuffers {
     /// For a kernel that reads and writes each key once: sorted keys, values, and sorted values.
     pub(super) fn of_one_pass(&self, config: &SortConfig) -> [AddressRange; 3] {
         let none = AddressRange::default();
+        let values = if config.begins_as_indices() { none } else { self.values };
         match (config.is_argsort(), config.has_output()) {
-            // An argsort writes indices, and does not change the keys.
+            // An argsort does not change the keys.
             (true, _) => [none, none, self.values],
-            (false, true) => [self.keys_alt, self.values, self.values_alt],
-            (false, false) => [self.keys, self.values, self.values],
+            (false, true) => [self.keys_alt, values, self.values_alt],
+            (false, false) => [self.keys, values, self.values],
         }
     }
 
@@ -399,7 +426,7 @@ impl Buffers<Sort> for SortBuffers {
         let [keys_name, values_name] = config.names_of_alternates();
         let checked = Self {
             keys: array(self.keys, "keys", key_size)?,
-            values: array(self.values, "values", value_size)?,
+            values: array(self.values, "values", if config.has_unused_values() { 0 } else { value_size })?,
             keys_alt: array(self.keys_alt, keys_name, alternates * key_size)?,
             values_alt: array(self.values_alt, values_name, alternates * value_size)?,
             scratch: scratch.check(self.scratch)?,

@@ -43,7 +43,7 @@ pub type SortPlan = Plan<Sort>;
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort or an input that is kept read |
-/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write; of an input that is kept read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read; of indices write | COMPUTE_SHADER write; of an input that is kept read |
 /// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER write, DRAW_INDIRECT read |
@@ -69,8 +69,8 @@ pub type SortPlan = Plan<Sort>;
 /// | after the passes | a barrier, and a copy that runs after an odd number of passes that ran; only in place |
 /// | a sort that destroys its input | after an even number of passes a barrier and a copy |
 ///
-/// A `count` of 0 or 1 and an empty bit range record nothing; except that an argsort of at least one key writes its
-/// indices, and a sort out of place its output. At most [`SortPlan::max_count`] keys. The result is in `keys` and
+/// A `count` of 0 or 1 and an empty bit range record nothing; except that a sort of at least one key writes indices,
+/// and a sort out of place its output. At most [`SortPlan::max_count`] keys. The result is in `keys` and
 /// `values`; out of place in `keys_alt` and `values_alt`; of a double buffer there if [`SortPlan::is_result_in_alt`];
 /// of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the configuration keep their
 /// order.
@@ -154,7 +154,9 @@ impl Primitive for Sort {
         let max = self.max_count();
         let what = match self.passes {
             None => "one workgroup of this policy",
-            Some(_) if max == SortPlan::MAX_COUNT && !config.is_argsort() => "a sort without large counts",
+            Some(_) if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => {
+                "a sort without large counts"
+            }
             Some(_) => "one sort of this policy",
         };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
@@ -189,14 +191,13 @@ impl SortPlan {
         let (keys, values) = (config.key_size(), config.value_size());
         let size = match self.primitive.passes(count) {
             Some(passes) => {
-                // The first pass of an argsort generates its indices.
-                let generated = if config.is_argsort() { values } else { 0 };
+                // The first pass generates indices.
+                let generated = if config.begins_as_indices() { values } else { 0 };
                 let [key_moves, value_moves] = passes.moves();
                 let of_pass = key_moves * keys + value_moves * values;
                 keys + u64::from(passes.pass_count()) * of_pass - generated
             }
-            None if config.is_argsort() => keys + values,
-            None => 2 * (keys + values),
+            None => config.moved_once(),
         };
         count.saturating_mul(size)
     }

@@ -80,6 +80,8 @@ pub struct Config {
     pub pass_count: u32,
     /// The output.
     pub output: Output,
+    /// Whether values begin as the indices of the keys, as they do for [`Output::Indices`].
+    pub has_indices: bool,
 }
 
 /// Counts of other workgroups, added before the keys of the call.
@@ -132,8 +134,8 @@ impl Config {
         };
         let all_run = self.output == Output::EveryPass;
         let mut runs: Vec<bool> = digits.iter().map(|digit| all_run || digit.of(set & clear) != 0).collect();
-        // A pass must run to write the permutation.
-        if self.output == Output::Indices && !runs.contains(&true) {
+        // A pass must run to write indices.
+        if self.has_indices && !runs.contains(&true) {
             runs[0] = true;
         }
         let args = self.args(&runs, counted.keys as usize + orders.len());
@@ -176,12 +178,15 @@ impl Config {
     fn buffers(&self, before: usize, left: usize) -> PingPong {
         use Buffer::{Alternate, Other, Primary};
         let (is_even, parity) = (before.is_multiple_of(2), before as u32 % 2);
+        let first = (self.has_indices && before == 0).then_some(Other);
         let (near, far) = if is_even { (Primary, Alternate) } else { (Alternate, Primary) };
         match self.output {
-            Output::InPlace => return PingPong { keys: (near, far), values: (near, far), parity },
+            Output::InPlace => {
+                return PingPong { keys: (near, far), values: (first.unwrap_or(near), far), parity };
+            }
             Output::EveryPass => {
-                let buffers = (Primary, Alternate);
-                return PingPong { keys: buffers, values: buffers, parity };
+                let values = (first.unwrap_or(Primary), Alternate);
+                return PingPong { keys: (Primary, Alternate), values, parity };
             }
             Output::Indices => {}
         }
@@ -192,6 +197,6 @@ impl Config {
         };
         // The last pass writes the primary buffer of values.
         let (to, from) = if left % 2 == 1 { (Primary, Alternate) } else { (Alternate, Primary) };
-        PingPong { keys, values: (if before == 0 { Other } else { from }, to), parity }
+        PingPong { keys, values: (first.unwrap_or(from), to), parity }
     }
 }

@@ -387,7 +387,17 @@ fn a_key_is_ordered_as_its_number_is() {
 fn config(output: Output, bits: Range<u32>, pass_count: u32, pass_tile_items: usize) -> Config {
     let (portion_tiles, portion_count) = (2, 3);
     let (begin_bit, end_bit) = (bits.start, bits.end);
-    Config { pass_tile_items, portion_tiles, portion_count, begin_bit, end_bit, pass_count, output }
+    let has_indices = output == Output::Indices;
+    Config {
+        pass_tile_items,
+        portion_tiles,
+        portion_count,
+        begin_bit,
+        end_bit,
+        pass_count,
+        output,
+        has_indices,
+    }
 }
 
 /// The final buffers of keys and values, by following the dispatches that run.
@@ -416,6 +426,12 @@ fn keys_and_indices_end_in_the_buffers_of_the_output() {
                 config.histogram(Counted::default(), &orders, 32, 256).args
             };
             assert_eq!(ends(&args_of(Output::InPlace)).0, Buffer::Primary);
+            let indexed =
+                Config { has_indices: true, ..config(Output::InPlace, 0..8 * pass_count, pass_count, 4) };
+            let indexed = indexed.histogram(Counted::default(), &orders, 32, 256).args;
+            assert_eq!(ends(&indexed), (Buffer::Primary, Some(Buffer::Primary)));
+            let first = indexed.iter().find(|args| args.tile_count > 0).unwrap();
+            assert_eq!(first.buffers.values.0, Buffer::Other);
             let indices = args_of(Output::Indices);
             assert_eq!(ends(&indices).1, Some(Buffer::Primary));
             let mut running = indices.iter().filter(|args| args.tile_count > 0);

@@ -71,26 +71,34 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
         let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
         let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide };
         for output in [Output::InPlace, Output::EveryPass, Output::Indices] {
-            histogram.check_sizes(output)?;
+            histogram.check_sizes(output, output == Output::Indices)?;
         }
+        histogram.check_sizes(Output::InPlace, true)?;
+        histogram.check_sizes(Output::EveryPass, true)?;
     }
     Ok(())
 }
 
 impl Histogram<'_> {
-    fn check_sizes(&self, output: Output) -> Result<(), Failed> {
+    fn check_sizes(&self, output: Output, has_indices: bool) -> Result<(), Failed> {
         let workgroup_size = small_workgroup(self.gpu) as usize;
         let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
         for (trial, count) in sizes(tile_items).into_iter().enumerate() {
-            self.check(output, trial, count, Tiles::new(count, tile_items))?;
+            self.check((output, has_indices), trial, count, Tiles::new(count, tile_items))?;
         }
         // Tiles of more than 2^32 keys, of which memory holds the last, full tiles and a partial one.
         let large = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
-        self.check(output, sizes(tile_items).len(), 3 * tile_items, large)
+        self.check((output, has_indices), sizes(tile_items).len(), 3 * tile_items, large)
     }
 
     /// Checks `count` keys, the last keys of `tiles`.
-    fn check(&self, output: Output, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
+    fn check(
+        &self,
+        (output, has_indices): (Output, bool),
+        trial: usize,
+        count: usize,
+        tiles: Tiles,
+    ) -> Result<(), Failed> {
         let Self { gpu, kernel, order, is_wide, .. } = *self;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
         let workgroup_size = small_workgroup(gpu) as usize;
@@ -118,6 +126,7 @@ impl Histogram<'_> {
             end_bit: self.bits.end,
             pass_count: self.pass_count,
             output,
+            has_indices,
         };
         let orders = order.all(&keys, key_words);
         let DigitHistogram { set, clear, args, bins } =
@@ -161,7 +170,7 @@ impl Histogram<'_> {
                 ("begin_bit", Value::Number(self.bits.start as usize)),
                 ("end_bit", Value::Number(self.bits.end as usize)),
                 ("max_row", Value::Number(MAX_ROW)),
-                ("result", Value::Number(output as usize)),
+                ("result", Value::Number(output as usize | usize::from(has_indices) << 2)),
             ],
             // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
             tiles.tile_count - others - usize::from(others > 0),

@@ -85,11 +85,13 @@ pub enum SortValues {
     B8,
     /// Argsort: the permutation is the only result.
     Indices,
+    /// Keys with their indices.
+    Indexed,
 }
 
 impl SortValues {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Indices];
+    pub const ALL: [Self; 5] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed];
 
     /// The kinds with different numbers of words moved.
     pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
@@ -101,6 +103,7 @@ impl SortValues {
             Self::B4 => "pairs4",
             Self::B8 => "pairs8",
             Self::Indices => "argsort",
+            Self::Indexed => "indexed",
         }
     }
 
@@ -118,13 +121,14 @@ impl SortValues {
             Self::B4 => SortConfig::pairs(element, ValueSize::B4),
             Self::B8 => SortConfig::pairs(element, ValueSize::B8),
             Self::Indices => SortConfig::argsort(element),
+            Self::Indexed => SortConfig::keys_and_indices(element),
         }
     }
 
     /// Bytes moved with each key.
     pub(in crate::harness) const fn moved_size(self) -> u64 {
         match self {
-            Self::None | Self::Indices => 0,
+            Self::None | Self::Indices | Self::Indexed => 0,
             Self::B4 => 4,
             Self::B8 => 8,
         }

@@ -158,8 +158,8 @@ impl Long {
         };
         match is_back {
             true => [keys, sorted, values_alt, values],
-            // The first pass of an argsort generates its values: the indices.
-            false if self.config.is_argsort() && pass == 0 => {
+            // The first pass generates indices.
+            false if self.config.begins_as_indices() && pass == 0 => {
                 [keys, sorted, AddressRange::default(), values_alt]
             }
             false => [keys, sorted, values, values_alt],
@@ -192,8 +192,8 @@ impl Long {
     /// Bytes read and written per key.
     pub(super) fn traffic_size(&self, config: &SortConfig) -> u64 {
         let (keys, values) = (config.key_size(), config.value_size());
-        // The first pass of an argsort generates its indices.
-        let generated = if config.is_argsort() { values } else { 0 };
+        // The first pass generates indices.
+        let generated = if config.begins_as_indices() { values } else { 0 };
         u64::from(self.pass_count) * (3 * keys + 2 * values) - generated
     }
 

@@ -72,7 +72,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort or an input that is kept read |
-/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write; of an input that is kept read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read; of indices write | COMPUTE_SHADER write; of an input that is kept read |
 /// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `segments` | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | an indirect count of keys, of segments | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
@@ -90,8 +90,8 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | short segments | up to three indirect dispatches, one per size class, with barriers |
 /// | if `count` exceeds a workgroup | a dispatch that queues tiles; for each pass count, a scan and scatter, all indirect, with barriers, without workgroups if no segment is so long |
 ///
-/// No keys, no segments, a single key and an empty bit range record nothing; except that an argsort of at least one key
-/// in a segment writes its indices, and a sort out of place its output. At most [`SegmentedSortPlan::max_count`] keys and
+/// No keys, no segments, a single key and an empty bit range record nothing; except that a sort of at least one key in a
+/// segment writes indices, and a sort out of place its output. At most [`SegmentedSortPlan::max_count`] keys and
 /// [`SegmentedSortPlan::MAX_SEGMENT_COUNT`] segments. A segment that begins at or beyond `count` is empty. If segments
 /// do not begin in ascending order, any may be left unsorted, and keys in overlapping ones may be lost, duplicated or
 /// mixed; no other memory is accessed.
@@ -298,8 +298,8 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             }
         }
         if layout.long.capacity > 0 {
-            // The first pass reads keys that may have been sorted in place since the barriers above.
-            if !self.config.must_write() {
+            // The first pass reads keys, which may have been sorted in place since the barriers above.
+            if !self.config.is_argsort() && !self.config.has_output() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             self.long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
@@ -321,11 +321,9 @@ impl SegmentedSortPlan {
     /// counts of tiles.
     pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
         let SegmentedSort { config: sort, max_extents: [.., large], long, .. } = &self.primitive;
-        let moved = sort.key_size() + sort.value_size();
-        let held = if sort.is_argsort() { moved } else { 2 * moved };
         let of_segment = |extent: u64| match extent {
             _ if self.primitive.records_nothing(extent, 1) => 0,
-            _ if extent <= u64::from(*large) => extent.saturating_mul(held),
+            _ if extent <= u64::from(*large) => extent.saturating_mul(sort.moved_once()),
             _ => extent.saturating_mul(long.traffic_size(sort)),
         };
         extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
