@@ -73,11 +73,11 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
         let plan = gpu.plan(config)?;
         for is_indirect in [false, true] {
             let memory = Memory::new(gpu, &config, count, misalignment)?;
-            let counts = gpu.allocate(4)?;
-            gpu.upload(&counts, 0, &[count])?;
+            let counts = gpu.allocate(misalignment + 4)?;
+            gpu.upload(&counts, misalignment, &[count])?;
             let recorded = match is_indirect {
                 false => Count::Direct(count.into()),
-                true => Count::Indirect { address: counts.range().address, max: count },
+                true => Count::Indirect { address: counts.range().address + misalignment, max: count },
             };
             let scratch = gpu.allocate(plan.scratch_requirements(count.into()).size.max(4))?;
             let buffers = memory.buffers(&scratch);
