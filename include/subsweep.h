@@ -481,6 +481,10 @@ typedef struct SubsweepSegmentedSortInfo {
 /// scratch. An even number of passes takes a copy, or in a segmented sort another pass.
 #define SUBSWEEP_SORT_DESTROYS_INPUT_BIT 64
 
+/// Only the values matter: the last pass does not write the keys, and where the result would have them, the
+/// contents are undefined. For pairs and SUBSWEEP_SORT_VALUES_INDICES.
+#define SUBSWEEP_SORT_DISCARDS_KEYS_BIT 128
+
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_GATHER_INDIRECT_COUNT_BIT 1
 
@@ -707,8 +711,8 @@ VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
 /// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
 /// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large
-/// counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, for an argsort with large counts,
+/// and for discarded keys without values; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
 /// large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's
 /// own error. `*plan` is null then.
 ///
@@ -752,8 +756,9 @@ VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, ui
 ///    indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
 ///    maximum is clamped to it. At most subsweep_plan_max_count keys.
 /// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
-///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. The sort is
-///    stable: keys equal in the bit range keep their order.
+///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. With
+///    SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are undefined. The sort is stable: keys equal in
+///    the bit range keep their order.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,

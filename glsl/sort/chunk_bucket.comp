@@ -4,7 +4,7 @@
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
 //           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
 //           sum of the counts; dispatch_args.
-// Writes:   another of these buffers of keys, and of values (only with VALUE_WORDS).
+// Writes:   another of these buffers of keys, unless they are discarded, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
 // Pass model: reference::passes::sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which packs 32 lanes' booleans into a 32-bit word, is a
@@ -81,8 +81,10 @@ void main() {
         if (in_chunk) {
             uint earlier = s_mask[digit] & ((1u << lane) - 1);
             uint sorted_index = s_next[digit] + bitCount(earlier);
-            // The offset may exceed 2^31, which an array index cannot.
-            store_key(advance_words(sorted, sorted_index, KEY_WORDS), key);
+            if (is_written(sorted)) {
+                // The offset may exceed 2^31, which an array index cannot.
+                store_key(advance_words(sorted, sorted_index, KEY_WORDS), key);
+            }
 #if VALUE_WORDS > 0
             Words value = advance_words(values.to, sorted_index, VALUE_WORDS);
             if (values.are_indices) {

@@ -24,6 +24,8 @@ const uint PRIMARY = 0;
 const uint ALTERNATE = 1;
 // For keys: the second alternate. For values before a pass: no buffer, the values are the keys' indices.
 const uint SECOND_ALTERNATE = 2;
+// For keys after the last pass that runs: no buffer, the keys are not written.
+const uint NOWHERE = 3;
 
 struct PingPong {
     uint keys_from;
@@ -66,8 +68,7 @@ Words buffer_of(uint buffer_index, Words primary, Words alternate, Words second_
     return Words(address);
 }
 
-// The keys before and after `pass`.
+// The keys before `pass`.
 #define KEYS_FROM buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2)
-#define KEYS_TO buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2)
 
 #endif

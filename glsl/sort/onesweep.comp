@@ -15,10 +15,10 @@
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: the
 //           elements of the portion, or instead of values the keys' indices; bins, HISTOGRAM_WORDS words: the offset
 //           of the portion's first key of each bin; dispatch_args.
-// Writes:   another of these buffers of keys, and of values; next_bins, HISTOGRAM_WORDS words, where it is not null:
-//           the bins of the next portion; state of the portion, which begins as 0: 4 words, of which two are the tile
-//           counters of even and odd passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which
-//           accumulate.
+// Writes:   another of these buffers of keys, unless they are discarded, and of values; next_bins, HISTOGRAM_WORDS
+//           words, where it is not null: the bins of the next portion; state of the portion, which begins as 0: 4
+//           words, of which two are the tile counters of even and odd passes, and RADIX descriptors for each tile. With
+//           COUNTED counts, 4 words, which accumulate.
 // Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
 // Pass model: reference::passes::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback

@@ -6,8 +6,8 @@
 //           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
 //           sum of the counts; dispatch_args. With SEGMENTED keys; values, or null: then a value is its key's index;
 //           tiles, as many as dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args.
-// Writes:   another of these buffers of keys, and of values (only with VALUE_WORDS); with SEGMENTED sorted and
-//           sorted_values, the elements of the segments.
+// Writes:   another of these buffers of keys, unless they are discarded, and of values (only with VALUE_WORDS); with
+//           SEGMENTED sorted, unless it is null, and sorted_values, the elements of the segments.
 // Shared:   the ranking's, and RADIX words.
 // Pass model: reference::passes::sort::scatter, and with SEGMENTED reference::passes::segmented_sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket.

@@ -45,8 +45,10 @@ void store_item_key(uint i, Words sorted, Digit digit) {
     uvec2 offset = scatter_offset(bin, stored_rank(i));
     stored_offset[i] = offset.x;
     stored_bin[i] = bin;
-    // The offset may exceed 2^31, which an array index cannot.
-    store_key(advance_words(sorted, offset, KEY_WORDS), key);
+    if (is_written(sorted)) {
+        // The offset may exceed 2^31, which an array index cannot.
+        store_key(advance_words(sorted, offset, KEY_WORDS), key);
+    }
 }
 
 // Stores the keys, after scatter_to_shared of their first word, set_bin_offset and a barrier. Every invocation must

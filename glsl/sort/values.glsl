@@ -1,6 +1,21 @@
-// Value buffers of a radix pass.
+// Buffers that a radix pass writes, and the values that it reads.
 
 #include "sort/dispatch_args.glsl"
+
+// Whether the last pass that runs does not write the keys: only the values matter.
+layout(constant_id = ID_DISCARDS_KEYS) const bool DISCARDS_KEYS = false;
+
+// The keys after a pass; null if they are not written.
+Words sorted_keys_of(PingPong ping_pong, Words primary, Words alternate, Words second_alternate) {
+    uvec2 address = uvec2(buffer_of(ping_pong.keys_to, primary, alternate, second_alternate));
+    return Words(DISCARDS_KEYS && ping_pong.keys_to == NOWHERE ? uvec2(0) : address);
+}
+
+#define KEYS_TO sorted_keys_of(pass.ping_pong, push.keys, push.keys_alt, push.keys_alt2)
+
+bool is_written(Words sorted) {
+    return !DISCARDS_KEYS || !is_null(sorted);
+}
 
 // The value buffers; with `are_indices` a value is its key's index, and `from` is unused.
 struct Values {

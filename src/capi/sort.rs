@@ -59,6 +59,9 @@ pub const SUBSWEEP_SORT_OUT_OF_PLACE_BIT: SubsweepSortFlags = 32;
 /// With SUBSWEEP_SORT_OUT_OF_PLACE_BIT: the contents of the input become undefined, which saves the arrays in
 /// scratch. An even number of passes takes a copy, or in a segmented sort another pass.
 pub const SUBSWEEP_SORT_DESTROYS_INPUT_BIT: SubsweepSortFlags = 64;
+/// Only the values matter: the last pass does not write the keys, and where the result would have them, the
+/// contents are undefined. For pairs and SUBSWEEP_SORT_VALUES_INDICES.
+pub const SUBSWEEP_SORT_DISCARDS_KEYS_BIT: SubsweepSortFlags = 128;
 
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_BIT_RANGE_BIT
@@ -66,7 +69,8 @@ const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_DOUBLE_BUFFER_BIT
     | SUBSWEEP_SORT_LARGE_COUNTS_BIT
     | SUBSWEEP_SORT_OUT_OF_PLACE_BIT
-    | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
+    | SUBSWEEP_SORT_DESTROYS_INPUT_BIT
+    | SUBSWEEP_SORT_DISCARDS_KEYS_BIT;
 
 const FORMS: SubsweepSortFlags =
     SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
@@ -167,6 +171,9 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
         DESTROYS_INPUT => config.destroys_input(),
         value => return Err(unknown("SubsweepSortFlags", value, "a sort has one form of memory")),
     };
+    if flags & SUBSWEEP_SORT_DISCARDS_KEYS_BIT != 0 {
+        config = config.discards_keys();
+    }
     if flags & SUBSWEEP_SORT_LARGE_COUNTS_BIT != 0 {
         config = config.large_counts();
     }
@@ -193,8 +200,8 @@ impl Exported for Sort {
 /// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
 /// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large
-/// counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, for an argsort with large counts,
+/// and for discarded keys without values; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
 /// large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's
 /// own error. `*plan` is null then.
 ///
@@ -262,8 +269,9 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
 ///    indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
 ///    maximum is clamped to it. At most subsweep_plan_max_count keys.
 /// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
-///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. The sort is
-///    stable: keys equal in the bit range keep their order.
+///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. With
+///    SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are undefined. The sort is stable: keys equal in
+///    the bit range keep their order.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,

@@ -98,6 +98,7 @@ pub struct SortConfig {
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
     pub(super) form: Form,
+    discards_keys: bool,
     pub(super) has_indirect_count: bool,
     pub(super) has_large_counts: bool,
     pub(super) policy: Option<SortPolicy>,
@@ -112,6 +113,7 @@ impl SortConfig {
             begin_bit: 0,
             end_bit: key.bits(),
             form: Form::InPlace,
+            discards_keys: false,
             has_indirect_count: false,
             has_large_counts: false,
             policy: None,
@@ -184,6 +186,14 @@ impl SortConfig {
         self
     }
 
+    /// Sorts pairs, or keys with their indices, of which only the values matter: the last pass does not write the keys.
+    /// Where the result would have them, the contents are undefined. As [`Self::keys_and_indices`] it is an argsort of keys
+    /// that are not needed after it, with half the scratch.
+    pub const fn discards_keys(mut self) -> Self {
+        self.discards_keys = true;
+        self
+    }
+
     /// Supports indirect counts, [`Count::Indirect`]. Does not slow down direct ones.
     pub const fn indirect_count(mut self) -> Self {
         self.has_indirect_count = true;
@@ -252,11 +262,20 @@ impl SortConfig {
         matches!(self.form, Form::OutOfPlace | Form::DestroysInput)
     }
 
+    /// Whether the keys are not part of the result: the last pass does not write them.
+    pub(super) const fn has_no_last_keys(&self) -> bool {
+        self.discards_keys || self.is_argsort()
+    }
+
+    /// Bytes per key that a pass would read or write but does not: indices in the first, keys in the last.
+    pub(super) const fn spared(&self) -> u64 {
+        (if self.begins_as_indices() { self.value_size() } else { 0 })
+            + (if self.has_no_last_keys() { self.key_size() } else { 0 })
+    }
+
     /// Bytes that a kernel reads and writes per key that moves each key once.
     pub(super) const fn moved_once(&self) -> u64 {
-        let (keys, values) = (self.key_size(), self.value_size());
-        (if self.is_argsort() { keys } else { 2 * keys })
-            + (if self.begins_as_indices() { values } else { 2 * values })
+        2 * (self.key_size() + self.value_size()) - self.spared()
     }
 
     /// Whether the range of values is neither read nor written.
@@ -290,7 +309,7 @@ impl SortConfig {
             (false, Form::DoubleBuffer | Form::OutOfPlace | Form::DestroysInput) => 1,
             (true, _) => 2,
         };
-        of_keys | (self.begins_as_indices() as u32) << 2
+        of_keys | (self.begins_as_indices() as u32) << 2 | (self.has_no_last_keys() as u32) << 3
     }
 
     /// Number of bits to sort by.
@@ -313,11 +332,20 @@ impl SortConfig {
         [("KEY_NUMBERS", self.key.numbers()), ("DESCENDING", self.is_descending.into())]
     }
 
+    /// Specialization constant of kernels that a pass writes keys by.
+    pub(super) fn discards_keys_constant(&self) -> (&'static str, u32) {
+        ("DISCARDS_KEYS", self.has_no_last_keys().into())
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         in_range("the last bit of a sort", self.end_bit, 0..=self.key.bits())?;
         in_range("the first bit of a sort", self.begin_bit, 0..=self.end_bit)?;
         if self.form != Form::InPlace && self.is_argsort() {
             let reason = "an argsort has no double buffer or output of keys: it does not change the keys";
+            return Err(Error::Unsupported { reason });
+        }
+        if self.discards_keys && (self.is_argsort() || self.value_size() == 0) {
+            let reason = "only a sort of pairs, or of keys with their indices, discards its keys";
             return Err(Error::Unsupported { reason });
         }
         if self.has_large_counts && self.begins_as_indices() {
@@ -378,12 +406,9 @@ impl SortBuffers {
     pub(super) fn of_one_pass(&self, config: &SortConfig) -> [AddressRange; 3] {
         let none = AddressRange::default();
         let values = if config.begins_as_indices() { none } else { self.values };
-        match (config.is_argsort(), config.has_output()) {
-            // An argsort does not change the keys.
-            (true, _) => [none, none, self.values],
-            (false, true) => [self.keys_alt, values, self.values_alt],
-            (false, false) => [self.keys, values, self.values],
-        }
+        let [sorted, sorted_values] =
+            if config.has_output() { [self.keys_alt, self.values_alt] } else { [self.keys, self.values] };
+        [if config.has_no_last_keys() { none } else { sorted }, values, sorted_values]
     }
 
     /// All ranges, with their names in errors.

@@ -261,7 +261,7 @@ impl DigitHistogram {
             values: arrays.values,
             values_alt: arrays.values_alt,
             dispatch_args: copy.words(),
-            key_words: self.config.key.words(),
+            key_words: if self.config.has_no_last_keys() { 0 } else { self.config.key.words() },
             value_words: self.config.values.words(),
         };
         recorder.phase(c"copy");

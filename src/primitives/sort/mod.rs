@@ -72,8 +72,9 @@ pub type SortPlan = Plan<Sort>;
 /// A `count` of 0 or 1 and an empty bit range record nothing; except that a sort of at least one key writes indices,
 /// and a sort out of place its output. At most [`SortPlan::max_count`] keys. The result is in `keys` and
 /// `values`; out of place in `keys_alt` and `values_alt`; of a double buffer there if [`SortPlan::is_result_in_alt`];
-/// of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the configuration keep their
-/// order.
+/// of an argsort in `values`, with `keys` unchanged. Where a result would have keys that are
+/// [discarded](SortConfig::discards_keys), the contents are undefined. Stable: keys that agree in the bits of the
+/// configuration keep their order.
 #[derive(Debug)]
 pub struct Sort {
     single_workgroup: Option<SingleWorkgroup>,
@@ -191,11 +192,9 @@ impl SortPlan {
         let (keys, values) = (config.key_size(), config.value_size());
         let size = match self.primitive.passes(count) {
             Some(passes) => {
-                // The first pass generates indices.
-                let generated = if config.begins_as_indices() { values } else { 0 };
                 let [key_moves, value_moves] = passes.moves();
                 let of_pass = key_moves * keys + value_moves * values;
-                keys + u64::from(passes.pass_count()) * of_pass - generated
+                keys + u64::from(passes.pass_count()) * of_pass - config.spared()
             }
             None => config.moved_once(),
         };

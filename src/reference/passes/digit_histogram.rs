@@ -14,6 +14,8 @@ pub enum Buffer {
     /// For keys: the second alternate, in scratch. For values before a pass: no buffer, the values are the
     /// keys' indices.
     Other = 2,
+    /// For keys after the last pass that runs: no buffer, the keys are not written.
+    Nowhere = 3,
 }
 
 /// The ping-pong buffers of a pass.
@@ -82,6 +84,8 @@ pub struct Config {
     pub output: Output,
     /// Whether values begin as the indices of the keys, as they do for [`Output::Indices`].
     pub has_indices: bool,
+    /// Whether the last pass that runs does not write the keys.
+    pub discards_keys: bool,
 }
 
 /// Counts of other workgroups, added before the keys of the call.
@@ -176,6 +180,14 @@ impl Config {
 
     /// The buffers of a pass after `before` passes that run, with `left` to run, itself included.
     fn buffers(&self, before: usize, left: usize) -> PingPong {
+        let mut buffers = self.buffers_with_keys(before, left);
+        if self.discards_keys && left == 1 {
+            buffers.keys.1 = Buffer::Nowhere;
+        }
+        buffers
+    }
+
+    fn buffers_with_keys(&self, before: usize, left: usize) -> PingPong {
         use Buffer::{Alternate, Other, Primary};
         let (is_even, parity) = (before.is_multiple_of(2), before as u32 % 2);
         let first = (self.has_indices && before == 0).then_some(Other);

@@ -13,7 +13,7 @@ use super::rig::{
 };
 use super::sort::{
     key_pointers, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
-    value_pointers, widths,
+    value_pointers, widths, without_keys,
 };
 
 const RADIX_BITS: u32 = 8;
@@ -70,36 +70,49 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
         }
         let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
         let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide };
-        for output in [Output::InPlace, Output::EveryPass, Output::Indices] {
-            histogram.check_sizes(output, output == Output::Indices)?;
+        for (output, has_indices, discards_keys) in [
+            (Output::InPlace, false, false),
+            (Output::EveryPass, false, true),
+            (Output::Indices, true, true),
+            (Output::InPlace, true, true),
+            (Output::EveryPass, true, false),
+        ] {
+            histogram.check_sizes(ResultOf { output, has_indices, discards_keys })?;
         }
-        histogram.check_sizes(Output::InPlace, true)?;
-        histogram.check_sizes(Output::EveryPass, true)?;
     }
     Ok(())
 }
 
+/// Push constant `result`.
+#[derive(Clone, Copy)]
+struct ResultOf {
+    output: Output,
+    has_indices: bool,
+    discards_keys: bool,
+}
+
+impl ResultOf {
+    fn bits(self) -> usize {
+        self.output as usize | usize::from(self.has_indices) << 2 | usize::from(self.discards_keys) << 3
+    }
+}
+
 impl Histogram<'_> {
-    fn check_sizes(&self, output: Output, has_indices: bool) -> Result<(), Failed> {
+    fn check_sizes(&self, result: ResultOf) -> Result<(), Failed> {
         let workgroup_size = small_workgroup(self.gpu) as usize;
         let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
         for (trial, count) in sizes(tile_items).into_iter().enumerate() {
-            self.check((output, has_indices), trial, count, Tiles::new(count, tile_items))?;
+            self.check(result, trial, count, Tiles::new(count, tile_items))?;
         }
         // Tiles of more than 2^32 keys, of which memory holds the last, full tiles and a partial one.
         let large = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
-        self.check((output, has_indices), sizes(tile_items).len(), 3 * tile_items, large)
+        self.check(result, sizes(tile_items).len(), 3 * tile_items, large)
     }
 
     /// Checks `count` keys, the last keys of `tiles`.
-    fn check(
-        &self,
-        (output, has_indices): (Output, bool),
-        trial: usize,
-        count: usize,
-        tiles: Tiles,
-    ) -> Result<(), Failed> {
+    fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
         let Self { gpu, kernel, order, is_wide, .. } = *self;
+        let ResultOf { output, has_indices, discards_keys } = result;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
         let workgroup_size = small_workgroup(gpu) as usize;
         let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
@@ -127,6 +140,7 @@ impl Histogram<'_> {
             pass_count: self.pass_count,
             output,
             has_indices,
+            discards_keys,
         };
         let orders = order.all(&keys, key_words);
         let DigitHistogram { set, clear, args, bins } =
@@ -170,7 +184,7 @@ impl Histogram<'_> {
                 ("begin_bit", Value::Number(self.bits.start as usize)),
                 ("end_bit", Value::Number(self.bits.end as usize)),
                 ("max_row", Value::Number(MAX_ROW)),
-                ("result", Value::Number(output as usize | usize::from(has_indices) << 2)),
+                ("result", Value::Number(result.bits())),
             ],
             // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
             tiles.tile_count - others - usize::from(others > 0),
@@ -259,6 +273,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             ("SHARED_MASKS", masks.into()),
             ("EARLY_COUNTS", early.into()),
             ("EXCHANGE", exchange.into()),
+            ("DISCARDS_KEYS", (value_words == 1).into()),
         ]);
         if is_counted {
             constants.push(("STALL_EVERY", stall_every as u32));
@@ -299,6 +314,8 @@ impl Sweep<'_> {
         let own: Vec<u32> = (0..(before + digits.len()) as u32).collect();
         let from_indices = value_words == 1 && trial.is_multiple_of(3) && !is_wide;
         let buffers = nth_buffers(trial, from_indices);
+        // With their indices as values, keys are not written.
+        let buffers = if from_indices { without_keys(buffers) } else { buffers };
         let scattered = |words: &[u32], size: usize| {
             let mut all = vec![POISON; before * size];
             let indices: Vec<u32> =
@@ -354,7 +371,9 @@ impl Sweep<'_> {
             digits.len()
         );
         compare(&case, "keys", &keys_memory, &all_keys)?;
-        compare(&case, "sorted", &sorted, &scattered(&all_keys, key_words))?;
+        let expected =
+            if from_indices { vec![POISON; all_keys.len()] } else { scattered(&all_keys, key_words) };
+        compare(&case, "sorted", &sorted, &expected)?;
         if value_words > 0 {
             compare(&case, "values", &values, &all_values)?;
             let expected = scattered(if from_indices { &own } else { &all_values }, value_words);

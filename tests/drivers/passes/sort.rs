@@ -207,6 +207,9 @@ impl<'g> Pass<'g> {
             ("RADIX_BITS", specialization.radix_bits),
             (items, specialization.items_per_invocation),
         ]);
+        if has("DISCARDS_KEYS") {
+            constants.push(("DISCARDS_KEYS", (widths(kernel).1 == 1).into()));
+        }
         if has("MAX_SUBGROUPS") {
             constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, specialization.workgroup_size)));
         } else if has("QUAD_ACCESS") {
@@ -257,7 +260,7 @@ impl<'g> Pass<'g> {
         let indices = model::scatter(&digits, &offsets, self.tile_items());
         let scattered = |words: &[u32], size: usize| scattered(words, size, &indices);
 
-        // Values; if they have one word, also the indices of the keys.
+        // Values; if they have one word, also the indices of keys that are not written.
         let values = random(3, digits.len() * value_words);
         let own: Vec<u32> = (0..digits.len() as u32).collect();
         let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
@@ -269,6 +272,7 @@ impl<'g> Pass<'g> {
             let sorted_values = Memory::poisoned(self.gpu, values.len(), Alignment::Words)?;
             let offsets_memory = Memory::of(self.gpu, &offsets, alignment)?;
             let buffers = nth_buffers(digit.shift as usize, from_indices);
+            let buffers = if from_indices { without_keys(buffers) } else { buffers };
             let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
             pointers.extend(key_pointers(buffers, &keys_memory, Some(&sorted)));
             let values_before = (value_words > 0).then_some(&values_memory);
@@ -277,7 +281,8 @@ impl<'g> Pass<'g> {
             let case = self.case(keys, digit);
             compare(&case, "keys", &keys_memory, keys)?;
             compare(&case, "offsets", &offsets_memory, &offsets)?;
-            compare(&case, "sorted", &sorted, &scattered(keys, key_words))?;
+            let expected = if from_indices { vec![POISON; keys.len()] } else { scattered(keys, key_words) };
+            compare(&case, "sorted", &sorted, &expected)?;
             if value_words > 0 {
                 compare(&case, "values", &values_memory, &values)?;
                 let expected = scattered(if from_indices { &own } else { &values }, value_words);
@@ -319,6 +324,11 @@ pub fn nth_buffers(index: usize, from_indices: bool) -> PingPong {
         (false, _) => there,
     };
     PingPong { keys: [there, back, once_more, and_back][index % 4], values, parity: index as u32 / 2 % 2 }
+}
+
+/// The buffers of a last pass that does not write the keys.
+pub fn without_keys(buffers: PingPong) -> PingPong {
+    PingPong { keys: (buffers.keys.0, Buffer::Nowhere), ..buffers }
 }
 
 /// The dispatch arguments of a pass in device memory.

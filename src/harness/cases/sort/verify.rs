@@ -15,6 +15,9 @@ pub(super) fn selectable_works() -> Vec<SortCase> {
     let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
     let mut sorts = Vec::new();
     for key in [ElementType::U32, ElementType::U64] {
+        let onesweep = |values| {
+            SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default).of(key, values, false)
+        };
         for values in SortValues::SIZES {
             for algorithm in SortAlgorithm::ALL {
                 for policy in policies {
@@ -23,9 +26,10 @@ pub(super) fn selectable_works() -> Vec<SortCase> {
                     }
                 }
             }
-            let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
-            sorts.push(SortCase { has_large_counts: true, ..onesweep.of(key, values, false) });
+            sorts.push(SortCase { has_large_counts: true, ..onesweep(values) });
         }
+        // The last pass does not write the keys.
+        sorts.push(onesweep(SortValues::Indices));
     }
     // The longest key transformation: descending doubles.
     let doubles = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);

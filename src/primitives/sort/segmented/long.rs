@@ -125,6 +125,7 @@ impl Long {
             masks,
             early,
             ("EXCHANGE", has_exchange.into()),
+            config.discards_keys_constant(),
         ];
         let scan = COUNT_SCAN.indirect_count().policy(policy.scan);
         let [.., max_large] = policy.max_extents();
@@ -146,7 +147,7 @@ impl Long {
     }
 
     /// Keys before and after a pass, and values before and after it. No pass is skipped, so that the host knows them also
-    /// in place.
+    /// in place. Keys that are not written have address 0.
     fn route(&self, arrays: PassArrays, pass: u32) -> [AddressRange; 4] {
         let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
         let is_back = self.config.form == Form::InPlace && !pass.is_multiple_of(2);
@@ -156,6 +157,8 @@ impl Long {
             (false, true) => [keys_alt, keys],
             (_, false) => [keys, keys_alt],
         };
+        let is_last = pass + 1 == self.pass_count;
+        let sorted = if is_last && self.config.has_no_last_keys() { AddressRange::default() } else { sorted };
         match is_back {
             true => [keys, sorted, values_alt, values],
             // The first pass generates indices.
@@ -192,9 +195,7 @@ impl Long {
     /// Bytes read and written per key.
     pub(super) fn traffic_size(&self, config: &SortConfig) -> u64 {
         let (keys, values) = (config.key_size(), config.value_size());
-        // The first pass generates indices.
-        let generated = if config.begins_as_indices() { values } else { 0 };
-        u64::from(self.pass_count) * (3 * keys + 2 * values) - generated
+        u64::from(self.pass_count) * (3 * keys + 2 * values) - config.spared()
     }
 
     pub(super) fn queue_tiles(

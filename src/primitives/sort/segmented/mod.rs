@@ -299,7 +299,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         }
         if layout.long.capacity > 0 {
             // The first pass reads keys, which may have been sorted in place since the barriers above.
-            if !self.config.is_argsort() && !self.config.has_output() {
+            if !self.config.has_no_last_keys() && !self.config.has_output() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             self.long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
