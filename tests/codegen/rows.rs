@@ -58,8 +58,8 @@ impl children::MatrixRow for GpuRow {
         self.name
     }
 
-    fn is_of_full_suite(&self) -> bool {
-        self.is_of_full_suite
+    fn is_of_suite(&self, is_full: bool) -> bool {
+        is_full || !self.is_of_full_suite
     }
 
     fn command(&self, executable: &Path) -> Result<Command, Missing> {

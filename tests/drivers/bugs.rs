@@ -16,7 +16,7 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         Watch::Bug(name) => bug.name == name,
         Watch::Usual => true,
         // GPU-assisted validation inserts a dispatch without a base before an indirect dispatch.
-        Watch::Bounds => bug.workaround != Workarounds::NO_INDIRECT_BEHIND_BASE,
+        Watch::Bounds | Watch::Races => bug.workaround != Workarounds::NO_INDIRECT_BEHIND_BASE,
     });
     bugs.map(|bug| {
         let gpu = Arc::clone(gpu);

@@ -37,7 +37,7 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         trial("a pipeline that no row dispatches is reported", undispatched_pipeline),
         trial("a kernel that no quick case dispatches is reported", undispatched_kernel),
     ];
-    if watch == Watch::Bounds {
+    if watch.layer_settings().is_some() {
         trials.extend([
             trial("a store past the end is reported by its address", store_past_the_end),
             trial("a load past the end is reported by its address", load_past_the_end),

@@ -16,7 +16,7 @@ use subsweep::sort::SortAlgorithm;
 
 use super::children::is_full;
 use super::dispatched::Listener;
-use super::rows::{DriverRow, Watch};
+use super::rows::DriverRow;
 
 pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     let layout = row.watch.layout();
@@ -105,7 +105,7 @@ fn cases_of(capabilities: &Capabilities, row: &DriverRow) -> Vec<Case> {
         };
         cases.retain(is_taken);
     }
-    if row.watch == Watch::Bounds {
+    if row.watch.layer_settings().is_some() {
         cases.retain(|case| is_worth_watching(case) && case.item_count() <= MAX_SIZE);
         if !is_full() {
             // Kernels of two-word elements run under validation in the pass checks.

@@ -81,7 +81,9 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     children::announce(&format!("{}, {} lanes", identity.driver_text(), gpu.capabilities().subgroup_size));
     let mut trials = bugs::trials(&gpu, row.watch);
     if !matches!(row.watch, Watch::Bug(_)) {
-        trials.extend(cases::trials(&gpu, row));
+        if row.has_cases() {
+            trials.extend(cases::trials(&gpu, row));
+        }
         if row.has_quick_cases() {
             trials.push(dispatched::trial(&gpu));
         }
@@ -114,8 +116,8 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
             }
             trials.extend(long_work::trials(&gpu, row));
         }
-        Watch::Bounds => trials.extend(races::trials(&gpu)),
-        Watch::Usual | Watch::Bug(_) => {}
+        Watch::Races => trials.extend(races::trials(&gpu)),
+        Watch::Usual | Watch::Bounds | Watch::Bug(_) => {}
     }
     if row.has_faults() {
         trials.extend(faults::trials(gpu.is_validated()));

@@ -12,12 +12,13 @@ pub mod segmented_sort;
 pub mod sort;
 pub mod textbook;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::harness::SelfTest;
 use subsweep::headless::Gpu;
-use subsweep::kernels::{self, Kernel};
+use subsweep::kernels::{self, Define, Kernel};
 
 use super::PRIMITIVES;
 use super::rows::DriverRow;
@@ -32,6 +33,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     let selection = row.passes();
     let mut trials = Vec::new();
     let mut without = Vec::new();
+    let programs: BTreeMap<_, _> = kernels::all().map(|kernel| (program_of(kernel), kernel.name)).collect();
     for kernel in kernels::all() {
         let is_of_doubles = kernel.name.contains(":float64");
         let Some(check) = check_of(kernel.name) else {
@@ -39,6 +41,9 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
             continue;
         };
         if row.has_doubles_alone() && !is_of_doubles {
+            continue;
+        }
+        if row.has_one_of_each_program() && programs[&program_of(kernel)] != kernel.name {
             continue;
         }
         // A device without doubles must not be given a module that uses them.
@@ -61,6 +66,14 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
         if without.is_empty() { Ok(()) } else { Err(format!("without: {}", without.join(", ")).into()) }
     }));
     trials
+}
+
+/// What determines a kernel's barriers: its source, and its defines without those of the words of elements.
+fn program_of(kernel: &Kernel) -> (&'static str, Vec<Define>) {
+    let is_of_elements =
+        |name: &str| ["KEY_WORDS", "VALUE_WORDS", "COLUMNS"].contains(&name) || name.starts_with("OPERATOR_");
+    let defines = kernel.defines.iter().filter(|(name, _)| !is_of_elements(name)).copied();
+    (kernel.name.split(':').next().unwrap_or_default(), defines.collect())
 }
 
 fn check_of(kernel: &str) -> Option<Check> {

@@ -34,7 +34,7 @@ enum Share {
     Quick,
     /// A third of the groups of the quick cases, and the groups that wait for other workgroups or may.
     PartOfQuick,
-    /// This half of the groups that `verify` has besides the quick cases, and the lane-sensitive ones.
+    /// This part of the groups that `verify` has besides the quick cases, and the lane-sensitive ones.
     Specializations(usize),
     /// The cases of kernels that depend on the subgroup size, at their smallest tile shapes.
     LaneSensitive,
@@ -48,6 +48,8 @@ pub enum Watch {
     /// The newer layer that tools/setup unpacks, with GPU-assisted validation as well: it checks every address that a
     /// kernel accesses. The checks take long to compile, so the cases are fewer.
     Bounds,
+    /// As [`Self::Bounds`], and checks shared memory for races, which takes three times as long to compile.
+    Races,
     /// Runs only the reproducer of this bug, since all other results are wrong.
     Bug(&'static str),
 }
@@ -97,7 +99,8 @@ impl DriverRow {
             _ if is_full() => true,
             Share::Quick | Share::LaneSensitive => true,
             Share::PartOfQuick => depends_on_progress || part_of(3) == 0,
-            Share::Specializations(part) => matches_digits || part_of(2) == part,
+            // Pipelines compile twice as fast at 4 lanes as at 16: two thirds run there.
+            Share::Specializations(part) => matches_digits || part_of(3) / 2 == part,
         }
     }
 
@@ -120,7 +123,7 @@ impl DriverRow {
     /// and under GPU-assisted validation.
     pub fn has_passes(&self) -> bool {
         let is_chosen = match (self.watch, &self.driver) {
-            (Watch::Bounds, _) | (_, Driver::SwiftShader | Driver::Gpu) => true,
+            (Watch::Bounds | Watch::Races, _) | (_, Driver::SwiftShader | Driver::Gpu) => true,
             _ => is_full() && !self.is_lane_sensitive_alone() || self.has_doubles_alone(),
         };
         is_chosen && !matches!(self.watch, Watch::Bug(_))
@@ -129,6 +132,16 @@ impl DriverRow {
     /// Whether the pass checks run only kernels of doubles, which SwiftShader does not support.
     pub fn has_doubles_alone(&self) -> bool {
         self.share == Share::Specializations(0) && !is_full()
+    }
+
+    /// Whether the pass checks run only one module of each that differ in no barrier.
+    pub fn has_one_of_each_program(&self) -> bool {
+        self.watch == Watch::Races && !is_full()
+    }
+
+    /// Whether this row runs cases of the table.
+    pub fn has_cases(&self) -> bool {
+        !matches!(self.watch, Watch::Bug(_)) && !self.has_one_of_each_program()
     }
 
     /// Whether this row runs trials of the public functions, such as sorts of slices.
@@ -152,8 +165,8 @@ impl DriverRow {
         match self.watch {
             Watch::Bug(_) => Effort::Quick,
             Watch::Usual if self.has_small_tiles_alone() => Effort::Normal,
-            Watch::Usual | Watch::Bounds if is_full() => Effort::Full,
-            Watch::Usual | Watch::Bounds => Effort::Quick,
+            _ if is_full() => Effort::Full,
+            _ => Effort::Quick,
         }
     }
 
@@ -173,7 +186,7 @@ impl DriverRow {
         match (is_full(), self.watch) {
             (true, Watch::Usual) if self.share != Share::LaneSensitive => Selection::Full,
             (true, _) | (false, Watch::Usual | Watch::Bug(_)) => Selection::Short,
-            (false, Watch::Bounds) => Selection::One,
+            (false, Watch::Bounds | Watch::Races) => Selection::One,
         }
     }
 }
@@ -186,6 +199,7 @@ impl children::MatrixRow for DriverRow {
         // The longest rows start first, so that none runs alone at the end.
         lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Quick),
+        lavapipe("lavapipe-8-races", Mesa::Installed, 8, Watch::Races, Share::Quick),
         lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
         lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Specializations(0)),
@@ -208,10 +222,15 @@ impl children::MatrixRow for DriverRow {
     }
 
     /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128. A second version of a driver finds few other
-    /// faults; the row of 32 lanes uses that version, too.
-    fn is_of_full_suite(&self) -> bool {
+    /// faults; the row of 32 lanes uses that version, too. In the full suite the row that checks for races as well
+    /// replaces the one that checks addresses alone.
+    fn is_of_suite(&self, is_full: bool) -> bool {
         let is_newer = matches!(self.driver, Driver::Lavapipe { build: Mesa::Newer, .. });
-        (self.lanes > 32 || is_newer) && !matches!(self.watch, Watch::Bug(_))
+        match self.watch {
+            Watch::Bug(_) => true,
+            Watch::Bounds => !is_full,
+            Watch::Usual | Watch::Races => is_full || self.lanes <= 32 && !is_newer,
+        }
     }
 
     /// A machine without a GPU lacks that row. Where the devices cannot be listed, the row fails.
@@ -262,11 +281,10 @@ impl children::MatrixRow for DriverRow {
         if let Driver::Lavapipe { vector_width, .. } = self.driver {
             environment.push(("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string().into()));
         }
-        if self.watch == Watch::Bounds {
+        if let Some(settings) = self.watch.layer_settings() {
             let layer = path_in("SUBSWEEP_VALIDATION_DIR");
             let layer =
                 layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
-            let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
             environment.push(("VK_LAYER_PATH", layer.into()));
             // Instrumented kernels are five times as long and run briefly: LLVM's optimizations cost more than they
             // save.
@@ -296,17 +314,26 @@ impl Watch {
     pub fn layout(self) -> BufferLayout {
         match self {
             Self::Usual | Self::Bug(_) => BufferLayout::Guarded,
-            Self::Bounds => BufferLayout::Separate,
+            Self::Bounds | Self::Races => BufferLayout::Separate,
+        }
+    }
+
+    /// The settings of GPU-assisted validation.
+    pub fn layer_settings(self) -> Option<&'static str> {
+        match self {
+            Self::Usual | Self::Bug(_) => None,
+            Self::Bounds => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt")),
+            Self::Races => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/races_settings.txt")),
         }
     }
 
     /// The row's reduction of its device's limits.
     pub fn limit(self) -> fn(&mut Capabilities) {
         match self {
-            Self::Usual | Self::Bug(_) => |_| {},
+            Self::Usual | Self::Bounds | Self::Bug(_) => |_| {},
             // The layer tracks the accesses to shared memory in shared memory, and disables the check without a message
             // where the limit would be exceeded.
-            Self::Bounds => |capabilities| capabilities.shared_memory_size /= 2,
+            Self::Races => |capabilities| capabilities.shared_memory_size /= 2,
         }
     }
 }
