@@ -101,23 +101,25 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));
         #[cfg(feature = "compile-shaders")]
-        if row.has_host_trials() {
-            trials.extend(custom::trials(&gpu));
-        }
-        #[cfg(feature = "compile-shaders")]
         trials.extend(addresses::trials(&gpu));
     }
+    #[cfg(feature = "compile-shaders")]
+    if row.has_host_trials() {
+        trials.extend(custom::trials(&gpu));
+    }
     match row.watch {
-        Watch::Usual if row.has_calls() => {
+        Watch::Usual => {
             if row.has_host_trials() {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(gather::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
-            trials.extend(long_work::trials(&gpu, row));
+            if row.has_host_trials() || row.has_calls() {
+                trials.extend(long_work::trials(&gpu, row));
+            }
         }
         Watch::Races => trials.extend(races::trials(&gpu)),
-        Watch::Usual | Watch::Bounds | Watch::Bug(_) => {}
+        Watch::Bounds | Watch::Bug(_) => {}
     }
     if row.has_faults() {
         trials.extend(faults::trials(gpu.is_validated()));

@@ -86,7 +86,7 @@ impl DriverRow {
 
     /// Whether this row runs trials of host code, which do not depend on the driver and compile many pipelines.
     pub fn has_host_trials(&self) -> bool {
-        is_full() || self.has_faults()
+        self.has_faults() || is_full() && self.has_calls()
     }
 
     /// Whether this row runs the group of cases of this name.
@@ -144,10 +144,13 @@ impl DriverRow {
         !matches!(self.watch, Watch::Bug(_)) && !self.has_one_of_each_program()
     }
 
-    /// Whether this row runs trials of the public functions, such as sorts of slices.
+    /// Whether this row runs trials of the public functions, such as sorts of slices: in the short suite where kernels
+    /// compile fastest.
     pub fn has_calls(&self) -> bool {
-        let is_chosen = matches!(self.share, Share::Quick | Share::PartOfQuick) && self.watch == Watch::Usual;
-        is_chosen || is_full() && self.has_passes() && self.share != Share::LaneSensitive
+        match is_full() {
+            true => self.has_passes() && self.share != Share::LaneSensitive,
+            false => matches!(self.driver, Driver::SwiftShader | Driver::Gpu),
+        }
     }
 
     /// Whether this row runs products of parameters and large inputs in the full suite. One row suffices.
