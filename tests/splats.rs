@@ -217,7 +217,10 @@ fn failure(error: anyhow::Error) -> Failed {
 fn bounds() -> Environment {
     let layer = path_in("SUBSWEEP_VALIDATION_DIR");
     let layer = layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
-    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
+    let settings = match children::is_full() {
+        true => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/races_settings.txt"),
+        false => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt"),
+    };
     let mut environment = lavapipe()?;
     environment.push(("VK_LAYER_PATH", layer.into()));
     environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));

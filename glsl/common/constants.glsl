@@ -47,6 +47,6 @@
 #define ID_RADIX 40
 #define ID_MAIN_PATH 41
 #define ID_OTHER_SUBGROUPS 42
-#define ID_DISCARDS_KEYS 43
+#define ID_NO_LAST_KEYS 43
 
 #endif

@@ -4,7 +4,7 @@
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
 //           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
 //           sum of the counts; dispatch_args.
-// Writes:   another of these buffers of keys, unless they are discarded, and of values (only with VALUE_WORDS).
+// Writes:   another of these buffers of keys, unless NO_LAST_KEYS, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
 // Pass model: reference::passes::sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which packs 32 lanes' booleans into a 32-bit word, is a
@@ -13,7 +13,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sort/chunk.glsl"
-#include "sort/values.glsl"
+#include "sort/scatter_buffers.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;

@@ -20,8 +20,8 @@ layout(push_constant, std430) uniform Push {
     Words values;
     Words values_alt;
     Words dispatch_args;
+    // 0 if keys, or values, are not copied.
     uint key_words;
-    // 0 without values.
     uint value_words;
 } push;
 

@@ -50,7 +50,7 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
     // The maximum of workgroups in a row of a dispatch.
     uint max_row;
-    // IN_PLACE, EVERY_PASS or INDICES, with BEGINS_AS_INDICES and KEYS_ARE_DISCARDED.
+    // IN_PLACE, EVERY_PASS or INDICES, with BEGINS_AS_INDICES and NO_LAST_KEYS.
     uint result;
 } push;
 
@@ -62,8 +62,8 @@ const uint EVERY_PASS = 1;
 const uint INDICES = 2;
 // A bit: the values of the first pass that runs are the indices of the keys.
 const uint BEGINS_AS_INDICES = 4;
-// A bit: the last pass that runs does not write the keys.
-const uint KEYS_ARE_DISCARDED = 8;
+// A bit: the last pass that runs writes no keys.
+const uint NO_LAST_KEYS = 8;
 
 // Words of state: the bits of the order that are set in some key, and those that are clear in some key; finished
 // workgroups.
@@ -120,7 +120,7 @@ void store_args_of_passes(Key differing, Tiles tiles) {
     // Both sides may wrap: their difference does not.
     uint last_extent = (tiles.count - 1) * TILE_ITEMS + tiles.last_extent -
         (tile_count - 1) * push.pass_items_per_invocation * WORKGROUP_SIZE;
-    uint result = push.result & 3;
+    uint result = push.result & (BEGINS_AS_INDICES - 1);
     bool is_argsort = result == INDICES;
     bool begins_as_indices = (push.result & BEGINS_AS_INDICES) != 0;
     uint run_count = 0;
@@ -151,7 +151,7 @@ void store_args_of_passes(Key differing, Tiles tiles) {
         if (begins_as_indices && runs == 0) {
             ping_pong.values_from = SECOND_ALTERNATE;
         }
-        if ((push.result & KEYS_ARE_DISCARDED) != 0 && runs_left == 1) {
+        if ((push.result & NO_LAST_KEYS) != 0 && runs_left == 1) {
             ping_pong.keys_to = NOWHERE;
         }
         store_args_of_pass(pass, is_run ? tile_count : 0, last_extent, ping_pong);

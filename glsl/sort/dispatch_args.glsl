@@ -24,7 +24,7 @@ const uint PRIMARY = 0;
 const uint ALTERNATE = 1;
 // For keys: the second alternate. For values before a pass: no buffer, the values are the keys' indices.
 const uint SECOND_ALTERNATE = 2;
-// For keys after the last pass that runs: no buffer, the keys are not written.
+// For keys after the last pass that runs: no buffer, no keys are written.
 const uint NOWHERE = 3;
 
 struct PingPong {

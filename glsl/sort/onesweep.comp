@@ -15,7 +15,7 @@
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: the
 //           elements of the portion, or instead of values the keys' indices; bins, HISTOGRAM_WORDS words: the offset
 //           of the portion's first key of each bin; dispatch_args.
-// Writes:   another of these buffers of keys, unless they are discarded, and of values; next_bins, HISTOGRAM_WORDS
+// Writes:   another of these buffers of keys, unless NO_LAST_KEYS, and of values; next_bins, HISTOGRAM_WORDS
 //           words, where it is not null: the bins of the next portion; state of the portion, which begins as 0: 4
 //           words, of which two are the tile counters of even and odd passes, and RADIX descriptors for each tile. With
 //           COUNTED counts, 4 words, which accumulate.

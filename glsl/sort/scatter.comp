@@ -6,7 +6,7 @@
 //           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
 //           sum of the counts; dispatch_args. With SEGMENTED keys; values, or null: then a value is its key's index;
 //           tiles, as many as dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args.
-// Writes:   another of these buffers of keys, unless they are discarded, and of values (only with VALUE_WORDS); with
+// Writes:   another of these buffers of keys, unless NO_LAST_KEYS, and of values (only with VALUE_WORDS); with
 //           SEGMENTED sorted, unless it is null, and sorted_values, the elements of the segments.
 // Shared:   the ranking's, and RADIX words.
 // Pass model: reference::passes::sort::scatter, and with SEGMENTED reference::passes::segmented_sort::scatter.

@@ -5,7 +5,7 @@
 
 #include "sort/exchange.glsl"
 #include "sort/offsets.glsl"
-#include "sort/values.glsl"
+#include "sort/scatter_buffers.glsl"
 
 layout(constant_id = ID_EXCHANGE) const bool EXCHANGE = true;
 
@@ -51,7 +51,7 @@ void store_item_key(uint i, Words sorted, Digit digit) {
     }
 }
 
-// Stores the keys, after scatter_to_shared of their first word, set_bin_offset and a barrier. Every invocation must
+// Stores the keys, unless they are not written, after scatter_to_shared of their first word, set_bin_offset and a barrier. Every invocation must
 // call it.
 void store_keys(Words sorted, Digit digit, uint extent) {
     if (EXCHANGE) {

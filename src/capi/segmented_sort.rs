@@ -68,8 +68,9 @@ impl Exported for SegmentedSort {
 /// Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
 /// takes.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, and discarded keys of an
+/// argsort or without values; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -119,8 +120,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ///    lost, duplicated or mixed; no other memory is accessed.
 /// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in
 ///    `keys_alt` and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
-///    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
-///    keep their order. Keys and values outside of all segments are unchanged, and the output there.
+///    the first of all keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of
+///    the result are undefined. The sort is stable: keys equal in the bit range keep their order. Keys and values outside of all segments are unchanged, and the output there.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,

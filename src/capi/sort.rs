@@ -200,10 +200,10 @@ impl Exported for Sort {
 /// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
 /// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, for an argsort with large counts,
-/// and for discarded keys without values; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support
-/// large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's
-/// own error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, an argsort with large counts, and
+/// discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the
+/// limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.

@@ -34,8 +34,8 @@ impl Gpu {
         self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
     }
 
-    /// Sorts `keys` in place, and permutes `values` likewise. More than 16 MiB together are staged in host memory of the
-    /// same size: on error both are unchanged.
+    /// Sorts `keys` in place, and permutes `values` likewise; leaves keys that the configuration discards unchanged. More
+    /// than 16 MiB together are staged in host memory of the same size: on error both are unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -165,7 +165,7 @@ impl Gpu {
             // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
             unsafe { self.submit(|recorder| record(recorder, &buffers, begins)) }?;
             let sorted = match keys {
-                Keys::Sorted(keys) if !config.is_argsort() => Some((&keys_on_device, keys)),
+                Keys::Sorted(keys) if !config.has_no_last_keys() => Some((&keys_on_device, keys)),
                 _ => None,
             };
             let moved = values_on_device.as_ref().map(|buffer| (buffer, &mut *values));

@@ -34,8 +34,8 @@ impl children::MatrixRow for DriverRow {
     }
 
     /// The C ABI does not depend on the driver, and compilation takes long.
-    fn is_of_suite(&self, is_full: bool) -> bool {
-        is_full || self.device != "SwiftShader"
+    fn is_of_suite(&self) -> bool {
+        children::is_full() || self.device != "SwiftShader"
     }
 
     fn command(&self, executable: &Path) -> Result<Command, Missing> {

@@ -145,7 +145,14 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
     host_check(subsweep_cmd_sort(plan, commands, &info), "subsweep_cmd_sort");
     run(host, commands);
     sorted = indices.words;
-    for (i = 1; i < COUNT && (number(sorted[i - 1]) >> 4 & 0xfff) <= (number(sorted[i]) >> 4 & 0xfff); i++) {
+    /* The sort is stable: each index is that of a later key, or of a key of a larger digit. */
+    EXPECT(sorted[0] < COUNT);
+    for (i = 1; i < COUNT && sorted[i] < COUNT; i++) {
+        const uint32_t before = number(sorted[i - 1]) >> 4 & 0xfff;
+        const uint32_t digit = number(sorted[i]) >> 4 & 0xfff;
+        if (digit < before || (digit == before && sorted[i] <= sorted[i - 1])) {
+            break;
+        }
     }
     EXPECT(i == COUNT);
     for (i = 0; i < COUNT && (keys_alt.words[i] == number(sorted[i]) || discards != 0); i++) {

@@ -316,6 +316,11 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     of_plan.flags = SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "one form of memory");
     of_plan = right;
+    of_plan.flags = SUBSWEEP_SORT_DISCARDS_KEYS_BIT;
+    of_plan.values = SUBSWEEP_SORT_VALUES_ARGSORT;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "discards its keys");
+    REFUSE(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented), SUBSWEEP_ERROR_UNSUPPORTED, "discards its keys");
+    of_plan = right;
     of_plan.algorithm = "chained";
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "onesweep");
     REFUSE(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented), SUBSWEEP_ERROR_UNSUPPORTED, "algorithm");

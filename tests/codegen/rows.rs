@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use libtest_mimic::Arguments;
 use subsweep::harness::gpus::CompileOnlyGpu;
 
-use super::children::{self, Missing, is_gate_on};
+use super::children::{self, Missing, is_full, is_gate_on};
 use super::reduced::Lists;
 use super::{gpu, modules};
 
@@ -58,8 +58,8 @@ impl children::MatrixRow for GpuRow {
         self.name
     }
 
-    fn is_of_suite(&self, is_full: bool) -> bool {
-        is_full || !self.is_of_full_suite
+    fn is_of_suite(&self) -> bool {
+        is_full() || !self.is_of_full_suite
     }
 
     fn command(&self, executable: &Path) -> Result<Command, Missing> {

@@ -34,8 +34,8 @@ pub trait MatrixRow: Sized + Sync + 'static {
     /// The required end of the child's description of its device, given to [`announce`].
     fn ending(&self) -> String;
 
-    /// Whether a suite runs the row: the full one, or the short one.
-    fn is_of_suite(&self, _is_full: bool) -> bool {
+    /// Whether this suite runs the row.
+    fn is_of_suite(&self) -> bool {
         true
     }
 
@@ -141,7 +141,7 @@ pub fn main<R: MatrixRow>() -> ExitCode {
         }
         Some("--list-rows") => {
             // The short suite runs rows of the full one by their names.
-            let is_listed = |row: &&R| row.is_here() && (!is_full() || row.is_of_suite(true));
+            let is_listed = |row: &&R| row.is_here() && (!is_full() || row.is_of_suite());
             R::ALL.iter().filter(is_listed).for_each(|row| println!("{}", row.name()));
             ExitCode::SUCCESS
         }
@@ -197,7 +197,7 @@ fn run_all<R: MatrixRow>(pattern: &str, arguments: &[String]) -> ExitCode {
     let is_named = |row: &&R| row.name() == pattern;
     let is_meant = |row: &&R| match R::ALL.iter().any(|row| is_named(&row)) {
         true => is_named(row),
-        false => row.name().contains(pattern) && row.is_here() && row.is_of_suite(is_full()),
+        false => row.name().contains(pattern) && row.is_here() && row.is_of_suite(),
     };
     let rows: Vec<_> = R::ALL.iter().filter(is_meant).collect();
     if rows.is_empty() {

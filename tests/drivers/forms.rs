@@ -1,4 +1,5 @@
-//! Forms of a sort and of a segmented sort: double buffers, out of place, and out of place over a destroyed input.
+//! Forms of a sort and of a segmented sort: double buffers, out of place, and out of place over a destroyed input; and
+//! in every form sorts that discard their keys.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -74,11 +75,13 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
     for (config, discards_keys, bits, count, misalignment) in [
         (keys, false, 0..3 * radix_bits, most, 4),
         (keys, false, 0..2 * radix_bits, most, 0),
+        (pairs, false, 4..4 + radix_bits, most, 12),
         (pairs, true, 4..4 + radix_bits, most, 12),
         (pairs, false, 0..32, most - 1, 0),
         (pairs, false, 7..7, most, 0),
         (keys, false, 0..32, 1, 8),
-        (indexed, true, 0..2 * radix_bits, most, 4),
+        (indexed, false, 0..2 * radix_bits, most, 4),
+        (indexed, true, 0..3 * radix_bits, most, 4),
         (indexed, false, 7..7, most, 0),
     ] {
         if !form.takes(discards_keys) {
@@ -136,9 +139,11 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
     for (config, discards_keys, bits) in [
         (keys, false, 0..32),
         (keys, false, 3..20),
+        (pairs, false, 4..12),
         (pairs, true, 4..12),
         (pairs, false, 7..7),
         (indexed, false, 0..32),
+        (indexed, false, 3..20),
         (indexed, true, 3..20),
     ] {
         if !form.takes(discards_keys) {

@@ -81,7 +81,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     children::announce(&format!("{}, {} lanes", identity.driver_text(), gpu.capabilities().subgroup_size));
     let mut trials = bugs::trials(&gpu, row.watch);
     if !matches!(row.watch, Watch::Bug(_)) {
-        if row.has_cases() {
+        if !row.has_widest_modules_alone() {
             trials.extend(cases::trials(&gpu, row));
         }
         if row.has_quick_cases() {

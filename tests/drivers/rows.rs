@@ -134,14 +134,9 @@ impl DriverRow {
         self.share == Share::Specializations(0) && !is_full()
     }
 
-    /// Whether the pass checks run only one module of each that differ in no barrier.
-    pub fn has_one_of_each_program(&self) -> bool {
+    /// Whether this row runs nothing but the pass checks, of the widest modules alone: they have all barriers.
+    pub fn has_widest_modules_alone(&self) -> bool {
         self.watch == Watch::Races && !is_full()
-    }
-
-    /// Whether this row runs cases of the table.
-    pub fn has_cases(&self) -> bool {
-        !matches!(self.watch, Watch::Bug(_)) && !self.has_one_of_each_program()
     }
 
     /// Whether this row runs trials of the public functions, such as sorts of slices: in the short suite where kernels
@@ -227,12 +222,12 @@ impl children::MatrixRow for DriverRow {
     /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128. A second version of a driver finds few other
     /// faults; the row of 32 lanes uses that version, too. In the full suite the row that checks for races as well
     /// replaces the one that checks addresses alone.
-    fn is_of_suite(&self, is_full: bool) -> bool {
+    fn is_of_suite(&self) -> bool {
         let is_newer = matches!(self.driver, Driver::Lavapipe { build: Mesa::Newer, .. });
         match self.watch {
             Watch::Bug(_) => true,
-            Watch::Bounds => !is_full,
-            Watch::Usual | Watch::Races => is_full || self.lanes <= 32 && !is_newer,
+            Watch::Bounds => !is_full(),
+            Watch::Usual | Watch::Races => is_full() || self.lanes <= 32 && !is_newer,
         }
     }
 

@@ -187,8 +187,8 @@ impl SortConfig {
     }
 
     /// Sorts pairs, or keys with their indices, of which only the values matter: the last pass does not write the keys.
-    /// Where the result would have them, the contents are undefined. As [`Self::keys_and_indices`] it is an argsort of keys
-    /// that are not needed after it, with half the scratch.
+    /// Where the result would have them, the contents are undefined. With [`Self::keys_and_indices`] it is an
+    /// argsort whose keys need not be kept, with one array of keys in scratch instead of two.
     pub const fn discards_keys(mut self) -> Self {
         self.discards_keys = true;
         self
@@ -262,20 +262,20 @@ impl SortConfig {
         matches!(self.form, Form::OutOfPlace | Form::DestroysInput)
     }
 
-    /// Whether the keys are not part of the result: the last pass does not write them.
-    pub(super) const fn has_no_last_keys(&self) -> bool {
+    /// Whether the last pass writes no keys: they are discarded, or the caller's are kept.
+    pub(crate) const fn has_no_last_keys(&self) -> bool {
         self.discards_keys || self.is_argsort()
     }
 
-    /// Bytes per key that a pass would read or write but does not: indices in the first, keys in the last.
-    pub(super) const fn spared(&self) -> u64 {
+    /// Bytes per key that passes omit: the first reads no indices, and the last may write no keys.
+    pub(super) const fn omitted_size(&self) -> u64 {
         (if self.begins_as_indices() { self.value_size() } else { 0 })
             + (if self.has_no_last_keys() { self.key_size() } else { 0 })
     }
 
     /// Bytes that a kernel reads and writes per key that moves each key once.
     pub(super) const fn moved_once(&self) -> u64 {
-        2 * (self.key_size() + self.value_size()) - self.spared()
+        2 * (self.key_size() + self.value_size()) - self.omitted_size()
     }
 
     /// Whether the range of values is neither read nor written.
@@ -332,9 +332,9 @@ impl SortConfig {
         [("KEY_NUMBERS", self.key.numbers()), ("DESCENDING", self.is_descending.into())]
     }
 
-    /// Specialization constant of kernels that a pass writes keys by.
-    pub(super) fn discards_keys_constant(&self) -> (&'static str, u32) {
-        ("DISCARDS_KEYS", self.has_no_last_keys().into())
+    /// Specialization constant of kernels that scatter.
+    pub(super) fn last_keys_constant(&self) -> (&'static str, u32) {
+        ("NO_LAST_KEYS", self.has_no_last_keys().into())
     }
 
     pub(super) fn check(&self) -> Result<()> {

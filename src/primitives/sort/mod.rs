@@ -194,7 +194,7 @@ impl SortPlan {
             Some(passes) => {
                 let [key_moves, value_moves] = passes.moves();
                 let of_pass = key_moves * keys + value_moves * values;
-                keys + u64::from(passes.pass_count()) * of_pass - config.spared()
+                keys + u64::from(passes.pass_count()) * of_pass - config.omitted_size()
             }
             None => config.moved_once(),
         };

@@ -90,7 +90,7 @@ impl Onesweep {
             masks,
             early,
             ("EXCHANGE", policy.has_exchange.into()),
-            config.discards_keys_constant(),
+            config.last_keys_constant(),
         ];
         let kernel = kernels::SORT_ONESWEEP.module(&config.defines());
         let options = PipelineOptions {

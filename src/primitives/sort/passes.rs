@@ -105,7 +105,7 @@ impl Passes {
         let radix = ("RADIX_BITS", radix_bits);
         let items = policy.items_per_invocation;
         let exchange = ("EXCHANGE", policy.has_exchange.into());
-        let discards = config.discards_keys_constant();
+        let last_keys = config.last_keys_constant();
         let (by_words, by_quads) = match policy.ranking {
             Ranking::CounterScan => {
                 let mixed = ("MIXED_ACCESS", policy.mixed_access.into());
@@ -114,7 +114,7 @@ impl Passes {
                 let pass_pipelines = |quad_access| {
                     let quads = ("QUAD_ACCESS", quad_access);
                     let constants = [radix, ("ITEMS_PER_INVOCATION", items), quads, mixed];
-                    pass_pipelines(count, scatter, &constants, &[exchange, discards])
+                    pass_pipelines(count, scatter, &constants, &[exchange, last_keys])
                 };
                 (pass_pipelines(0)?, Some(pass_pipelines(1)?))
             }
@@ -124,7 +124,7 @@ impl Passes {
                 let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
                 let count = kernels::SORT_COUNT_BINS.module(&[keys]);
                 let scatter = kernels::SORT_SCATTER.module(&[("RANK_BY_MATCH", 1), keys, values]);
-                let ranking = [subgroups, masks, early, exchange, discards];
+                let ranking = [subgroups, masks, early, exchange, last_keys];
                 (pass_pipelines(count, scatter, &constants, &ranking)?, None)
             }
             Ranking::Ballot(counting) => {
@@ -133,7 +133,7 @@ impl Passes {
                     ChunkCounting::BinByBin => kernels::SORT_CHUNK_COUNT.module(&[("BIN_BY_BIN", 1), keys]),
                 };
                 let bucket = kernels::SORT_CHUNK_BUCKET.module(&[keys, values]);
-                (pass_pipelines(count, bucket, &[radix, ("BATCHES_PER_CHUNK", items)], &[discards])?, None)
+                (pass_pipelines(count, bucket, &[radix, ("BATCHES_PER_CHUNK", items)], &[last_keys])?, None)
             }
         };
         let passes = PassShape {

@@ -14,7 +14,7 @@ pub enum Buffer {
     /// For keys: the second alternate, in scratch. For values before a pass: no buffer, the values are the
     /// keys' indices.
     Other = 2,
-    /// For keys after the last pass that runs: no buffer, the keys are not written.
+    /// For keys after the last pass that runs: no buffer, no keys are written.
     Nowhere = 3,
 }
 
@@ -84,8 +84,8 @@ pub struct Config {
     pub output: Output,
     /// Whether values begin as the indices of the keys, as they do for [`Output::Indices`].
     pub has_indices: bool,
-    /// Whether the last pass that runs does not write the keys.
-    pub discards_keys: bool,
+    /// Whether the last pass that runs writes no keys.
+    pub has_no_last_keys: bool,
 }
 
 /// Counts of other workgroups, added before the keys of the call.
@@ -181,7 +181,7 @@ impl Config {
     /// The buffers of a pass after `before` passes that run, with `left` to run, itself included.
     fn buffers(&self, before: usize, left: usize) -> PingPong {
         let mut buffers = self.buffers_with_keys(before, left);
-        if self.discards_keys && left == 1 {
+        if self.has_no_last_keys && left == 1 {
             buffers.keys.1 = Buffer::Nowhere;
         }
         buffers

@@ -70,14 +70,14 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
         }
         let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
         let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide };
-        for (output, has_indices, discards_keys) in [
+        for (output, has_indices, has_no_last_keys) in [
             (Output::InPlace, false, false),
             (Output::EveryPass, false, true),
             (Output::Indices, true, true),
             (Output::InPlace, true, true),
             (Output::EveryPass, true, false),
         ] {
-            histogram.check_sizes(ResultOf { output, has_indices, discards_keys })?;
+            histogram.check_sizes(ResultOf { output, has_indices, has_no_last_keys })?;
         }
     }
     Ok(())
@@ -88,12 +88,12 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
 struct ResultOf {
     output: Output,
     has_indices: bool,
-    discards_keys: bool,
+    has_no_last_keys: bool,
 }
 
 impl ResultOf {
     fn bits(self) -> usize {
-        self.output as usize | usize::from(self.has_indices) << 2 | usize::from(self.discards_keys) << 3
+        self.output as usize | usize::from(self.has_indices) << 2 | usize::from(self.has_no_last_keys) << 3
     }
 }
 
@@ -112,7 +112,7 @@ impl Histogram<'_> {
     /// Checks `count` keys, the last keys of `tiles`.
     fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
         let Self { gpu, kernel, order, is_wide, .. } = *self;
-        let ResultOf { output, has_indices, discards_keys } = result;
+        let ResultOf { output, has_indices, has_no_last_keys } = result;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
         let workgroup_size = small_workgroup(gpu) as usize;
         let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
@@ -140,7 +140,7 @@ impl Histogram<'_> {
             pass_count: self.pass_count,
             output,
             has_indices,
-            discards_keys,
+            has_no_last_keys,
         };
         let orders = order.all(&keys, key_words);
         let DigitHistogram { set, clear, args, bins } =
@@ -235,6 +235,7 @@ struct Sweep<'g> {
     /// The index of the first tile in memory. Unless it is 0, offsets have 64 bits.
     base_tile: usize,
     stall_every: usize,
+    has_no_last_keys: bool,
 }
 
 pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
@@ -263,7 +264,9 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     };
     for (index, (stall_every, base_tile, [masks, early, exchange])) in specializations.into_iter().enumerate()
     {
-        let order = nth_order(index + key_words + value_words);
+        let turn = index + key_words + value_words;
+        let order = nth_order(turn);
+        let has_no_last_keys = value_words > 0 && !turn.is_multiple_of(2);
         let mut constants = order_constants(order);
         constants.extend([
             ("RADIX_BITS", RADIX_BITS),
@@ -273,13 +276,13 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             ("SHARED_MASKS", masks.into()),
             ("EARLY_COUNTS", early.into()),
             ("EXCHANGE", exchange.into()),
-            ("DISCARDS_KEYS", (value_words == 1).into()),
+            ("NO_LAST_KEYS", has_no_last_keys.into()),
         ]);
         if is_counted {
             constants.push(("STALL_EVERY", stall_every as u32));
         }
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        let sweep = Sweep { gpu, kernel, rig, order, tile_items, base_tile, stall_every };
+        let sweep = Sweep { gpu, kernel, rig, order, tile_items, base_tile, stall_every, has_no_last_keys };
         let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, 60 * tile_items + 5];
         for (trial, count) in counts.into_iter().enumerate() {
             for (shift, mask) in [(0, 0xff), (32 * key_words as u32 - 8, 0xff), (9, 1)] {
@@ -314,8 +317,8 @@ impl Sweep<'_> {
         let own: Vec<u32> = (0..(before + digits.len()) as u32).collect();
         let from_indices = value_words == 1 && trial.is_multiple_of(3) && !is_wide;
         let buffers = nth_buffers(trial, from_indices);
-        // With their indices as values, keys are not written.
-        let buffers = if from_indices { without_keys(buffers) } else { buffers };
+        let is_last = self.has_no_last_keys && trial % 4 < 2;
+        let buffers = if is_last { without_keys(buffers) } else { buffers };
         let scattered = |words: &[u32], size: usize| {
             let mut all = vec![POISON; before * size];
             let indices: Vec<u32> =
@@ -371,8 +374,7 @@ impl Sweep<'_> {
             digits.len()
         );
         compare(&case, "keys", &keys_memory, &all_keys)?;
-        let expected =
-            if from_indices { vec![POISON; all_keys.len()] } else { scattered(&all_keys, key_words) };
+        let expected = if is_last { vec![POISON; all_keys.len()] } else { scattered(&all_keys, key_words) };
         compare(&case, "sorted", &sorted, &expected)?;
         if value_words > 0 {
             compare(&case, "values", &values, &all_values)?;

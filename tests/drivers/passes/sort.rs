@@ -67,6 +67,17 @@ struct Specialization {
     alignment: Alignment,
 }
 
+/// What a kernel that scatters is specialized for besides.
+#[derive(Debug, Clone, Copy)]
+struct Scatter {
+    has_exchange: bool,
+    has_no_last_keys: bool,
+}
+
+impl Scatter {
+    const USUAL: Self = Self { has_exchange: true, has_no_last_keys: false };
+}
+
 impl Specialization {
     fn tuned(gpu: &Gpu, algorithm: SortAlgorithm, alignment: Alignment) -> Self {
         let SortPolicy { workgroup_size, items_per_invocation, .. } =
@@ -138,6 +149,7 @@ struct Pass<'g> {
     kernel: &'static Kernel,
     rig: Rig<'g>,
     specialization: Specialization,
+    scatter: Scatter,
     order: KeyOrder,
 }
 
@@ -148,7 +160,8 @@ pub fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     }
     // Tiles of one digit, whose counts set the highest bits of bytes and halves.
     let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Alignment::Words);
-    let pass = Pass::new(gpu, kernel, Specialization { items_per_invocation: 128, ..tuned }, nth_order(0))?;
+    let large = Specialization { items_per_invocation: 128, ..tuned };
+    let pass = Pass::new(gpu, kernel, (large, Scatter::USUAL), nth_order(0))?;
     let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.tile_items()]).collect();
     pass.count(&keys, Digit { shift: 0, mask: 15 })
 }
@@ -163,7 +176,7 @@ pub fn scatter(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
     let tables = 4 * (16 + tuned.workgroup_size / 4 + 1);
     let room = (gpu.capabilities().shared_memory_size - tables) / (16 * tuned.workgroup_size);
     let specialization = Specialization { items_per_invocation: 4 * room.min(15), ..tuned };
-    let pass = Pass::new(gpu, kernel, specialization, nth_order(0))?;
+    let pass = Pass::new(gpu, kernel, (specialization, Scatter::USUAL), nth_order(0))?;
     let tile_items = pass.tile_items();
     let keys: Vec<u32> = (0..tile_items as u32).rev().map(|i| i / 8).collect();
     pass.scatter(&keys, Digit { shift: 0, mask: 1 })?;
@@ -179,7 +192,12 @@ fn all_passes<'g>(
     let (key_words, value_words) = widths(kernel);
     let (short_count, specializations) = Specialization::of(gpu, kernel);
     for (index, specialization) in selection.first(short_count, specializations).into_iter().enumerate() {
-        let pass = Pass::new(gpu, kernel, specialization, nth_order(index + key_words + value_words))?;
+        let turn = index + key_words + value_words;
+        let scatter = Scatter {
+            has_exchange: index.is_multiple_of(2),
+            has_no_last_keys: value_words > 0 && !turn.is_multiple_of(2),
+        };
+        let pass = Pass::new(gpu, kernel, (specialization, scatter), nth_order(turn))?;
         for digit in digits(specialization.radix_bits, 32 * key_words as u32) {
             for count in sizes(pass.tile_items()) {
                 check(&pass, &random(count, count * key_words), digit)?;
@@ -197,7 +215,7 @@ impl<'g> Pass<'g> {
     fn new(
         gpu: &'g Gpu,
         kernel: &'static Kernel,
-        specialization: Specialization,
+        (specialization, scatter): (Specialization, Scatter),
         order: KeyOrder,
     ) -> Result<Self, Failed> {
         let has = |name| kernel.spec_constants.iter().any(|constant| constant.name == name);
@@ -207,16 +225,16 @@ impl<'g> Pass<'g> {
             ("RADIX_BITS", specialization.radix_bits),
             (items, specialization.items_per_invocation),
         ]);
-        if has("DISCARDS_KEYS") {
-            constants.push(("DISCARDS_KEYS", (widths(kernel).1 == 1).into()));
-        }
+        let of_scatter = [("EXCHANGE", scatter.has_exchange), ("NO_LAST_KEYS", scatter.has_no_last_keys)];
+        let of_scatter = of_scatter.into_iter().filter(|&(name, _)| has(name));
+        constants.extend(of_scatter.map(|(name, is_set)| (name, is_set.into())));
         if has("MAX_SUBGROUPS") {
             constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, specialization.workgroup_size)));
         } else if has("QUAD_ACCESS") {
             constants.extend(specialization.alignment.constants());
         }
         let rig = Rig::new(gpu, kernel, specialization.workgroup_size, &constants)?;
-        Ok(Self { gpu, kernel, rig, specialization, order })
+        Ok(Self { gpu, kernel, rig, specialization, scatter, order })
     }
 
     fn tile_items(&self) -> usize {
@@ -229,12 +247,13 @@ impl<'g> Pass<'g> {
 
     fn case(&self, keys: &[u32], digit: Digit) -> String {
         format!(
-            "{}, {} words of keys from {:#010x} on, {:?}, {digit:?}, {:?}",
+            "{}, {} words of keys from {:#010x} on, {:?}, {digit:?}, {:?}, {:?}",
             self.kernel.name,
             keys.len(),
             keys[0],
             self.order,
-            self.specialization
+            self.specialization,
+            self.scatter
         )
     }
 
@@ -260,7 +279,7 @@ impl<'g> Pass<'g> {
         let indices = model::scatter(&digits, &offsets, self.tile_items());
         let scattered = |words: &[u32], size: usize| scattered(words, size, &indices);
 
-        // Values; if they have one word, also the indices of keys that are not written.
+        // Values; if they have one word, also the indices of the keys.
         let values = random(3, digits.len() * value_words);
         let own: Vec<u32> = (0..digits.len() as u32).collect();
         let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
@@ -272,7 +291,8 @@ impl<'g> Pass<'g> {
             let sorted_values = Memory::poisoned(self.gpu, values.len(), Alignment::Words)?;
             let offsets_memory = Memory::of(self.gpu, &offsets, alignment)?;
             let buffers = nth_buffers(digit.shift as usize, from_indices);
-            let buffers = if from_indices { without_keys(buffers) } else { buffers };
+            let is_last = self.scatter.has_no_last_keys && digits.len() % 2 == 1;
+            let buffers = if is_last { without_keys(buffers) } else { buffers };
             let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
             pointers.extend(key_pointers(buffers, &keys_memory, Some(&sorted)));
             let values_before = (value_words > 0).then_some(&values_memory);
@@ -281,7 +301,7 @@ impl<'g> Pass<'g> {
             let case = self.case(keys, digit);
             compare(&case, "keys", &keys_memory, keys)?;
             compare(&case, "offsets", &offsets_memory, &offsets)?;
-            let expected = if from_indices { vec![POISON; keys.len()] } else { scattered(keys, key_words) };
+            let expected = if is_last { vec![POISON; keys.len()] } else { scattered(keys, key_words) };
             compare(&case, "sorted", &sorted, &expected)?;
             if value_words > 0 {
                 compare(&case, "values", &values_memory, &values)?;

@@ -199,6 +199,12 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
                     cases.push(large.case(45 * tile + 7, Input::EdgeValues));
                 }
             }
+            if (algorithm, policy) == (SortAlgorithm::Onesweep, PolicyName::SmallMasks) {
+                let argsort =
+                    SortCase::keys_of_u32(algorithm, policy).of(element, SortValues::Indices, false);
+                let count = 3 * argsort.tile(capabilities) + 7;
+                cases.push(argsort.case(count, Input::EdgeValues));
+            }
         }
     }
     cases

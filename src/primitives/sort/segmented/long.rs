@@ -125,7 +125,7 @@ impl Long {
             masks,
             early,
             ("EXCHANGE", has_exchange.into()),
-            config.discards_keys_constant(),
+            config.last_keys_constant(),
         ];
         let scan = COUNT_SCAN.indirect_count().policy(policy.scan);
         let [.., max_large] = policy.max_extents();
@@ -195,7 +195,7 @@ impl Long {
     /// Bytes read and written per key.
     pub(super) fn traffic_size(&self, config: &SortConfig) -> u64 {
         let (keys, values) = (config.key_size(), config.value_size());
-        u64::from(self.pass_count) * (3 * keys + 2 * values) - config.spared()
+        u64::from(self.pass_count) * (3 * keys + 2 * values) - config.omitted_size()
     }
 
     pub(super) fn queue_tiles(

@@ -97,8 +97,9 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// mixed; no other memory is accessed.
 ///
 /// The result is in `keys` and `values`, also of a double buffer; out of place in `keys_alt` and `values_alt`; of an
-/// argsort in `values`, with `keys` unchanged: indices into all keys, not into the segment. Stable: keys that agree in the
-/// bits of the configuration keep their order. Where a result has keys and values, or an argsort's indices, of no segment,
+/// argsort in `values`, with `keys` unchanged: indices into all keys, not into the segment. Where a result would have keys
+/// that are [discarded](SortConfig::discards_keys), the contents are undefined. Stable: keys that agree in the bits of the
+/// configuration keep their order. Where a result has keys and values, or an argsort's indices, of no segment,
 /// its memory is unchanged.
 #[derive(Debug)]
 pub struct SegmentedSort {

@@ -1,20 +1,20 @@
-// Buffers that a radix pass writes, and the values that it reads.
+// Buffers of a pass that scatters: the keys after it, and the values before and after.
 
 #include "sort/dispatch_args.glsl"
 
-// Whether the last pass that runs does not write the keys: only the values matter.
-layout(constant_id = ID_DISCARDS_KEYS) const bool DISCARDS_KEYS = false;
+// Whether the last pass that runs writes no keys, since only the values matter.
+layout(constant_id = ID_NO_LAST_KEYS) const bool NO_LAST_KEYS = false;
 
 // The keys after a pass; null if they are not written.
 Words sorted_keys_of(PingPong ping_pong, Words primary, Words alternate, Words second_alternate) {
     uvec2 address = uvec2(buffer_of(ping_pong.keys_to, primary, alternate, second_alternate));
-    return Words(DISCARDS_KEYS && ping_pong.keys_to == NOWHERE ? uvec2(0) : address);
+    return Words(NO_LAST_KEYS && ping_pong.keys_to == NOWHERE ? uvec2(0) : address);
 }
 
 #define KEYS_TO sorted_keys_of(pass.ping_pong, push.keys, push.keys_alt, push.keys_alt2)
 
 bool is_written(Words sorted) {
-    return !DISCARDS_KEYS || !is_null(sorted);
+    return !NO_LAST_KEYS || !is_null(sorted);
 }
 
 // The value buffers; with `are_indices` a value is its key's index, and `from` is unused.
