@@ -80,6 +80,7 @@ fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Resu
         write(&folder.join(list::module_path(&kernel.name)), module)?;
     }
     println!("cargo::rustc-env=SUBSWEEP_SHADER_OUT={}", folder.display());
+    write(&out.join("push_constants.rs"), generate::push_constants(&manifest)?.as_bytes())?;
     write(&out.join("kernels.rs"), generate::rust(&manifest, "precompiled").as_bytes())
 }
 

@@ -4,7 +4,9 @@
 //! with other push constants, by `SEGMENTED` or `COUNTED`, are families of their own, such as `SORT_SCATTER_SEGMENTED`.
 
 mod access;
-mod layout;
+#[cfg(test)]
+#[expect(dead_code, reason = "build.rs uses the rest")]
+mod generate;
 #[cfg(test)]
 mod list;
 #[cfg(test)]
@@ -18,7 +20,6 @@ pub(crate) mod spirv;
 mod variant;
 
 pub use access::KernelAccess;
-pub use layout::{Field, assert_layout, same_layout};
 
 use std::fmt;
 
@@ -124,7 +125,7 @@ const fn has_defines(kernel: &Kernel, defines: &[Define]) -> bool {
         let mut index = 0;
         while index < kernel.defines.len() {
             let (other, other_value) = kernel.defines[index];
-            if value == other_value && layout::same_text(name, other) {
+            if value == other_value && same_text(name, other) {
                 break;
             }
             index += 1;
@@ -135,6 +136,15 @@ const fn has_defines(kernel: &Kernel, defines: &[Define]) -> bool {
         matches += 1;
     }
     matches == kernel.defines.len()
+}
+
+const fn same_text(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    index == a.len() && index == b.len()
 }
 
 /// The modules of all families.

@@ -37,7 +37,7 @@ pub use identity::{DeviceIdentity, DriverVersion};
 pub use logical::{Device, OpenOptions};
 pub use phases::TimestampSlots;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
-pub(crate) use push_constants::push_constants;
+pub(crate) use push_constants::push;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::SubmissionSplitter;

@@ -7,7 +7,7 @@ use super::layout::BufferLayout;
 use super::report::{LookBackCounts, Measurement, Summary};
 use super::verify::{Failure, Outcome};
 use super::workload::Workload;
-use crate::device::{AddressRange, BufferRange, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::device::{BufferRange, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Error, Result};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
@@ -62,14 +62,6 @@ impl BenchOptions {
     }
 }
 
-push_constants! {
-    struct CopyPush for [PROBE_COPY] {
-        source: AddressRange,
-        destination: AddressRange,
-        quad_count: u32,
-    }
-}
-
 /// The roofline: copy throughput of a kernel that copies 16 bytes per access, and of `vkCmdCopyBuffer`.
 pub struct CopyRoof<'g> {
     gpu: &'g Gpu,
@@ -103,7 +95,7 @@ impl<'g> CopyRoof<'g> {
         destination: BufferRange,
     ) -> Result<()> {
         let size = source.size / 16 * 16;
-        let push = CopyPush {
+        let push = push::ProbeCopy {
             source: source.slice(0, size).addresses(),
             destination: destination.slice(0, size).addresses(),
             quad_count: u32::try_from(size / 16).map_err(|_| Error::TooManyElements {

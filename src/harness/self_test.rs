@@ -2,17 +2,10 @@
 
 use std::fmt;
 
-use crate::device::{AddressRange, Barrier, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::device::{Barrier, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::headless::Gpu;
 use crate::kernels;
-
-push_constants! {
-    struct SelfTestPush for [PROBE_SELF_TEST] {
-        verdict: AddressRange,
-        subgroup_size: u32,
-    }
-}
 
 /// The failed checks of a device, by name; empty if all passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +40,7 @@ impl SelfTest {
         let pipeline = Pipeline::new(gpu.device(), kernels::PROBE_SELF_TEST.module(&[]), options)?;
         let memory = gpu.allocate(8)?;
         let verdict = memory.range().slice(0, 8);
-        let push = SelfTestPush { verdict: verdict.addresses(), subgroup_size: lanes };
+        let push = push::ProbeSelfTest { verdict: verdict.addresses(), subgroup_size: lanes };
         let record = |recorder: &mut Recorder<'_>| {
             recorder.fill(verdict, 0);
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);

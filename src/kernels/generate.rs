@@ -2,7 +2,7 @@
 //! `compile-shaders`.
 
 use super::list::{family, is_of_family, module_path};
-use super::manifest::{Kernel, Manifest};
+use super::manifest::{Kernel, Manifest, PushConstant};
 use std::fmt::Write as _;
 
 /// The text of `kernels.rs`, for modules in the folder `folder` of `OUT_DIR`.
@@ -12,9 +12,52 @@ pub fn rust(manifest: &Manifest, folder: &str) -> String {
     text
 }
 
-fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::Result {
-    writeln!(to, "/// The compiler of the embedded modules.")?;
-    writeln!(to, "pub const COMPILER: &str = {:?};", manifest.compiler)?;
+/// The text of `push_constants.rs`: a struct for each block, and the families that have it.
+///
+/// # Errors
+/// If the modules of a family differ in their blocks, or a member is not as the struct writes it: a pointer or a `uint`,
+/// behind the one before.
+pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
+    let mut blocks: Vec<(Vec<String>, String)> = Vec::new();
+    for (name, modules) in families(manifest) {
+        let block = block_of(modules[0])?;
+        for other in &modules[1..] {
+            if block_of(other)? != block {
+                return Err(format!(
+                    "{}: push constants differ from those of {}",
+                    other.name, modules[0].name
+                ));
+            }
+        }
+        match blocks.iter_mut().find(|(_, other)| *other == block) {
+            Some((families, _)) => families.push(name),
+            None => blocks.push((vec![name], block)),
+        }
+    }
+    let structs = blocks.iter().map(|(families, block)| {
+        let words = families[0].split('_').map(|word| word[..1].to_owned() + &word[1..].to_lowercase());
+        format!("    struct {} for [{}] {{ {block} }}\n", words.collect::<String>(), families.join(", "))
+    });
+    Ok(format!("push_constants! {{\n{}}}\n", structs.collect::<String>()))
+}
+
+/// The fields of a kernel's push constants, as Rust.
+fn block_of(kernel: &Kernel) -> Result<String, String> {
+    let mut end = 0u32;
+    let field = |push: &PushConstant| {
+        let (size, of) = if push.access.is_some() { (8, "AddressRange") } else { (4, "u32") };
+        let offset = end.next_multiple_of(size);
+        end = offset + size;
+        if (push.offset, push.size) == (offset, size) {
+            return Ok(format!("{}: {of}", push.name));
+        }
+        Err(format!("{}: push constant {} is neither a pointer nor a uint", kernel.name, push.name))
+    };
+    Ok(kernel.push_constants.iter().map(field).collect::<Result<Vec<_>, _>>()?.join(", "))
+}
+
+/// The families, in the order of their first modules.
+fn families(manifest: &Manifest) -> Vec<(String, Vec<&Kernel>)> {
     let mut families: Vec<(String, Vec<&Kernel>)> = Vec::new();
     for kernel in &manifest.kernels {
         let name = family(&kernel.name, &kernel.defines);
@@ -23,6 +66,13 @@ fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::R
             None => families.push((name, vec![kernel])),
         }
     }
+    families
+}
+
+fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::Result {
+    writeln!(to, "/// The compiler of the embedded modules.")?;
+    writeln!(to, "pub const COMPILER: &str = {:?};", manifest.compiler)?;
+    let families = families(manifest);
     for (name, modules) in &families {
         writeln!(to, "/// The modules of `{}`.", modules[0].name.split(':').next().unwrap_or_default())?;
         writeln!(to, "pub static {name}: Family = Family {{ modules: &[")?;
@@ -76,4 +126,53 @@ fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Res
         writeln!(to, "        SpecConstant {{ name: {name:?}, id: {id}, default: {default} }},")?;
     }
     writeln!(to, "    ],\n}},")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KernelAccess;
+    use super::*;
+
+    /// A kernel and its push constants: name, offset and size.
+    type Pushed<'a> = (&'a str, &'a [(&'a str, u32, u32)]);
+
+    fn manifest(kernels: &[Pushed<'_>]) -> Manifest {
+        let push = |&(name, offset, size): &(&str, u32, u32)| PushConstant {
+            name: name.to_owned(),
+            offset,
+            size,
+            access: (size == 8).then_some(KernelAccess::READ),
+        };
+        let kernel = |&(name, block): &Pushed<'_>| Kernel {
+            name: name.to_owned(),
+            push_constants: block.iter().map(push).collect(),
+            ..Kernel::default()
+        };
+        Manifest { kernels: kernels.iter().map(kernel).collect(), ..Manifest::default() }
+    }
+
+    fn is_refused(kernels: &[Pushed<'_>], why: &str) {
+        let refused = push_constants(&manifest(kernels));
+        assert!(refused.as_ref().is_err_and(|refused| refused.contains(why)), "{refused:?}");
+    }
+
+    #[test]
+    fn families_of_one_block_share_a_struct() {
+        let block: &[_] = &[("keys", 0, 8), ("shift", 8, 4)];
+        let written = push_constants(&manifest(&[
+            ("sort/count:key1", block),
+            ("sort/count:key2", block),
+            ("a/b_c", block),
+        ]));
+        let expected = "push_constants! {\n    struct SortCount for [SORT_COUNT, A_B_C] { keys: AddressRange, shift: u32 }\n}\n";
+        assert_eq!(written.as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn a_block_that_no_struct_writes_is_refused() {
+        is_refused(&[("a/b", &[("keys", 0, 8), ("shift", 12, 4)])], "a/b: push constant shift is neither");
+        is_refused(&[("a/b", &[("pair", 0, 16)])], "a/b: push constant pair is neither");
+        let different: [Pushed<'_>; 2] = [("a/b:c", &[("keys", 0, 8)]), ("a/b:d", &[("key", 0, 8)])];
+        is_refused(&different, "a/b:d: push constants differ from those of a/b:c");
+    }
 }

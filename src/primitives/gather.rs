@@ -10,8 +10,7 @@ use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
 use super::{Choice, Count, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup};
 use crate::device::{
-    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
-    push_constants,
+    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
 use crate::error::{Error, PolicyConflict, Result, in_range};
 use crate::kernels;
@@ -179,18 +178,6 @@ impl fmt::Display for GatherPolicy {
     }
 }
 
-push_constants! {
-    struct GatherPush for [GATHER_GATHER] {
-        source: AddressRange,
-        indices: AddressRange,
-        destination: AddressRange,
-        indirect_tiles: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        source_count: u32,
-    }
-}
-
 /// The primitive of a [`GatherPlan`], and its only algorithm.
 ///
 /// | memory | bytes | first access | last access |
@@ -338,7 +325,7 @@ impl Algorithm<Gather> for Gather {
             self.aligned.as_ref().filter(|gather| gather.is_aligned(buffers)).unwrap_or(&self.any_address);
         let tiles = gather.tiles(count.max())?;
         let source_count = buffers.source.size / self.element_size;
-        let mut push = GatherPush {
+        let mut push = push::GatherGather {
             source: buffers.source,
             indices: buffers.indices,
             destination: buffers.destination,

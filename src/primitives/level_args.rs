@@ -7,23 +7,10 @@ use ash::vk;
 
 use super::{Count, ScratchCursor};
 use crate::device::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder,
-    push_constants,
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder, push,
 };
 use crate::error::Result;
 use crate::kernels;
-
-push_constants! {
-    struct LevelArgsPush for [SCAN_LEVEL_ARGS] {
-        count: AddressRange,
-        levels: AddressRange,
-        max_count: u32,
-        tile_items: u32,
-        level_count: u32,
-        column_count: u32,
-        max_row: u32,
-    }
-}
 
 /// Bytes that `level_args.comp` writes for a level.
 const LEVEL_SIZE: u64 = 32;
@@ -79,7 +66,7 @@ impl LevelArgsWriter {
         levels: LevelArgs,
         grid: LevelGrid,
     ) -> Result<()> {
-        let push = LevelArgsPush {
+        let push = push::ScanLevelArgs {
             count: AddressRange::new(count, size_of::<u32>() as u64),
             levels: levels.0.addresses(),
             max_count: grid.max_count,

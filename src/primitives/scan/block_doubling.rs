@@ -12,21 +12,11 @@
 use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
+use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles};
-
-push_constants! {
-    struct DoubleBlocksPush for [SCAN_DOUBLE_BLOCKS] {
-        source: AddressRange,
-        destination: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        block_bits: u32,
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct BlockDoubling {
@@ -99,7 +89,7 @@ impl Algorithm<Scan> for BlockDoubling {
                 0 => (&self.first, buffers.source),
                 _ => (&self.step, destination),
             };
-            let push = DoubleBlocksPush { source, destination, tile_count, last_extent, block_bits };
+            let push = push::ScanDoubleBlocks { source, destination, tile_count, last_extent, block_bits };
             let workgroup_count = match block_bits.checked_sub(tile_bits) {
                 None => u64::from(tile_count).div_ceil(2),
                 Some(bits) => {

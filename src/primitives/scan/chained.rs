@@ -14,9 +14,8 @@
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
-use super::reduce_then_scan::DownsweepPush;
 use super::{Scan, Strategy, TileDepth};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result};
 #[cfg(feature = "cli")]
 use crate::kernels;
@@ -25,32 +24,7 @@ use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgr
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
-push_constants! {
-    struct ChainedPush for [SCAN_CHAINED] {
-        source: AddressRange,
-        destination: AddressRange,
-        state: AddressRange,
-        initial: AddressRange,
-        indirect_tiles: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-    }
-}
-
 #[cfg(feature = "cli")]
-push_constants! {
-    struct CountedPush for [SCAN_CHAINED_COUNTED] {
-        source: AddressRange,
-        destination: AddressRange,
-        state: AddressRange,
-        initial: AddressRange,
-        indirect_tiles: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        counts: AddressRange,
-    }
-}
-
 /// Bytes before the tiles' statuses: the ticket counter.
 const TICKET_SIZE: u64 = 16;
 /// `GROUP_TILES` of `chained.comp`.
@@ -241,7 +215,7 @@ impl Algorithm<Scan> for Chained {
         let indirect_tiles = workgroups.indirect_tiles();
         recorder.phase(c"chained");
         if tile_count == 1 {
-            let push = DownsweepPush {
+            let push = push::ScanDownsweep {
                 source,
                 destination,
                 carries: initial,
@@ -255,8 +229,15 @@ impl Algorithm<Scan> for Chained {
             return workgroups.dispatch(recorder, &access.single, &push);
         }
         let state = state.addresses();
-        let push =
-            ChainedPush { source, destination, state, initial, indirect_tiles, tile_count, last_extent };
+        let push = push::ScanChained {
+            source,
+            destination,
+            state,
+            initial,
+            indirect_tiles,
+            tile_count,
+            last_extent,
+        };
         workgroups.dispatch(recorder, &access.chained, &push)
     }
 }
@@ -292,7 +273,7 @@ impl CountedChained {
         recorder.fill(state, 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let (ScanBuffers { source, destination, .. }, state) = (*buffers, state.addresses());
-        let push = CountedPush {
+        let push = push::ScanChainedCounted {
             source,
             destination,
             state,

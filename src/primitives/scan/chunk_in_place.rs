@@ -6,20 +6,11 @@
 use super::config::{ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles};
-
-push_constants! {
-    struct ChunkPush for [SCAN_CHUNK_SUM, SCAN_CHUNK_PREFIX] {
-        table: AddressRange,
-        stride: u32,
-        chunk_count: u32,
-        last_extent: u32,
-    }
-}
 
 /// Maximum count: the kernels' strides, in bytes, have 32 bits.
 const MAX_COUNT: u64 = 1 << 32;
@@ -58,13 +49,14 @@ impl ChunkInPlace {
         stride: u32,
     ) -> Result<()> {
         let chunks = Tiles::new(count, self.chunk_items)?;
-        let push = ChunkPush { table, stride, chunk_count: chunks.count, last_extent: chunks.last_extent };
+        let push =
+            push::ScanChunkSum { table, stride, chunk_count: chunks.count, last_extent: chunks.last_extent };
         if chunks.count == 1 {
             return recorder.dispatch(&self.prefix, &push, 1);
         }
         // A partial chunk is the last, and needs no sum.
         let full_chunks = (count / u64::from(self.chunk_items)) as u32;
-        let sums = ChunkPush { chunk_count: full_chunks, ..push };
+        let sums = push::ScanChunkSum { chunk_count: full_chunks, ..push };
         recorder.dispatch(&self.sum, &sums, full_chunks.into())?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         // The scan of a single sum is the sum itself.

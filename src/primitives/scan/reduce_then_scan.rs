@@ -22,50 +22,12 @@ use super::levels::Levels;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
-use crate::device::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push_constants,
-};
+use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
-
-push_constants! {
-    struct ReducePush for [SCAN_REDUCE] {
-        source: AddressRange,
-        sums: AddressRange,
-        heads: AddressRange,
-        sum_heads: AddressRange,
-        indirect_tiles: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        column_count: u32,
-    }
-}
-
-push_constants! {
-    pub(super) struct DownsweepPush for [SCAN_DOWNSWEEP] {
-        source: AddressRange,
-        destination: AddressRange,
-        carries: AddressRange,
-        heads: AddressRange,
-        initial: AddressRange,
-        indirect_tiles: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        column_count: u32,
-    }
-}
-
-push_constants! {
-    struct MarkPush for [SCAN_MARK_SEGMENTS] {
-        offsets: AddressRange,
-        heads: AddressRange,
-        offset_count: u32,
-        row_count: u32,
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct ReduceThenScan {
@@ -384,7 +346,12 @@ impl<'a> Recording<'a> {
         {
             let offset_count = self.offset_count;
             let row_count = layout.levels.counts[0] as u32;
-            let push = MarkPush { offsets: buffers.segments, heads: self.heads, offset_count, row_count };
+            let push = push::ScanMarkSegments {
+                offsets: buffers.segments,
+                heads: self.heads,
+                offset_count,
+                row_count,
+            };
             let workgroup_size = pipeline.specialization().workgroup_size;
             recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
             has_dispatches = true;
@@ -410,7 +377,7 @@ impl<'a> Recording<'a> {
 
     fn reduce(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let tiles = self.tiles(level)?;
-        let push = ReducePush {
+        let push = push::ScanReduce {
             source: self.source(level),
             sums: self.array(level + 1),
             heads: self.heads(level),
@@ -433,7 +400,7 @@ impl<'a> Recording<'a> {
             Some(_) => (self.initial, AddressRange::default()),
             None => (AddressRange::default(), self.initial),
         };
-        let push = DownsweepPush {
+        let push = push::ScanDownsweep {
             source: self.source(level),
             destination: if level == 0 { self.buffers.destination } else { self.array(level) },
             carries: if is_top { top_carry } else { self.array(level + 1) },

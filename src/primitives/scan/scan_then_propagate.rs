@@ -14,30 +14,11 @@ use super::levels::Levels;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::pipeline_of;
 use super::{Scan, Strategy, TileDepth};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
-
-push_constants! {
-    struct ScanTilesPush for [SCAN_SCAN_TILES] {
-        source: AddressRange,
-        destination: AddressRange,
-        sums: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-    }
-}
-
-push_constants! {
-    struct PropagatePush for [SCAN_PROPAGATE] {
-        table: AddressRange,
-        carries: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct ScanThenPropagate {
@@ -152,7 +133,7 @@ impl Algorithm<Scan> for ScanThenPropagate {
             let (source, destination) = (source(level), destination(level));
             let keeps_sums = level < top;
             let sums = if keeps_sums { array(level + 1) } else { AddressRange::default() };
-            let push = ScanTilesPush { source, destination, sums, tile_count, last_extent };
+            let push = push::ScanScanTiles { source, destination, sums, tile_count, last_extent };
             let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
             let key = ScanTiles { kind, access: access(level), keeps_sums };
             if level > 0 {
@@ -165,7 +146,7 @@ impl Algorithm<Scan> for ScanThenPropagate {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
             let (table, carries) = (destination(level), array(level + 1));
-            let push = PropagatePush { table, carries, tile_count, last_extent };
+            let push = push::ScanPropagate { table, carries, tile_count, last_extent };
             let pipeline = pipeline_of(&self.propagates, access(level));
             recorder.dispatch(pipeline, &push, u64::from(tile_count) - 1)?;
         }

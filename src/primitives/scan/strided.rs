@@ -12,22 +12,11 @@
 use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
+use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles};
-
-push_constants! {
-    struct StridedPush for [SCAN_STRIDED] {
-        source: AddressRange,
-        destination: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        distance_tiles: u32,
-        distance_items: u32,
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct Strided {
@@ -100,7 +89,7 @@ impl Algorithm<Scan> for Strided {
         for bits in (0..steps).rev() {
             let to = if bits % 2 == 0 { destination } else { scratch };
             let distance = 1u64 << bits;
-            let push = StridedPush {
+            let push = push::ScanStrided {
                 source: from,
                 destination: to,
                 tile_count,

@@ -12,44 +12,11 @@ use super::arrays::Arrays;
 use super::config::SortConfig;
 use super::dispatch_args::{DispatchArgs, PassArgs};
 use super::policy::SortPolicy;
-use crate::device::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
-};
+use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels::{self, Define, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::{Count, ScratchCursor, Tiles};
-
-push_constants! {
-    struct DigitHistogramPush for [SORT_DIGIT_HISTOGRAM] {
-        keys: AddressRange,
-        state: AddressRange,
-        dispatch_args: AddressRange,
-        bins: AddressRange,
-        indirect_tiles: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
-        pass_items_per_invocation: u32,
-        portion_tiles: u32,
-        portion_count: u32,
-        begin_bit: u32,
-        end_bit: u32,
-        max_row: u32,
-        result: u32,
-    }
-}
-
-push_constants! {
-    struct CopyPush for [SORT_COPY] {
-        keys: AddressRange,
-        keys_alt: AddressRange,
-        values: AddressRange,
-        values_alt: AddressRange,
-        dispatch_args: AddressRange,
-        key_words: u32,
-        value_words: u32,
-    }
-}
 
 /// Keys per invocation: many, so that few workgroups add to a counter; a multiple of the keys that the kernel loads per
 /// round.
@@ -196,7 +163,7 @@ impl DigitHistogram {
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let in_scratch = |offset: u64, size: u64| scratch.slice(offset, size).addresses();
         let tiles = Tiles::new(count.max(), self.tile_items)?;
-        let mut push = DigitHistogramPush {
+        let mut push = push::SortDigitHistogram {
             keys,
             state: in_scratch(layout.state, STATE_SIZE),
             dispatch_args: self.dispatch_args(scratch, layout).words(),
@@ -255,7 +222,7 @@ impl DigitHistogram {
     ) -> Result<()> {
         let Some(arrays) = arrays.of_copy().filter(|_| !self.config.is_argsort()) else { return Ok(()) };
         let copy = self.dispatch_args(scratch, layout).nth(self.dispatches(layout));
-        let push = CopyPush {
+        let push = push::SortCopy {
             keys: arrays.keys,
             keys_alt: arrays.keys_alt,
             values: arrays.values,

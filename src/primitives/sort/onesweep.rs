@@ -17,28 +17,11 @@ use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::SortPolicy;
 use super::{PassAlgorithm, Sort};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor};
-
-push_constants! {
-    struct OnesweepPush for [SORT_ONESWEEP] {
-        keys: AddressRange,
-        keys_alt: AddressRange,
-        keys_alt2: AddressRange,
-        values: AddressRange,
-        values_alt: AddressRange,
-        bins: AddressRange,
-        next_bins: AddressRange,
-        state: AddressRange,
-        dispatch_args: AddressRange,
-        first_tile: u32,
-        shift: u32,
-        digit_mask: u32,
-    }
-}
 
 /// Maximum number of portions: each is a dispatch of each pass, and one invocation writes the arguments of all.
 const MAX_PORTIONS: u64 = 4096;
@@ -181,7 +164,7 @@ impl Algorithm<Sort> for Onesweep {
             let pass_args = self.histogram.pass_args(scratch, &layout.histogram, pass, portion);
             let is_last = portion + 1 == portions;
             let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays.of_pass(pass);
-            let push = OnesweepPush {
+            let push = push::SortOnesweep {
                 keys,
                 keys_alt,
                 keys_alt2,

@@ -12,38 +12,12 @@ use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::{COUNT_SCAN, ChunkCounting, Ranking, SortPolicy};
 use super::{PassAlgorithm, Sort, SortPlan};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::device::{Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::plan::Algorithm;
 use crate::primitives::scan::{ScanBuffers, ScanPlan};
 use crate::primitives::{Count, ScratchCursor, has_quads};
-
-push_constants! {
-    struct CountPush for [SORT_COUNT, SORT_COUNT_BINS, SORT_CHUNK_COUNT] {
-        keys: AddressRange,
-        keys_alt: AddressRange,
-        keys_alt2: AddressRange,
-        counts: AddressRange,
-        dispatch_args: AddressRange,
-        shift: u32,
-        digit_mask: u32,
-    }
-}
-
-push_constants! {
-    struct ScatterPush for [SORT_SCATTER, SORT_CHUNK_BUCKET] {
-        keys: AddressRange,
-        keys_alt: AddressRange,
-        keys_alt2: AddressRange,
-        values: AddressRange,
-        values_alt: AddressRange,
-        offsets: AddressRange,
-        dispatch_args: AddressRange,
-        shift: u32,
-        digit_mask: u32,
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct Passes {
@@ -230,7 +204,8 @@ impl Algorithm<Sort> for Passes {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays.of_pass(pass);
-            let push = CountPush { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
+            let push =
+                push::SortCount { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&pass_pipelines.count, &push, workgroups)?;
             let counter_count = match indirect_max {
                 // A skipped pass scans undefined counts, which are not read.
@@ -244,7 +219,7 @@ impl Algorithm<Sort> for Passes {
             self.scan.record(recorder, &scan_buffers, counter_count)?;
             recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            let push = ScatterPush {
+            let push = push::SortScatter {
                 keys,
                 keys_alt,
                 keys_alt2,

@@ -3,24 +3,11 @@
 use super::Sort;
 use super::config::{SortBuffers, SortConfig};
 use super::policy::{SortAlgorithm, SortPolicy, TileShape};
-use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::device::{Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, has_quads};
-
-push_constants! {
-    struct SinglePush for [SORT_SINGLE_WORKGROUP] {
-        keys: AddressRange,
-        sorted: AddressRange,
-        values: AddressRange,
-        sorted_values: AddressRange,
-        indirect_count: AddressRange,
-        element_count: u32,
-        begin_bit: u32,
-        end_bit: u32,
-    }
-}
 
 #[derive(Debug)]
 pub(super) struct SingleWorkgroup {
@@ -90,7 +77,7 @@ impl Algorithm<Sort> for SingleWorkgroup {
         let SortBuffers { keys, .. } = *buffers;
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         let [sorted, values, sorted_values] = buffers.of_one_pass(&self.config);
-        let push = SinglePush {
+        let push = push::SortSingleWorkgroup {
             keys,
             sorted,
             values,

@@ -2,38 +2,12 @@
 //! once.
 
 use super::policy::SegmentedSortPolicy;
-use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::TileShape;
-
-push_constants! {
-    struct ShortPush for [SORT_SHORT_SEGMENTS] {
-        keys: AddressRange,
-        sorted: AddressRange,
-        values: AddressRange,
-        sorted_values: AddressRange,
-        list: AddressRange,
-        dispatch_args: AddressRange,
-        low_mask: u32,
-        high_mask: u32,
-    }
-}
-
-push_constants! {
-    struct WorkgroupPush for [SORT_SINGLE_WORKGROUP_SEGMENTED] {
-        keys: AddressRange,
-        sorted: AddressRange,
-        values: AddressRange,
-        sorted_values: AddressRange,
-        list: AddressRange,
-        dispatch_args: AddressRange,
-        begin_bit: u32,
-        end_bit: u32,
-    }
-}
 
 /// Size classes: short (lanes of a subgroup), small (small workgroup), large (large workgroup).
 pub(super) const CLASS_COUNT: usize = 3;
@@ -106,7 +80,7 @@ impl Held {
         let dispatch_args = dispatch_args.nth(class as u64).words();
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         if class > 0 {
-            let push = WorkgroupPush {
+            let push = push::SortSingleWorkgroupSegmented {
                 keys,
                 sorted,
                 values,
@@ -121,8 +95,16 @@ impl Held {
         let below = |bit: u32| if bit < 64 { (1u64 << bit) - 1 } else { u64::MAX };
         let mask = below(end_bit) & !below(begin_bit);
         let (low_mask, high_mask) = (mask as u32, (mask >> 32) as u32);
-        let push =
-            ShortPush { keys, sorted, values, sorted_values, list, dispatch_args, low_mask, high_mask };
+        let push = push::SortShortSegments {
+            keys,
+            sorted,
+            values,
+            sorted_values,
+            list,
+            dispatch_args,
+            low_mask,
+            high_mask,
+        };
         recorder.dispatch_indirect(pipeline, &push, workgroups)
     }
 }

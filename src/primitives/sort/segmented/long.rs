@@ -4,9 +4,7 @@
 //! tile's digit in its segment is its prefix less the first prefix of the segment.
 
 use super::policy::SegmentedSortPolicy;
-use crate::device::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
-};
+use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::scan::{ScanBuffers, ScanPlan};
@@ -16,41 +14,6 @@ use crate::primitives::sort::digit::Digit;
 use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::COUNT_SCAN;
 use crate::primitives::{Count, ScratchCursor};
-
-push_constants! {
-    struct QueueTilesPush for [SORT_QUEUE_TILES] {
-        long_segments: AddressRange,
-        tiles: AddressRange,
-        dispatch_args: AddressRange,
-    }
-}
-
-push_constants! {
-    struct CountPush for [SORT_COUNT_BINS_SEGMENTED] {
-        keys: AddressRange,
-        counts: AddressRange,
-        tiles: AddressRange,
-        long_segments: AddressRange,
-        dispatch_args: AddressRange,
-        shift: u32,
-        digit_mask: u32,
-    }
-}
-
-push_constants! {
-    struct ScatterPush for [SORT_SCATTER_SEGMENTED] {
-        keys: AddressRange,
-        sorted: AddressRange,
-        values: AddressRange,
-        sorted_values: AddressRange,
-        offsets: AddressRange,
-        tiles: AddressRange,
-        long_segments: AddressRange,
-        dispatch_args: AddressRange,
-        shift: u32,
-        digit_mask: u32,
-    }
-}
 
 /// Bytes of an entry of the list of long segments.
 const LONG_SIZE: u64 = 16;
@@ -205,7 +168,7 @@ impl Long {
         scratch: BufferRange,
         dispatch_args: DispatchArgs,
     ) -> Result<()> {
-        let push = QueueTilesPush {
+        let push = push::SortQueueTiles {
             long_segments: layout.segments(scratch),
             tiles: layout.tiles(scratch),
             dispatch_args: dispatch_args.nth(SEGMENTS).words(),
@@ -238,13 +201,21 @@ impl Long {
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let push = CountPush { keys, counts, tiles, long_segments, dispatch_args, shift, digit_mask };
+            let push = push::SortCountBinsSegmented {
+                keys,
+                counts,
+                tiles,
+                long_segments,
+                dispatch_args,
+                shift,
+                digit_mask,
+            };
             recorder.dispatch_indirect(&self.count, &push, workgroups)?;
             // A scan with an indirect count has a barrier of its own before it reads the counts.
             self.scan.record(recorder, &scan_buffers, scan_count)?;
             recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            let push = ScatterPush {
+            let push = push::SortScatterSegmented {
                 keys,
                 sorted,
                 values,

@@ -24,9 +24,7 @@ use std::ffi::CStr;
 
 use super::config::SortConfig;
 use super::dispatch_args::DispatchArgs;
-use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
-};
+use crate::device::{Access, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::ScratchCursor;
@@ -34,28 +32,6 @@ use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgr
 use crate::primitives::plan::{Algorithm, Plan, Primitive, Recordable};
 use held::{CLASS_COUNT, Held};
 use long::Long;
-
-push_constants! {
-    struct ClassifyPush for [SORT_CLASSIFY] {
-        segments: AddressRange,
-        state: AddressRange,
-        dispatch_args: AddressRange,
-        short_segments: AddressRange,
-        small_segments: AddressRange,
-        large_segments: AddressRange,
-        long_segments: AddressRange,
-        indirect_segment_count: AddressRange,
-        indirect_element_count: AddressRange,
-        segment_count: u32,
-        element_count: u32,
-        short_capacity: u32,
-        small_capacity: u32,
-        large_capacity: u32,
-        long_capacity: u32,
-        tile_capacity: u32,
-        max_row: u32,
-    }
-}
 
 /// Bytes of an entry in the list of a size class that a cluster or a workgroup holds.
 const LIST_SIZE: u64 = 8;
@@ -262,7 +238,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             scratch.slice(offset, size).addresses()
         };
         let [short_capacity, small_capacity, large_capacity] = layout.capacities.map(|count| count as u32);
-        let push = ClassifyPush {
+        let push = push::SortClassify {
             segments: buffers.segments,
             state: scratch.slice(layout.state, STATE_SIZE).addresses(),
             dispatch_args: dispatch_args.words(),
