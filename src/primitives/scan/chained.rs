@@ -24,7 +24,6 @@ use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgr
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
-#[cfg(feature = "cli")]
 /// Bytes before the tiles' statuses: the ticket counter.
 const TICKET_SIZE: u64 = 16;
 /// `GROUP_TILES` of `chained.comp`.
