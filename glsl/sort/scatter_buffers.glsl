@@ -13,6 +13,7 @@ Words sorted_keys_of(PingPong ping_pong, Words primary, Words alternate, Words s
 
 #define KEYS_TO sorted_keys_of(pass.ping_pong, push.keys, push.keys_alt, push.keys_alt2)
 
+// Whether a pass writes keys, to `sorted`.
 bool is_written(Words sorted) {
     return !NO_LAST_KEYS || !is_null(sorted);
 }

@@ -51,8 +51,8 @@ void store_item_key(uint i, Words sorted, Digit digit) {
     }
 }
 
-// Stores the keys, unless they are not written, after scatter_to_shared of their first word, set_bin_offset and a barrier. Every invocation must
-// call it.
+// Stores the keys, where the pass writes them, after scatter_to_shared of their first word, set_bin_offset and a
+// barrier. Every invocation must call it.
 void store_keys(Words sorted, Digit digit, uint extent) {
     if (EXCHANGE) {
         load_striped(key_words[0]);

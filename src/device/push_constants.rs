@@ -101,7 +101,7 @@ pub(crate) mod push {
                 $(pub(crate) $field: $type),+
             }
 
-            // SAFETY: the build has compared the fields with the kernels' blocks.
+            // SAFETY: the fields are those of the kernels' blocks, where the build has found each at its natural alignment.
             unsafe impl PushConstants for $name {
                 const FAMILIES: &'static [&'static kernels::Family] = &[$(&kernels::$family),+];
 

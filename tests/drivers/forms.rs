@@ -50,7 +50,7 @@ impl Form {
         }
     }
 
-    /// Whether it sorts configurations that write all keys, or discard the last.
+    /// Whether the trial sorts in this form with keys that are discarded, or that are part of the result.
     fn takes(self, discards_keys: bool) -> bool {
         self != Self::InPlace || discards_keys
     }

@@ -134,7 +134,7 @@ impl DriverRow {
         self.share == Share::Specializations(0) && !is_full()
     }
 
-    /// Whether this row runs nothing but the pass checks, of the widest modules alone: they have all barriers.
+    /// Whether this row runs no cases, and the pass checks of the widest modules alone: they have all barriers.
     pub fn has_widest_modules_alone(&self) -> bool {
         self.watch == Watch::Races && !is_full()
     }
