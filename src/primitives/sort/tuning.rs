@@ -13,10 +13,10 @@ use crate::device::{Architecture, Capabilities};
 pub(super) struct SortTuning {
     /// Algorithm for more keys than one workgroup holds.
     pub(super) algorithm: SortAlgorithm,
-    /// Tiles ranked by match.
+    /// Tiles ranked by match: of onesweep and radix-8bit.
     pub(super) matched: TileShape,
     pub(super) matching: Matching,
-    /// Tiles ranked by counters.
+    /// Tiles ranked by counters: of radix-4bit, radix-2bit and the single workgroup.
     pub(super) counted: TileShape,
     /// Required subgroup size of ranking kernels; `None` for the driver's default.
     pub(super) subgroup_size: Option<u32>,
