@@ -17,6 +17,8 @@ pub mod kernels;
 mod primitives;
 #[cfg(any(feature = "capi", feature = "cli"))]
 mod printable;
+#[cfg(feature = "headless")]
+mod reading;
 #[cfg(any(test, feature = "cli"))]
 pub mod reference;
 // For the binary and its fuzzers: the errors name options of the binary.

@@ -3,14 +3,17 @@
 //! The only part of the library that submits, waits and allocates device memory. Uses the same plans that an embedder
 //! records.
 
+mod commands;
 mod device_choice;
 mod gather;
 mod instance;
 mod memory;
 mod plan_cache;
 mod scan;
+mod scan_stream;
 mod segmented_sort;
 mod sort;
+mod stages;
 mod submission_budget;
 mod submit;
 mod transfer;
@@ -24,10 +27,12 @@ pub use device_choice::DeviceSelector;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
+pub use scan_stream::{Backward, ScanStream, StreamError};
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
 use crate::primitives::{Config, Plan};
+use commands::Commands;
 use memory::Memory;
 use plan_cache::PlanCache;
 use submit::Submitter;
@@ -195,6 +200,11 @@ impl Gpu {
     /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
     pub fn allocate_apart(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate_apart(size)
+    }
+
+    /// A command buffer for work that is not waited for at once.
+    fn commands(&self) -> Result<Commands> {
+        lock(&self.submitter).commands()
     }
 
     fn allocate_scratch(&self, size: u64) -> Result<Option<GpuBuffer>> {

@@ -8,11 +8,13 @@ use std::fmt;
 mod element;
 mod npy;
 mod read;
+mod reader;
 #[cfg(test)]
 mod testing;
 
 pub use crate::ElementType;
 pub use read::{Bytes, TableError};
+pub use reader::TableReader;
 
 /// The elements of one file, in the file's byte order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,15 +74,20 @@ pub struct Taken<'a> {
 impl Table {
     /// The bytes before the elements in a file of this format.
     pub fn header(&self) -> Vec<u8> {
-        match self.format {
-            Format::Npy => npy::header(self.element, self.shape),
-            Format::Raw => Vec::new(),
-        }
+        header(self.format, self.element, self.shape)
     }
 
     /// The elements as bytes of a file.
     pub fn payload(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
+    }
+}
+
+/// The bytes before the elements in a file of this format.
+pub fn header(format: Format, element: ElementType, shape: TableShape) -> Vec<u8> {
+    match format {
+        Format::Npy => npy::header(element, shape),
+        Format::Raw => Vec::new(),
     }
 }
 

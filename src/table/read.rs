@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::reader::TableReader;
 use super::{ElementType, Format, Table, TableShape, Taken, npy};
 
 /// The source of a table's bytes.
@@ -30,23 +31,8 @@ impl Table {
         declared: Option<ElementType>,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        let Bytes { mut reader, file_size, memory_size } = bytes;
-        let mut start = [0; npy::MAGIC.len()];
-        let start_size = read_full(&mut reader, &mut start)?;
-        if start == npy::MAGIC {
-            read_npy(Bytes { reader, file_size, memory_size }, declared, taken, None)
-        } else {
-            let element = declared.ok_or(match start_size {
-                0 => TableError::Empty,
-                _ => TableError::TypeMissing,
-            })?;
-            if !taken.elements.contains(&element) {
-                let taken = taken.elements.to_vec();
-                return Err(TableError::ElementNotTaken { found: element.to_string(), taken });
-            }
-            let reader = start[..start_size].chain(reader);
-            read_raw(Bytes { reader, file_size, memory_size }, element, taken.max_count)
-        }
+        let Bytes { reader, file_size, memory_size } = bytes;
+        read_all(TableReader::new(reader, file_size, declared, taken)?, file_size, memory_size)
     }
 
     /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw values whose size
@@ -62,7 +48,12 @@ impl Table {
         let start_size = read_full(&mut reader, &mut start)?;
         if start == npy::MAGIC {
             let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-            read_npy(Bytes { reader, file_size, memory_size }, None, &taken, Some(count))
+            let table = TableReader::new(start.chain(reader), file_size, None, &taken)?;
+            let value_count = table.shape.map_or(0, TableShape::rows) as u64;
+            if value_count != count {
+                return Err(TableError::ValueCount { value_count, count });
+            }
+            read_all(table, file_size, memory_size)
         } else {
             let reader = start[..start_size].chain(reader);
             read_raw_values(Bytes { reader, file_size, memory_size }, count)
@@ -246,6 +237,13 @@ pub enum TableError {
     },
 }
 
+impl TableError {
+    /// The error of a read: of a [`TableReader`], or of what it reads.
+    pub fn of(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(Self::Read)
+    }
+}
+
 fn names(elements: &[ElementType]) -> String {
     elements.iter().map(|element| element.name()).collect::<Vec<_>>().join("|")
 }
@@ -264,64 +262,22 @@ fn dimensions_taken(count: usize, max: usize) -> &'static str {
 
 /// Reads until `bytes` is full or the reader ends; returns the number of bytes read.
 pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize, TableError> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match reader.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(TableError::Read(error)),
-        }
-    }
-    Ok(filled)
+    crate::reading::read_full(reader, bytes).map_err(TableError::of)
 }
 
-/// Reads an `.npy` file. With `key_count` the table is of values, one for each key.
-fn read_npy(
-    bytes: Bytes<impl Read>,
-    declared: Option<ElementType>,
-    taken: &Taken,
-    key_count: Option<u64>,
+/// Reads all elements of a table.
+fn read_all(
+    mut table: TableReader<impl Read>,
+    file_size: Option<u64>,
+    memory_size: u64,
 ) -> Result<Table, TableError> {
-    let Bytes { mut reader, file_size, memory_size } = bytes;
-    let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
-    if let Some(declared) = declared.filter(|&declared| declared != element) {
-        return Err(TableError::TypeDisagrees { found: element, declared });
-    }
-    check_count(payload_size, element, taken.max_count)?;
-    let value_count = shape.rows() as u64;
-    if let Some(count) = key_count.filter(|&count| count != value_count) {
-        return Err(TableError::ValueCount { value_count, count });
-    }
-    let needed = header_size + payload_size;
-    match file_size {
-        Some(held) if held < needed => return Err(TableError::Ended { held, needed }),
-        Some(held) if held > needed => return Err(TableError::Extra { needed }),
-        _ => {}
-    }
-    match read_payload(Bytes { reader, file_size, memory_size }, payload_size)? {
-        (_, held, _) if held < payload_size => Err(TableError::Ended { held: header_size + held, needed }),
-        (_, _, true) => Err(TableError::Extra { needed }),
-        (words, ..) => Ok(Table { format: Format::Npy, element, shape, words }),
-    }
-}
-
-fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Result<Table, TableError> {
-    let check = |size: u64| {
-        check_count(size, element, max_count)?;
-        match size % element.size() as u64 {
-            0 => Ok(()),
-            _ => Err(TableError::PartialElement { size, element }),
-        }
-    };
-    bytes.file_size.map_or(Ok(()), check)?;
-    // A stream may be endless: one element beyond the maximum is enough to refuse it.
-    let max_size =
-        bytes.file_size.unwrap_or(max_count.saturating_add(1).saturating_mul(element.size() as u64));
-    let (words, held, _) = read_payload(bytes, max_size)?;
-    check(held)?;
-    let count = size_of_val(words.as_slice()) / element.size();
-    Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count }, words })
+    let max_size = table.payload_size.unwrap_or(u64::MAX);
+    let (words, held) = read_words(&mut table, max_size, file_size.is_some(), memory_size)?;
+    // The end is checked by the read after the last byte.
+    read_full(&mut table, &mut [0])?;
+    let count = (held / table.element.size() as u64) as usize;
+    let TableReader { format, element, shape, .. } = table;
+    Ok(Table { format, element, shape: shape.unwrap_or(TableShape::Flat { count }), words })
 }
 
 fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
@@ -391,10 +347,6 @@ fn read_words(
         }
     }
     Ok((words, held))
-}
-
-fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {
-    if size / element.size() as u64 > max { Err(TableError::TooMany { max }) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -120,6 +120,7 @@ fn segments_are_scanned_from_either_end_and_from_an_initial_value() {
         let rows: Vec<i32> = input.iter().map(|&word| word as i32).collect();
         let shape = if columns == 1 { "(5001,)".to_owned() } else { format!("(5001, {columns})") };
         let file = npy("<i4", &shape, &bytes(&input));
+        let path = folder.file("in.npy", &file);
         for (is_exclusive, is_reverse, init, segments) in [
             (false, true, None, None),
             (true, true, Some(-7), None),
@@ -127,7 +128,8 @@ fn segments_are_scanned_from_either_end_and_from_an_initial_value() {
             (true, false, None, Some(&raw_segments)),
             (true, true, Some(5), Some(&segments)),
         ] {
-            let mut command = subsweep(["scan", "-"]);
+            // A reverse scan takes no pipe.
+            let mut command = subsweep(["scan", if is_reverse { &path } else { "-" }]);
             command.args(is_exclusive.then_some("--exclusive")).args(is_reverse.then_some("--reverse"));
             if let Some(init) = init {
                 command.args(["--init", &init.to_string()]);

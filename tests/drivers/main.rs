@@ -33,6 +33,7 @@ mod scans;
 mod segmented;
 mod slices;
 mod sorts;
+mod streams;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -96,6 +97,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
         // Results and refusals, at default tile sizes, which take minutes to compile with the checks of every access.
         if row.watch == Watch::Usual {
             trials.extend(slices::trials(&gpu));
+            trials.extend(streams::trials(&gpu));
         }
         trials.extend(forms::trials(&gpu));
         trials.extend(segmented::trials(&gpu));

@@ -8,7 +8,7 @@ use subsweep::harness::PolicyName;
 
 use crate::Command;
 use crate::device::DeviceChoice;
-use crate::files::{Destination, Source};
+use crate::files::{Destination, Source, memory};
 use crate::policy::Algorithm;
 
 const EXIT_CODES: &str = "\
@@ -141,6 +141,39 @@ impl Files {
     }
 }
 
+/// The memory that a command may use.
+#[derive(Debug, Args)]
+pub struct MemoryLimit {
+    /// Use at most SIZE bytes of memory, on the host and the device together; such as 512M, 1GiB or 1e9 [default: three
+    /// quarters of what is free]
+    #[arg(long = "memory", value_name = "SIZE", value_parser = parse_size)]
+    size: Option<u64>,
+}
+
+impl MemoryLimit {
+    /// The limit in bytes, if it is known.
+    pub fn size(&self) -> Option<u64> {
+        self.size.or_else(|| memory::available().map(|available| available / 4 * 3))
+    }
+}
+
+/// Parses a number of bytes: `1048576`, `1M`, `1MiB`, `1e6` or `1MB`.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != 'e').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let exponent = |unit: &str| "kmgt".find(&unit.to_lowercase()).map(|at| at as i32 + 1);
+    let factor = match unit.strip_suffix("iB").or_else(|| unit.strip_suffix(['B', 'b'])) {
+        Some("") => Some(1.0),
+        Some(prefix) if unit.ends_with("iB") => exponent(prefix).map(|at| 1024f64.powi(at)),
+        Some(prefix) => exponent(prefix).map(|at| 1000f64.powi(at)),
+        None if unit.is_empty() => Some(1.0),
+        None => exponent(unit).filter(|_| unit.len() == 1).map(|at| 1024f64.powi(at)),
+    };
+    let size = number.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+    let size = size.filter(|size| (0.0..1e19).contains(size)).map(|size| size as u64);
+    size.ok_or_else(|| "it is a number of bytes, such as 1000000, 512M, 1GiB or 1e9".into())
+}
+
 /// Parses a percentage.
 pub fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=1e6).contains(percent));
@@ -152,6 +185,28 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let sizes = [
+            ("0", 0),
+            ("1000", 1000),
+            ("1k", 1024),
+            ("1kB", 1000),
+            ("1KiB", 1024),
+            ("1.5G", 3 << 29),
+            ("1GiB", 1 << 30),
+            ("1e9", 1_000_000_000),
+            ("2GB", 2_000_000_000),
+            ("3B", 3),
+        ];
+        for (text, size) in sizes {
+            assert_eq!(parse_size(text), Ok(size), "{text}");
+        }
+        for text in ["", "G", "-1", "1x", "1GG", "1 G", "nan", "inf", "1e30", "GiB", "1mg", "1iB"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -1,6 +1,8 @@
 //! `subsweep scan`: scans of an array or of a table's columns.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
 
 use anyhow::Result;
 use clap::Args;
@@ -8,23 +10,26 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::harness::{PlanConfig, PolicyName};
-use subsweep::headless::ScanInputs;
+use subsweep::headless::{Backward, ScanStream, StreamError};
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
-use subsweep::table::{Table, Taken};
+use subsweep::table::{TableReader, TableShape, Taken, header};
 
-use crate::args::{Common, Files, PolicyKind};
+use crate::args::{Common, Files, MemoryLimit, PolicyKind};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
+use crate::files::input::InputError;
+use crate::files::output::BegunOutput;
 use crate::files::{self, Output, Source};
 use crate::policy::{self, Algorithm};
+use crate::segments::{self, Offsets};
 use crate::words::Progress;
-use crate::{device, number, segments};
+use crate::{device, number};
 
 /// Scan an array, or each column of a table: prefix sums, or another operation
 ///
 /// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
 /// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
-/// numpy's. --reverse gives the scan of a[::-1], reversed again. A table has 1 to 16 columns, and each is scanned by
+/// numpy's. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A table has 1 to 16 columns, and each is scanned by
 /// itself. The output has the format, type and shape of the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
@@ -47,12 +52,15 @@ pub struct ScanArgs {
     #[arg(long)]
     pub reverse: bool,
 
-    /// Scan each segment by itself: FILE has the first row of each as u32, ascending; row 0 always begins a segment
+    /// Scan each segment by itself: FILE has the first row of each as u32 or u64, ascending; row 0 always begins a
+    /// segment
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
 }
 
-// The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
 impl Run for ScanArgs {
@@ -69,16 +77,24 @@ impl Run for ScanArgs {
             return Err(Ended::usage("standard input is one table; name a file for --segments").into());
         }
         let destination = self.files.destination();
-        let mut table = files::read(&source, self.files.element, &TAKEN)?;
-        check_operator(operator, table.element)?;
-        let columns = check_columns(&source, &table)?;
-        check_seed(common, operator, &table)?;
-        let initial = self.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
-        let segments = segments_source
+        let opened = files::open_table(&source, self.reverse, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, payload_size, .. } = opened.table;
+        check_operator(operator, element)?;
+        let columns = check_columns(&source, shape)?;
+        check_seed(common, operator, element, columns)?;
+        let row_count = shape.map(|shape| shape.rows() as u64);
+        let initial = self.init.as_deref().map(|text| initial_row(text, element, columns)).transpose()?;
+        let mut segments = segments_source
             .as_ref()
-            .map(|source| segments::read(source, "scan", table.shape.rows(), "rows"))
+            .map(|source| Offsets::open(source, self.reverse, row_count))
             .transpose()?;
-        let mut config = ScanConfig::new(kind, table.element).operator(operator).columns(columns);
+        let mut config = ScanConfig::new(kind, element).operator(operator).columns(columns);
+        // The seed's scan is in place.
+        if common.seed().is_none() {
+            config = config.out_of_place();
+        }
         if self.reverse {
             config = config.reverse();
         }
@@ -89,21 +105,88 @@ impl Run for ScanArgs {
             config = config.with_initial();
         }
         policy::check_config(common, &config)?;
+        let reader: Box<dyn Read + Send> = match self.reverse {
+            true => Box::new(opened.backward()),
+            false => Box::new(opened.forward(&source)?),
+        };
         let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
         let output = Output::prepare(&destination, "-o", &inputs)?;
 
         let gpu = device::open(common)?;
-        let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
-        {
-            let _spinner =
-                Progress::of_one(format_args!("scanning {} elements", table.shape.element_count()));
-            let segments = segments.as_deref().unwrap_or_default();
-            let inputs = ScanInputs { initial: initial.as_deref(), segments };
-            let scan = gpu.prepare_scan(config, &mut table.words, inputs)?;
-            device::check_memory(&gpu, scan.device_size(), "the table and its scratch")?;
-            scan.run()?;
+        if !common.is_plain() {
+            config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
         }
-        Ok(output.commit(&table)?)
+        let stream = ScanStream {
+            initial: initial.as_deref(),
+            segments: segments.as_mut().map(|offsets| offsets as _),
+            row_count,
+            memory_size: self.memory.size(),
+            chunk_size: None,
+        };
+        let header = shape.map_or(Vec::new(), |shape| header(format, element, shape));
+        let progress = Progress::of_bytes(format_args!("scanning {source}"), payload_size);
+        let mut output = output.begin()?;
+        let reader = progress.reads(reader);
+        let scanned = if self.reverse {
+            let size = payload_size.unwrap_or(0);
+            write_backward(&mut output, &header, size, |sink| gpu.scan_stream(config, stream, reader, sink))
+        } else {
+            let began = output.write_all(&header).map_err(StreamError::Write);
+            began.and_then(|()| gpu.scan_stream(config, stream, reader, &mut output))
+        };
+        match scanned {
+            Ok(()) => Ok(output.finish()?),
+            Err(error) => Err(ended(error, &source, segments_source.as_ref(), &output)),
+        }
+    }
+}
+
+/// Writes a header, and calls `write` with the place of the `size` bytes after it, which are written from the last to the
+/// first; for a stream in a temporary file.
+fn write_backward(
+    output: &mut BegunOutput,
+    header: &[u8],
+    size: u64,
+    write: impl FnOnce(Backward<&mut File>) -> Result<(), StreamError>,
+) -> Result<(), StreamError> {
+    let start = header.len() as u64;
+    let mut temporary = match output.file() {
+        Some(_) => None,
+        None => Some(tempfile::tempfile().map_err(StreamError::Write)?),
+    };
+    let file = match &mut temporary {
+        Some(file) => file,
+        None => output.file().expect("it is a file where there is no temporary one"),
+    };
+    file.write_all(header).map_err(StreamError::Write)?;
+    write(Backward::new(file, start, start + size))?;
+    if let Some(mut file) = temporary {
+        let copied = file.rewind().and_then(|()| io::copy(&mut file, output));
+        copied.map_err(StreamError::Write)?;
+    }
+    Ok(())
+}
+
+/// The error of a stream, with the name of the file that is at fault.
+fn ended(
+    error: StreamError,
+    source: &Source,
+    segments: Option<&Source>,
+    output: &BegunOutput,
+) -> anyhow::Error {
+    match (error, segments) {
+        (StreamError::Device(error), _) => error.into(),
+        // A source of segments names itself.
+        (StreamError::Read(error), _) => InputError::of(source, error),
+        (StreamError::Write(error), _) => output.error(error).into(),
+        (StreamError::SegmentBeyond { begin, row_count }, Some(segments)) => {
+            segments::beyond(segments, begin, row_count, "rows").into()
+        }
+        (StreamError::Memory { needed, given }, _) => {
+            Ended::usage(format!("--memory {given}: the scan needs {needed} bytes at least; give it more"))
+                .into()
+        }
+        (error, _) => error.into(),
     }
 }
 
@@ -130,9 +213,9 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
 }
 
 /// The initial value `text` for every column.
-fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
-    let words = number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
-    Ok(words.repeat(table.shape.columns()))
+fn initial_row(text: &str, element: ElementType, columns: u32) -> Result<Vec<u32>, Ended> {
+    let words = number::parse(text, element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+    Ok(words.repeat(columns as usize))
 }
 
 fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {
@@ -145,12 +228,15 @@ fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), En
     )))
 }
 
-fn check_seed(common: &Common, operator: ScanOperator, table: &Table) -> Result<(), Ended> {
+fn check_seed(
+    common: &Common,
+    operator: ScanOperator,
+    element: ElementType,
+    columns: u32,
+) -> Result<(), Ended> {
     let max = ScanPolicy::MAX_SEED_COLUMNS;
     let is_seed = common.policy == Some(PolicyKind::Seed);
-    let is_its_own = operator == ScanOperator::Add
-        && table.element == ElementType::U32
-        && table.shape.columns() <= max as usize;
+    let is_its_own = operator == ScanOperator::Add && element == ElementType::U32 && columns <= max;
     if is_seed && !is_its_own {
         return Err(Ended::usage(format!(
             "--policy seed sums up u32 in up to {max} columns only; leave it out"
@@ -159,8 +245,8 @@ fn check_seed(common: &Common, operator: ScanOperator, table: &Table) -> Result<
     Ok(())
 }
 
-fn check_columns(source: &Source, table: &Table) -> Result<u32, Ended> {
-    let columns = table.shape.columns();
+fn check_columns(source: &Source, shape: Option<TableShape>) -> Result<u32, Ended> {
+    let columns = shape.map_or(1, TableShape::columns);
     u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
         let max = ScanConfig::MAX_COLUMNS;
         Ended::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))

@@ -1,26 +1,154 @@
 //! Input of segment offsets.
 
+use std::io::{self, Read};
+
 use anyhow::Result;
+use subsweep::table::{ElementType, Format, TableReader, Taken};
 
 use crate::error::Ended;
+use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Source};
 
 /// Reads segment offsets, which ascend and are at most `count`. `verb` and `things` are words of the command for
 /// its errors.
 pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
-    let begins = files::read_row_numbers(source, &format!("leave out --segments to {verb} all at once"))?;
+    let begins = files::read_row_numbers(source, &instead(verb))?;
     if let Some(i) = (1..begins.len()).find(|&i| begins[i] < begins[i - 1]) {
-        let (before, after) = (begins[i - 1], begins[i]);
-        return Err(Ended::usage(format!(
-            "{source}: segments are not ascending: {after} at index {i} comes after {before}; sort them"
-        ))
-        .into());
+        let (before, after) = (begins[i - 1].into(), begins[i].into());
+        return Err(not_ascending(source, i as u64, before, after).into());
     }
     match begins.last() {
-        Some(&last) if last as usize > count => Err(Ended::usage(format!(
-            "{source}: a segment begins at {last}, and there are {count} {things}; leave it out"
-        ))
-        .into()),
+        Some(&last) if last as usize > count => Err(beyond(source, last.into(), count as u64, things).into()),
         _ => Ok(begins),
+    }
+}
+
+fn instead(verb: &str) -> String {
+    format!("leave out --segments to {verb} all at once")
+}
+
+fn not_ascending(source: &Source, index: u64, before: u64, after: u64) -> Ended {
+    Ended::usage(format!(
+        "{source}: segments are not ascending: {after} at index {index} comes after {before}; sort them"
+    ))
+}
+
+/// The error of a segment that begins beyond `count` things.
+pub fn beyond(source: &Source, begin: u64, count: u64, things: &str) -> Ended {
+    Ended::usage(format!(
+        "{source}: a segment begins at {begin}, and there are {count} {things}; leave it out"
+    ))
+}
+
+/// Reads bytes into an empty vector; none at the end.
+type ReadBlock = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<()> + Send>;
+
+/// Bytes that are read at once.
+const BLOCK_SIZE: usize = 64 << 10;
+
+/// Segment offsets of a file or a pipe, of u32 or u64, read in blocks. In reverse the last is the first. Errors are
+/// within an [`io::Error`].
+pub struct Offsets {
+    source: Source,
+    /// Reads the bytes of the next block; none at the end.
+    read: ReadBlock,
+    element: ElementType,
+    is_reverse: bool,
+    /// Number of rows, if known.
+    row_count: Option<u64>,
+    /// The rest of a block, the next offset last.
+    block: Vec<u64>,
+    /// The offset before the next block; in reverse, that after it.
+    last: Option<u64>,
+    /// The index of the first offset of the next block; in reverse, of the first of the last one.
+    index: u64,
+}
+
+impl Offsets {
+    /// Opens the offsets of a scan of `row_count` rows.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or is not of row numbers; in reverse, it is a pipe; the first offsets do not ascend, or
+    /// exceed the rows.
+    pub fn open(source: &Source, is_reverse: bool, row_count: Option<u64>) -> Result<Self> {
+        const TAKEN: Taken =
+            Taken { elements: &[ElementType::U32, ElementType::U64], max_dimensions: 1, max_count: u64::MAX };
+        let opened = files::open_table(source, is_reverse, |file, size| {
+            TableReader::with_raw(file, size, Some(ElementType::U32), &TAKEN)
+        })?;
+        let (element, format) = (opened.table.element, opened.table.format);
+        let count = opened.table.payload_size.unwrap_or(0) / element.size() as u64;
+        let read: ReadBlock = if is_reverse {
+            let mut file = opened.backward();
+            Box::new(move |bytes| {
+                bytes.resize(BLOCK_SIZE, 0);
+                let size = file.read(bytes)?;
+                bytes.truncate(size);
+                Ok(())
+            })
+        } else {
+            let mut table = opened.table;
+            Box::new(move |bytes| table.by_ref().take(BLOCK_SIZE as u64).read_to_end(bytes).map(|_| ()))
+        };
+        let index = if is_reverse { count } else { 0 };
+        let (source_name, source, block) = (source, source.clone(), Vec::new());
+        let mut offsets = Self { source, read, element, is_reverse, row_count, block, last: None, index };
+        offsets.read_block().map_err(|error| InputError::of(source_name, error))?;
+        // An empty raw file is probably the output of a program that failed.
+        if offsets.block.is_empty() && format == Format::Raw {
+            let problem = InputProblem::NoNumbers { instead: instead("scan") };
+            return Err(InputError { input: offsets.source.to_string(), problem }.into());
+        }
+        Ok(offsets)
+    }
+
+    /// Reads and checks the next block; none at the end.
+    fn read_block(&mut self) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        (self.read)(&mut bytes)
+            .map_err(|error| io::Error::other(InputError::reading(&self.source, error)))?;
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let mut block: Vec<u64> = bytes.chunks_exact(self.element.size()).map(number).collect();
+        let Some((&first, &last)) = block.first().zip(block.last()) else { return Ok(()) };
+        if self.is_reverse {
+            self.index -= block.len() as u64;
+        }
+        let order = |index, before, after| match before > after {
+            true => Err(io::Error::other(not_ascending(&self.source, index, before, after))),
+            false => Ok(()),
+        };
+        let next = self.index + block.len() as u64;
+        match (self.last, self.is_reverse) {
+            (Some(before), false) => order(self.index, before, first)?,
+            (Some(after), true) => order(next, last, after)?,
+            (None, _) => {}
+        }
+        for (index, pair) in (self.index + 1..).zip(block.windows(2)) {
+            order(index, pair[0], pair[1])?;
+        }
+        if let Some(count) = self.row_count.filter(|&count| last > count) {
+            return Err(io::Error::other(beyond(&self.source, last, count, "rows")));
+        }
+        if self.is_reverse {
+            self.last = Some(first);
+        } else {
+            (self.last, self.index) = (Some(last), next);
+            block.reverse();
+        }
+        self.block = block;
+        Ok(())
+    }
+}
+
+impl Iterator for Offsets {
+    type Item = io::Result<u64>;
+
+    fn next(&mut self) -> Option<io::Result<u64>> {
+        if self.block.is_empty()
+            && let Err(error) = self.read_block()
+        {
+            return Some(Err(error));
+        }
+        self.block.pop().map(Ok)
     }
 }

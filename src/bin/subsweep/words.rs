@@ -1,7 +1,7 @@
 //! Messages on standard error; standard output carries data.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -51,6 +51,27 @@ impl Progress {
             bar.set_style(style);
         }
         Self(bar).ticking()
+    }
+
+    /// A bar of bytes, of which `size` are expected, with their rate.
+    pub fn of_bytes(name: impl fmt::Display, size: Option<u64>) -> Self {
+        let bar = match size {
+            Some(size) => ProgressBar::new(size),
+            None => ProgressBar::no_length(),
+        };
+        let template = match size {
+            Some(_) => "{msg}: {bytes} of {total_bytes} ({bytes_per_sec}, {eta} to go)",
+            None => "{msg}: {bytes} ({bytes_per_sec}, {elapsed})",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self(bar.with_message(name.to_string())).ticking()
+    }
+
+    /// Counts the bytes that are read from `reader`.
+    pub fn reads<R: Read>(&self, reader: R) -> impl Read + use<R> {
+        self.0.wrap_read(reader)
     }
 
     /// Redraws the bar periodically, for long steps.

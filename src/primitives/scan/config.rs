@@ -206,6 +206,27 @@ impl ScanConfig {
         self.columns
     }
 
+    /// Inclusive or exclusive.
+    pub const fn kind(&self) -> ScanKind {
+        self.kind
+    }
+
+    /// Whether it scans from the last row to the first.
+    pub const fn is_reverse(&self) -> bool {
+        matches!(self.direction, Direction::Reverse)
+    }
+
+    /// The representation of segments; `None` without segments.
+    pub const fn segments_by(&self) -> Option<SegmentsBy> {
+        self.segments
+    }
+
+    /// The same scan without segments and initial value.
+    pub(crate) const fn unsegmented(mut self) -> Self {
+        (self.segments, self.has_initial) = (None, false);
+        self
+    }
+
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
         let element_words = match self.operation {

@@ -1,13 +1,15 @@
 //! Input of tables and reports: a file, a pipe or standard input.
 
 use std::fs::File;
-use std::io::{self, Read, StdinLock};
+use std::io::{self, Read, Seek, StdinLock};
 use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
-use subsweep::table::{Bytes, ElementType, Table, TableError, Taken};
+use subsweep::headless::Backward;
+use subsweep::table::{Bytes, ElementType, Table, TableError, TableReader, Taken};
 
 use super::{Source, memory, streams};
+use crate::error::Ended;
 use crate::words::Progress;
 
 /// Reads all of `source`, by [`Table::read`].
@@ -18,6 +20,64 @@ pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Re
 /// Reads all of `source` as the values of `count` keys, by [`Table::read_values`].
 pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
     read_by(source, |stream| Table::read_values(stream, count), |file| Table::read_values(file, count))
+}
+
+/// A table whose elements are read one after the other.
+#[derive(Debug)]
+pub struct OpenTable {
+    /// The table.
+    pub table: TableReader<File>,
+    /// The position of the file before the header, if the table's size was needed.
+    position: u64,
+}
+
+impl OpenTable {
+    /// The elements from the first to the last.
+    ///
+    /// # Errors
+    /// The first elements of a stream cannot be read, or end where they should not.
+    pub fn forward(mut self, source: &Source) -> Result<impl Read + Send + use<>, InputError> {
+        let mut start = Vec::new();
+        if !self.table.is_file() {
+            let read = (&mut self.table).take(READ_AHEAD).read_to_end(&mut start);
+            read.map_err(|error| InputError::reading(source, error))?;
+        }
+        Ok(io::Cursor::new(start).chain(self.table))
+    }
+
+    /// The elements from the last to the first, of a table whose size was needed.
+    pub fn backward(self) -> Backward<File> {
+        let start = self.position + self.table.header_size;
+        let end = start + self.table.payload_size.unwrap_or(0);
+        Backward::new(self.table.into_inner(), start, end)
+    }
+}
+
+/// Bytes of a stream that are read before a device is opened, so that a short input that is no table costs none.
+const READ_AHEAD: u64 = 1 << 20;
+
+/// Opens `source` as a table, by `open` of [`TableReader`]. With `needs_size` it must be a file, and can be read from its
+/// end.
+pub fn open_table(
+    source: &Source,
+    needs_size: bool,
+    open_reader: impl FnOnce(File, Option<u64>) -> Result<TableReader<File>, TableError>,
+) -> Result<OpenTable, InputError> {
+    let opened = match source {
+        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
+        // Another handle of the same file, which is read without a buffer.
+        Source::Stdin => streams::stdin().map_err(InputProblem::Read).map(|file| (file, None)),
+        Source::File(path) => open(path),
+    };
+    let table = opened.and_then(|(mut file, size)| {
+        let size = if needs_size { streams::rest(&file) } else { size };
+        if needs_size && size.is_none() {
+            return Err(InputProblem::NotSeekable);
+        }
+        let position = if needs_size { file.stream_position().map_err(InputProblem::Read)? } else { 0 };
+        Ok(OpenTable { table: open_reader(file, size)?, position })
+    });
+    table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
 fn read_by(
@@ -120,6 +180,22 @@ pub struct InputError {
     pub problem: InputProblem,
 }
 
+impl InputError {
+    /// The error that a reader has returned: one of this program, or that of reading the elements of `source`.
+    pub fn of(source: &Source, error: io::Error) -> anyhow::Error {
+        let error = match error.downcast::<Ended>() {
+            Ok(error) => return error.into(),
+            Err(error) => error,
+        };
+        error.downcast::<Self>().unwrap_or_else(|error| Self::reading(source, error)).into()
+    }
+
+    /// The error of reading a table's elements.
+    pub fn reading(source: &Source, error: io::Error) -> Self {
+        Self { input: source.to_string(), problem: TableError::of(error).into() }
+    }
+}
+
 /// Problems of an input.
 #[derive(Debug, thiserror::Error)]
 pub enum InputProblem {
@@ -138,6 +214,9 @@ pub enum InputProblem {
     /// The path is a directory.
     #[error("is a directory; name a file in it")]
     Directory,
+    /// A pipe or a device that must be read from its end.
+    #[error("is a pipe or a device, and --reverse reads from the end; save it to a file first")]
+    NotSeekable,
     /// The content is not a table, or not of a supported kind.
     #[error(transparent)]
     Table(#[from] TableError),

@@ -24,7 +24,7 @@ pub mod memory {
     }
 }
 
-pub use input::{Compared, read, read_bytes, read_compared, read_row_numbers, read_values};
+pub use input::{Compared, open_table, read, read_bytes, read_compared, read_row_numbers, read_values};
 pub use output::{Output, commit_both};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.

@@ -86,6 +86,18 @@ impl Output {
         matches!(self.target, Target::Stdout)
     }
 
+    /// Begins to write a table from its first byte to its last.
+    pub fn begin(self) -> Result<BegunOutput, OutputError> {
+        let sink = match &self.target {
+            Target::Stdout => Sink::Stdout(io::stdout()),
+            Target::Special(file) => {
+                Sink::Special(self.named(file.try_clone().map_err(OutputProblem::writing))?)
+            }
+            Target::Regular(regular) => Sink::Temporary(self.named(regular.temporary())?),
+        };
+        Ok(BegunOutput { output: self, sink })
+    }
+
     fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
         self.named(match &self.target {
             Target::Stdout => write(&mut io::stdout().lock(), pieces),
@@ -96,6 +108,66 @@ impl Output {
 
     fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
         result.map_err(|problem| OutputError { output: self.name.clone(), problem })
+    }
+}
+
+/// An output that is being written. A file appears once [`finish`](Self::finish) succeeds, and without it nothing is left
+/// behind.
+#[derive(Debug)]
+pub struct BegunOutput {
+    output: Output,
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Stdout(io::Stdout),
+    Special(File),
+    Temporary(Temporary),
+}
+
+impl BegunOutput {
+    /// The file, if it can be written in any order.
+    pub fn file(&mut self) -> Option<&mut File> {
+        match &mut self.sink {
+            Sink::Temporary(temporary) => Some(temporary.file.as_file_mut()),
+            Sink::Stdout(_) | Sink::Special(_) => None,
+        }
+    }
+
+    /// The error of a failed write.
+    pub fn error(&self, error: io::Error) -> OutputError {
+        OutputError { output: self.output.name.clone(), problem: OutputProblem::writing(error) }
+    }
+
+    /// Ends writing, and renames the file to its final path.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let Self { output, sink } = self;
+        output.named(match (sink, &output.target) {
+            (Sink::Temporary(temporary), Target::Regular(regular)) => {
+                sync(temporary.file.as_file()).and_then(|()| regular.rename(temporary))
+            }
+            (Sink::Stdout(mut stdout), _) => stdout.flush().map_err(OutputProblem::writing),
+            (Sink::Special(_) | Sink::Temporary(_), _) => Ok(()),
+        })
+    }
+}
+
+impl Write for BegunOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.sink {
+            Sink::Stdout(stdout) => stdout.write(bytes),
+            Sink::Special(file) => file.write(bytes),
+            Sink::Temporary(temporary) => temporary.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Stdout(stdout) => stdout.flush(),
+            Sink::Special(file) => file.flush(),
+            Sink::Temporary(temporary) => temporary.file.flush(),
+        }
     }
 }
 
@@ -385,13 +457,7 @@ impl RegularFile {
     fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
         let mut temporary = self.temporary()?;
         write(temporary.file.as_file_mut(), pieces)?;
-        // Without a sync, a crash of the machine could leave a renamed file without its bytes.
-        match temporary.file.as_file().sync_all() {
-            // Some file systems do not support it.
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {}
-            synced => synced.map_err(OutputProblem::writing)?,
-        }
+        sync(temporary.file.as_file())?;
         Ok(temporary)
     }
 
@@ -400,6 +466,17 @@ impl RegularFile {
         file.persist(&self.path).map_err(|error| OutputProblem::writing(error.error))?;
         drop(unfinished);
         Ok(())
+    }
+}
+
+/// Without a sync, a crash of the machine could leave a renamed file without its bytes.
+fn sync(file: &File) -> Result<(), OutputProblem> {
+    match file.sync_all() {
+        // Some file systems do not support it.
+        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
+            Ok(())
+        }
+        synced => synced.map_err(OutputProblem::writing),
     }
 }
 

@@ -3,6 +3,9 @@
 //! Rust's runtime opens the null device for a closed stream, and from then on a closed one looks empty. So the streams
 //! are checked before the runtime starts.
 
+use std::fs::File;
+use std::io::{self, Seek};
+
 /// Whether standard input was closed when the program started.
 pub fn is_stdin_closed() -> bool {
     was_closed(0)
@@ -11,6 +14,20 @@ pub fn is_stdin_closed() -> bool {
 /// Whether standard output was closed when the program started.
 pub fn is_stdout_closed() -> bool {
     was_closed(1)
+}
+
+/// Standard input as a file, without a buffer.
+pub fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    return std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(File::from);
+    #[cfg(windows)]
+    return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
+}
+
+/// Bytes from the position of a regular file to its end; `None` for a pipe or a device.
+pub fn rest(mut file: &File) -> Option<u64> {
+    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
+    metadata.len().checked_sub(file.stream_position().ok()?)
 }
 
 #[cfg(unix)]

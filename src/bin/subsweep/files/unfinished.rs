@@ -74,6 +74,9 @@ mod imp {
     #[derive(Debug)]
     pub struct Unfinished(*mut c_char);
 
+    // SAFETY: the string is neither freed nor written.
+    unsafe impl Send for Unfinished {}
+
     impl Unfinished {
         pub fn new(path: &Path) -> Self {
             // A path with a NUL cannot be opened either. The string is leaked, because a handler may read it at any

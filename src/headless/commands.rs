@@ -1,0 +1,156 @@
+//! A command buffer with its pool and its fence.
+
+use std::time::Duration;
+
+use ash::vk;
+
+use crate::device::{Access, Barrier, Device, Recorder};
+use crate::error::{Error, Result};
+
+/// Stages and accesses of all commands submitted here.
+const WORK: Access = Access::COMPUTE.and(Access::TRANSFER);
+const WORK_WRITES: Access = Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE);
+
+/// Makes writes of earlier submissions available and visible to this one.
+pub(super) const AFTER_EARLIER_SUBMISSIONS: Barrier =
+    Barrier { name: "after earlier submissions", source: WORK_WRITES, destination: WORK };
+/// Makes writes of this submission visible to the host, once the fence is signalled.
+pub(super) const BEFORE_THE_HOST: Barrier =
+    Barrier { name: "before the host", source: WORK_WRITES, destination: Access::HOST_READ };
+
+/// A command buffer, of which at most one submission is in flight.
+pub(super) struct Commands {
+    device: Device,
+    pool: vk::CommandPool,
+    buffer: vk::CommandBuffer,
+    fence: vk::Fence,
+    wait_limit: Duration,
+    is_in_flight: bool,
+}
+
+impl Commands {
+    pub(super) fn new(device: &Device, queue_family_index: u32, wait_limit: Duration) -> Result<Self> {
+        let raw = device.raw();
+        let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(queue_family_index);
+        // SAFETY: the device was opened with a queue of this family.
+        let pool = unsafe { raw.create_command_pool(&pool_info, None) };
+        // From here on an early return destroys the created objects.
+        let mut commands = Self {
+            device: device.clone(),
+            pool: pool.map_err(Error::vulkan("vkCreateCommandPool"))?,
+            buffer: vk::CommandBuffer::null(),
+            fence: vk::Fence::null(),
+            wait_limit,
+            is_in_flight: false,
+        };
+        let info =
+            vk::CommandBufferAllocateInfo::default().command_pool(commands.pool).command_buffer_count(1);
+        // SAFETY: the pool is the device's.
+        commands.buffer = unsafe { raw.allocate_command_buffers(&info) }
+            .map_err(Error::vulkan("vkAllocateCommandBuffers"))?[0];
+        // SAFETY: the device is alive.
+        commands.fence = unsafe { raw.create_fence(&vk::FenceCreateInfo::default(), None) }
+            .map_err(Error::vulkan("vkCreateFence"))?;
+        Ok(commands)
+    }
+
+    pub(super) fn buffer(&self) -> vk::CommandBuffer {
+        self.buffer
+    }
+
+    /// Begins the command buffer. The last submission was waited for.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        assert!(!self.is_in_flight, "a submission is waited for before the next is recorded");
+        let raw = self.device.raw();
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: nothing of the pool is in use.
+        unsafe {
+            raw.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
+                .map_err(Error::vulkan("vkResetCommandPool"))?;
+            raw.begin_command_buffer(self.buffer, &begin).map_err(Error::vulkan("vkBeginCommandBuffer"))
+        }
+    }
+
+    /// Ends the command buffer, and submits it.
+    ///
+    /// # Safety
+    /// The command buffer is recording. `queue` is of its family, and used by nothing else meanwhile. What the commands
+    /// use outlives the work.
+    pub(super) unsafe fn submit(&mut self, queue: vk::Queue) -> Result<()> {
+        let raw = self.device.raw();
+        let buffers = [self.buffer];
+        let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        // SAFETY: as the caller promises; the fence is not in use, since the last submission was waited for.
+        unsafe {
+            raw.end_command_buffer(self.buffer).map_err(Error::vulkan("vkEndCommandBuffer"))?;
+            // A failed wait may have left the fence signalled.
+            raw.reset_fences(&[self.fence]).map_err(Error::vulkan("vkResetFences"))?;
+            raw.queue_submit(queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
+        }
+        self.is_in_flight = true;
+        Ok(())
+    }
+
+    /// Waits until the submission in flight, if there is one, has completed. On error either it has completed
+    /// nevertheless, or the device is abandoned: the caller may free what the work uses.
+    pub(super) fn wait(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.is_in_flight) {
+            return Ok(());
+        }
+        let (raw, during) = (self.device.raw(), "vkWaitForFences");
+        let nanoseconds = u64::try_from(self.wait_limit.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: the fence was submitted.
+        match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
+            Ok(()) => Ok(()),
+            Err(vk::Result::TIMEOUT) => {
+                let error = Error::TimedOut { during, limit: self.wait_limit };
+                self.device.abandon(&error);
+                Err(error)
+            }
+            Err(result) => {
+                // SAFETY: as above.
+                match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
+                    // A lost device executes nothing more.
+                    Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
+                    Err(vk::Result::TIMEOUT) => {
+                        self.device.abandon(&Error::TimedOut { during, limit: self.wait_limit });
+                    }
+                    Err(_) => self.device.abandon(&Error::DeviceLost { during }),
+                }
+                Err(Error::vulkan(during)(result))
+            }
+        }
+    }
+}
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        // An error has abandoned the device, or the work has completed.
+        let _ = self.wait();
+        // SAFETY: nothing is in use; objects of a lost device may be destroyed.
+        self.device.destroy(|raw| unsafe {
+            raw.destroy_fence(self.fence, None);
+            raw.destroy_command_pool(self.pool, None);
+        });
+    }
+}
+
+/// Records between the barriers that order a submission after earlier ones and before the host. The traces see a
+/// recording that begins and ends.
+///
+/// # Safety
+/// Those of [`Recorder::new`], for `commands` in the recording state.
+pub(super) unsafe fn record_whole(
+    device: &Device,
+    commands: vk::CommandBuffer,
+    record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
+) -> Result<()> {
+    // SAFETY: as the caller promises.
+    let mut recorder = unsafe { Recorder::new(device, commands) };
+    recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
+    recorder.begin();
+    record(&mut recorder)?;
+    recorder.end();
+    recorder.barrier(BEFORE_THE_HOST);
+    Ok(())
+}

@@ -1,0 +1,526 @@
+//! Scan of any length in constant memory: chunks stream through the device.
+//!
+//! ```text
+//!   source ─► staging ─► [ edge │ rows of a chunk │ edge ] ─► scan ─► [ … ] ─► staging ─► sink
+//!                            ▲                                          │
+//!                            └─────────────── carry row ◄───────────────┘
+//! ```
+//!
+//! The carry is a row of its own before the rows of a chunk, behind them in a reverse scan: the last result of the chunk
+//! before. It never leaves the device. An exclusive scan has a further row at the other end, whose result is the next
+//! carry. Chunks have a fixed number of rows, so that sums of floats do not depend on the memory.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::iter::Peekable;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::commands::Commands;
+use super::stages::{Chunk, Stages};
+use super::{Gpu, GpuBuffer, lock, scratch_range};
+use crate::device::{Access, Barrier, BufferRange, Recorder};
+use crate::error::{Error, Result};
+use crate::reading::read_full;
+use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
+
+/// Size of the rows in a chunk by default, bytes.
+const CHUNK_SIZE: u64 = 8 << 20;
+
+/// Chunks that keep the host and the device busy: one is filled, two are in flight, and one is drained.
+const MAX_CHUNKS: u64 = 4;
+
+/// Orders a chunk's copies and scans.
+const IN_CHUNK: Barrier = Barrier {
+    name: "in a chunk",
+    source: Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE),
+    destination: Access::COMPUTE.and(Access::TRANSFER),
+};
+
+/// Options of [`Gpu::scan_stream`].
+#[derive(Default)]
+pub struct ScanStream<'a> {
+    /// Initial value: a row, as words.
+    pub initial: Option<&'a [u32]>,
+    /// The rows at which segments begin: ascending, or, of a reverse scan, descending. For a configuration with
+    /// [`SegmentsBy::Offsets`], the only representation that is supported.
+    pub segments: Option<&'a mut (dyn Iterator<Item = io::Result<u64>> + Send)>,
+    /// Number of rows, if known: of fewer than a chunk the memory is smaller. Needed by a reverse scan with segments.
+    pub row_count: Option<u64>,
+    /// Limit of the memory on host and device together, bytes; at least [`Gpu::scan_stream_size`].
+    pub memory_size: Option<u64>,
+    /// Size of the rows in a chunk, bytes; 8 MiB by default. It determines the sums of floats.
+    pub chunk_size: Option<u64>,
+}
+
+/// Errors of a stream.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The device, or the configuration.
+    #[error(transparent)]
+    Device(#[from] Error),
+    /// The source, or a source of segments.
+    #[error("the source cannot be read ({0})")]
+    Read(io::Error),
+    /// The sink.
+    #[error("the sink cannot be written ({0})")]
+    Write(io::Error),
+    /// A limit of the memory below the least that is needed.
+    #[error("chunks need {needed} bytes of memory, and {given} are allowed")]
+    Memory {
+        /// The least, bytes.
+        needed: u64,
+        /// The limit, bytes.
+        given: u64,
+    },
+    /// A segment that begins beyond the last row.
+    #[error("a segment begins at row {begin}, and there are {row_count}")]
+    SegmentBeyond {
+        /// The row.
+        begin: u64,
+        /// Number of rows.
+        row_count: u64,
+    },
+    /// Segments in another order than that of the scan.
+    #[error("a segment begins at row {begin}, and was given after one at {last}")]
+    SegmentOrder {
+        /// The row.
+        begin: u64,
+        /// The row of the segment before.
+        last: u64,
+    },
+}
+
+/// A scan in chunks: its plans, and the sizes of its memory.
+struct ChunkedScan {
+    config: ScanConfig,
+    /// Scans rows that continue after the carry.
+    continued: Arc<ScanPlan>,
+    /// Scans rows at which a segment begins, or all rows.
+    fresh: Arc<ScanPlan>,
+    row_size: u64,
+    /// Rows of a whole chunk.
+    rows: u64,
+    /// Bytes of scratch of either plan.
+    scratch_sizes: [u64; 2],
+    initial: InitialValue,
+}
+
+/// The rows of a chunk, in two parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Parts {
+    /// Rows after the carry.
+    continued: Range<u64>,
+    /// Rows from a segment's begin on; all, of the first chunk.
+    fresh: Range<u64>,
+}
+
+struct ScanChunk {
+    // Dropped first, which waits for the device.
+    commands: Commands,
+    /// Rows, and then results, on the host.
+    staging: GpuBuffer,
+    /// Segments of the fresh part, on the host and on the device.
+    offsets: Option<[GpuBuffer; 2]>,
+    table: GpuBuffer,
+    /// Results; `None` in place.
+    result: Option<GpuBuffer>,
+    row_count: u64,
+    parts: Parts,
+    offset_count: u64,
+}
+
+impl Chunk for ScanChunk {
+    fn wait(&mut self) -> Result<()> {
+        self.commands.wait()
+    }
+}
+
+impl Gpu {
+    /// Scans rows from `source` to `sink`, of any length in constant memory; reading, scanning and writing overlap. A
+    /// reverse scan takes its rows from the last to the first: each read gives the bytes before those of the last one, in
+    /// the order of the file, and each write likewise ([`Backward`]). [`ScanConfig::out_of_place`] allows the single pass.
+    ///
+    /// Sums and products of floats are those of a scan of 8 MiB, followed by one of the next 8 MiB that begins with its
+    /// last result, and so on: they do not depend on `memory_size`.
+    ///
+    /// # Errors
+    /// [`StreamError::Read`], of kind `UnexpectedEof` if the source ends within a row; [`StreamError::Write`];
+    /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; those of [`Gpu::scan_words`]. The sink
+    /// may have a part of the result then.
+    pub fn scan_stream(
+        &self,
+        config: ScanConfig,
+        stream: ScanStream<'_>,
+        mut source: impl Read + Send,
+        mut sink: impl Write + Send,
+    ) -> Result<(), StreamError> {
+        let ScanStream { initial, segments, row_count, memory_size, chunk_size } = stream;
+        let scan = ChunkedScan::new(self, config, initial, chunk_size, row_count)?;
+        let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
+        let scratch = [continued?, fresh?];
+        let carry = self.allocate(scan.row_size)?;
+        let chunks = scan.chunks(self, memory_size)?;
+        let no_segments: &mut (dyn Iterator<Item = io::Result<u64>> + Send) = &mut std::iter::empty();
+        let mut filler = Filler::new(&scan, segments.unwrap_or(no_segments), row_count);
+        Stages {
+            fill: |chunk: &mut ScanChunk| filler.fill(chunk, &mut source),
+            start: |chunk: &mut ScanChunk| {
+                let ScanChunk { commands, staging, offsets, table, result, row_count, parts, offset_count } =
+                    chunk;
+                let ranges = ChunkRanges {
+                    staging: staging.range(),
+                    offsets: offsets.as_ref().map(|offsets| offsets.each_ref().map(GpuBuffer::range)),
+                    offset_count: *offset_count,
+                    table: table.range(),
+                    result: result.as_ref().unwrap_or(table).range(),
+                    carry: carry.range(),
+                    scratch: scratch.each_ref().map(scratch_range),
+                };
+                let record = |recorder: &mut Recorder<'_>| scan.record(recorder, &ranges, *row_count, parts);
+                // SAFETY: the buffers are this device's and used by nothing else; those of the chunk live until it is
+                // waited for, and the others until all chunks are dropped.
+                unsafe { lock(&self.submitter).launch(commands, record) }
+            },
+            drain: |chunk: &mut ScanChunk| {
+                let size = (chunk.row_count * scan.row_size) as usize;
+                sink.write_all(&chunk.staging.mapped()[..size]).map_err(StreamError::Write)
+            },
+        }
+        .run(chunks)?;
+        filler.end()
+    }
+
+    /// The least memory of [`Self::scan_stream`], bytes.
+    ///
+    /// # Errors
+    /// Those of [`Self::scan_words`].
+    pub fn scan_stream_size(&self, config: ScanConfig) -> Result<u64> {
+        let scan = ChunkedScan::new(self, config, None, None, None)?;
+        Ok(scan.least_size())
+    }
+}
+
+impl ChunkedScan {
+    fn new(
+        gpu: &Gpu,
+        mut config: ScanConfig,
+        initial: Option<&[u32]>,
+        chunk_size: Option<u64>,
+        row_count: Option<u64>,
+    ) -> Result<Self> {
+        if config.segments_by().is_some_and(|by| by != SegmentsBy::Offsets) {
+            return Err(Error::Unsupported { reason: "the segments of a stream are offsets" });
+        }
+        let initial = match initial {
+            Some(row) => {
+                config = config.with_initial();
+                InitialValue::host(row)?
+            }
+            None => InitialValue::Identity,
+        };
+        let row_size = config.row_size();
+        let rows = (chunk_size.unwrap_or(CHUNK_SIZE) / row_size).min(row_count.unwrap_or(u64::MAX)).max(1);
+        let (continued, fresh) = (gpu.plan(config.unsegmented())?, gpu.plan(config)?);
+        let scratch_sizes = [&continued, &fresh].map(|plan| plan.scratch_requirements(rows + EDGES).size);
+        Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial })
+    }
+
+    /// Bytes of a table: the rows of a chunk, and the edges.
+    fn table_size(&self) -> u64 {
+        self.first_offset() + (self.rows + EDGES) * self.row_size
+    }
+
+    fn offsets_size(&self) -> u64 {
+        if self.config.segments_by().is_some() { 4 * self.rows } else { 0 }
+    }
+
+    /// Bytes of a chunk on host and device.
+    fn chunk_size(&self) -> u64 {
+        let tables = if self.is_in_place() { 1 } else { 2 };
+        self.rows * self.row_size + tables * self.table_size() + 2 * self.offsets_size()
+    }
+
+    fn is_in_place(&self) -> bool {
+        self.continued.scans_in_place() && self.fresh.scans_in_place()
+    }
+
+    /// Bytes of the scratch and one chunk.
+    fn least_size(&self) -> u64 {
+        self.scratch_sizes.iter().sum::<u64>() + self.chunk_size()
+    }
+
+    /// As many chunks as keep host and device busy, or as fit.
+    fn chunks(&self, gpu: &Gpu, memory_size: Option<u64>) -> Result<Vec<ScanChunk>, StreamError> {
+        let (given, needed) = (memory_size.unwrap_or(u64::MAX), self.least_size());
+        if given < needed {
+            return Err(StreamError::Memory { needed, given });
+        }
+        let further = (given - needed) / self.chunk_size();
+        let offsets = |_| -> Result<_> {
+            Ok([gpu.memory.allocate_staging(self.offsets_size())?, gpu.allocate(self.offsets_size())?])
+        };
+        let chunk = |_| {
+            Ok(ScanChunk {
+                commands: gpu.commands()?,
+                staging: gpu.memory.allocate_staging(self.rows * self.row_size)?,
+                offsets: self.config.segments_by().map(offsets).transpose()?,
+                table: gpu.allocate(self.table_size())?,
+                result: if self.is_in_place() { None } else { Some(gpu.allocate(self.table_size())?) },
+                row_count: 0,
+                parts: Parts::default(),
+                offset_count: 0,
+            })
+        };
+        (0..(1 + further).min(MAX_CHUNKS)).map(chunk).collect()
+    }
+
+    /// Byte of the first edge in a table. The rows that are scanned begin at a multiple of 16 bytes: with the first edge,
+    /// or, of a reverse inclusive scan, with the row after it.
+    fn first_offset(&self) -> u64 {
+        let begins_with_row = self.config.is_reverse() && self.config.kind() == ScanKind::Inclusive;
+        if begins_with_row { self.row_size.next_multiple_of(16) - self.row_size } else { 0 }
+    }
+
+    /// Rows of a part in a table, edges included; the first edge is row 0. The carry precedes continued rows in the
+    /// order of the scan. The row after the last part of an exclusive scan gets the next carry.
+    fn scanned(&self, parts: &Parts, is_continued: bool) -> Range<u64> {
+        let part = if is_continued { &parts.continued } else { &parts.fresh };
+        let is_last = !is_continued || parts.fresh.is_empty();
+        let has_edge_after = is_last && self.config.kind() == ScanKind::Exclusive;
+        let (before, after) = match self.config.is_reverse() {
+            false => (is_continued, has_edge_after),
+            true => (has_edge_after, is_continued),
+        };
+        part.start + 1 - u64::from(before)..part.end + 1 + u64::from(after)
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        ranges: &ChunkRanges,
+        row_count: u64,
+        parts: &Parts,
+    ) -> Result<()> {
+        let of = |range: BufferRange, rows: Range<u64>| {
+            range.slice(
+                self.first_offset() + rows.start * self.row_size,
+                (rows.end - rows.start) * self.row_size,
+            )
+        };
+        let (edges, is_reverse) = ([0..1, row_count + 1..row_count + 2], self.config.is_reverse());
+        let [first, last] = edges;
+        let (carry, next) = if is_reverse { (last, first) } else { (first, last) };
+        let staged = ranges.staging.slice(0, row_count * self.row_size);
+        recorder.copy(staged, of(ranges.table, 1..row_count + 1));
+        if parts.continued.is_empty() {
+            // Defined contents, which affect no result.
+            recorder.fill(of(ranges.table, carry), 0);
+        } else {
+            recorder.copy(ranges.carry, of(ranges.table, carry));
+        }
+        recorder.fill(of(ranges.table, next), 0);
+        let offsets = ranges.offsets.map(|[staged, offsets]| {
+            let size = 4 * ranges.offset_count;
+            recorder.copy(staged.slice(0, size), offsets.slice(0, size));
+            offsets.slice(0, size).addresses()
+        });
+        recorder.barrier(IN_CHUNK);
+        let mut last_result = 0;
+        let [continued, fresh] = ranges.scratch;
+        for (plan, is_continued, scratch) in [(&self.continued, true, continued), (&self.fresh, false, fresh)]
+        {
+            let part = if is_continued { &parts.continued } else { &parts.fresh };
+            if part.is_empty() {
+                continue;
+            }
+            let rows = self.scanned(parts, is_continued);
+            last_result = if is_reverse { rows.start } else { rows.end - 1 };
+            let [source, result] =
+                [ranges.table, ranges.result].map(|range| of(range, rows.clone()).addresses());
+            let mut buffers = ScanBuffers::new(source, result, scratch);
+            if !is_continued {
+                buffers = buffers.initial(self.initial).segments(offsets.unwrap_or_default());
+            }
+            plan.record(recorder, &buffers, rows.end - rows.start)?;
+        }
+        recorder.barrier(IN_CHUNK);
+        recorder.copy(of(ranges.result, last_result..last_result + 1), ranges.carry);
+        recorder.copy(of(ranges.result, 1..row_count + 1), staged);
+        Ok(())
+    }
+}
+
+/// Rows in a table before and after those of a chunk.
+const EDGES: u64 = 2;
+
+/// The memory of a chunk's work.
+struct ChunkRanges {
+    staging: BufferRange,
+    offsets: Option<[BufferRange; 2]>,
+    offset_count: u64,
+    table: BufferRange,
+    result: BufferRange,
+    carry: BufferRange,
+    /// Of either part, which run at the same time.
+    scratch: [BufferRange; 2],
+}
+
+/// Fills chunks, one after the other.
+struct Filler<'a, I: Iterator> {
+    scan: &'a ChunkedScan,
+    segments: Peekable<I>,
+    /// The segment that was taken last.
+    last_segment: Option<u64>,
+    /// The end of the rows of a reverse scan.
+    row_count: u64,
+    /// The first row that has not been read; of a reverse scan, the first one that has.
+    begin: u64,
+    /// Whether the next row continues after the carry.
+    is_continued: bool,
+}
+
+impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
+    fn new(scan: &'a ChunkedScan, segments: I, row_count: Option<u64>) -> Self {
+        let row_count = row_count.unwrap_or(0);
+        let begin = if scan.config.is_reverse() { row_count } else { 0 };
+        Self {
+            scan,
+            segments: segments.peekable(),
+            last_segment: None,
+            row_count,
+            begin,
+            is_continued: false,
+        }
+    }
+
+    /// Reads the rows of a chunk, and the segments that begin in them. Returns whether there are rows.
+    fn fill(&mut self, chunk: &mut ScanChunk, source: &mut impl Read) -> Result<bool, StreamError> {
+        let (scan, row_size) = (self.scan, self.scan.row_size);
+        let bytes = &mut chunk.staging.mapped()[..(scan.rows * row_size) as usize];
+        let size = read_full(source, bytes).map_err(StreamError::Read)? as u64;
+        if !size.is_multiple_of(row_size) {
+            let error = io::Error::new(io::ErrorKind::UnexpectedEof, "it ends within a row");
+            return Err(StreamError::Read(error));
+        }
+        let rows = size / row_size;
+        if rows == 0 {
+            return Ok(false);
+        }
+        let is_reverse = scan.config.is_reverse();
+        let first = if is_reverse { self.begin.saturating_sub(rows) } else { self.begin };
+        let begins = self.take_segments(first..first + rows)?;
+        chunk.row_count = rows;
+        chunk.parts = match (self.is_continued, is_reverse) {
+            (false, _) => Parts { continued: 0..0, fresh: 0..rows },
+            (true, false) => {
+                let first_begin = begins.first().copied().unwrap_or(rows);
+                Parts { continued: 0..first_begin, fresh: first_begin..rows }
+            }
+            (true, true) => {
+                let last_begin = begins.last().copied().unwrap_or(0);
+                Parts { continued: last_begin..rows, fresh: 0..last_begin }
+            }
+        };
+        self.is_continued = !is_reverse || begins.first() != Some(&0);
+        self.begin = if is_reverse { first } else { first + rows };
+        if let Some([staging, _]) = &mut chunk.offsets {
+            let table_begin = scan.scanned(&chunk.parts, false).start;
+            let fresh = begins.iter().filter(|begin| chunk.parts.fresh.contains(begin));
+            let words: Vec<u32> = fresh.map(|begin| (begin + 1 - table_begin) as u32).collect();
+            staging.mapped()[..4 * words.len()].copy_from_slice(bytemuck::cast_slice(&words));
+            chunk.offset_count = words.len() as u64;
+        }
+        Ok(true)
+    }
+
+    /// The rows at which segments begin, from the first of `rows` on: ascending, without duplicates.
+    fn take_segments(&mut self, rows: Range<u64>) -> Result<Vec<u64>, StreamError> {
+        let is_reverse = self.scan.config.is_reverse();
+        let is_here = |next: &io::Result<u64>| match next {
+            Ok(begin) if is_reverse => *begin >= rows.start,
+            Ok(begin) => *begin < rows.end,
+            Err(_) => true,
+        };
+        let mut begins = Vec::new();
+        while let Some(next) = self.segments.next_if(is_here) {
+            let begin = next.map_err(StreamError::Read)?;
+            let last = self.last_segment.replace(begin);
+            if is_reverse && begin > self.row_count {
+                return Err(StreamError::SegmentBeyond { begin, row_count: self.row_count });
+            }
+            if let Some(last) = last.filter(|&last| if is_reverse { begin > last } else { begin < last }) {
+                return Err(StreamError::SegmentOrder { begin, last });
+            }
+            // One at the end of all rows is empty.
+            if rows.contains(&begin) && begins.last() != Some(&(begin - rows.start)) {
+                begins.push(begin - rows.start);
+            }
+        }
+        if is_reverse {
+            begins.reverse();
+        }
+        Ok(begins)
+    }
+
+    /// Checks that no segment begins beyond the rows.
+    fn end(mut self) -> Result<(), StreamError> {
+        let row_count = if self.scan.config.is_reverse() { self.row_count } else { self.begin };
+        match self.segments.find(|next| !matches!(next, Ok(begin) if *begin == row_count)) {
+            None => Ok(()),
+            Some(Err(error)) => Err(StreamError::Read(error)),
+            Some(Ok(begin)) => Err(StreamError::SegmentBeyond { begin, row_count }),
+        }
+    }
+}
+
+/// A file whose reads and writes go from its end to its start: each is of the bytes before the last one's.
+#[derive(Debug)]
+pub struct Backward<F> {
+    file: F,
+    /// The first byte that has been read or written.
+    position: u64,
+    start: u64,
+}
+
+impl<F: Seek> Backward<F> {
+    /// Reads or writes the bytes from `start` to `end`.
+    pub fn new(file: F, start: u64, end: u64) -> Self {
+        Self { file, position: end, start }
+    }
+
+    /// Moves back by up to `size` bytes, and returns the number.
+    fn back(&mut self, size: usize) -> io::Result<usize> {
+        let size = (size as u64).min(self.position - self.start);
+        self.position -= size;
+        self.file.seek(SeekFrom::Start(self.position))?;
+        Ok(size as usize)
+    }
+}
+
+impl<F: Read + Seek> Read for Backward<F> {
+    /// Reads the last bytes that have not been read, as many as fit, in the order of the file.
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let size = self.back(bytes.len())?;
+        self.file.read_exact(&mut bytes[..size])?;
+        Ok(size)
+    }
+}
+
+impl<F: Write + Seek> Write for Backward<F> {
+    /// Writes all of `bytes` before those of the last write.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.back(bytes.len())? < bytes.len() {
+            return Err(io::Error::new(
+                io::ErrorKind::WriteZero,
+                "there are more bytes than the file has room for",
+            ));
+        }
+        self.file.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,174 @@
+//! Chunks that stream through a device: while the device works on one, the next is filled and the last is drained.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+
+/// A chunk, of which the device may be working on several.
+pub(super) trait Chunk: Send {
+    /// Waits for the device's work on the chunk.
+    fn wait(&mut self) -> crate::Result<()>;
+}
+
+/// The stages of a stream; each runs in a thread of its own, on one chunk after the other in the order of filling.
+pub(super) struct Stages<F, S, D> {
+    /// Fills a chunk on the host; returns whether it has data. After the first that has none, nothing is filled.
+    pub(super) fill: F,
+    /// Starts the device's work on a chunk.
+    pub(super) start: S,
+    /// Takes the result of a chunk that was waited for.
+    pub(super) drain: D,
+}
+
+impl<F, S, D> Stages<F, S, D> {
+    /// Passes `chunks` from stage to stage until no more are filled. Returns the error of the first stage that failed;
+    /// a stage after it may have worked on earlier chunks. The device's work has ended.
+    pub(super) fn run<C, E>(self, chunks: Vec<C>) -> Result<(), E>
+    where
+        C: Chunk,
+        E: From<crate::Error> + Send,
+        F: FnMut(&mut C) -> Result<bool, E> + Send,
+        S: FnMut(&mut C) -> crate::Result<()>,
+        D: FnMut(&mut C) -> Result<(), E> + Send,
+    {
+        let Self { fill, start, drain } = self;
+        let ((free, empty), (filled, full), (done, ended)) = (channel(), channel(), channel());
+        for chunk in chunks {
+            // The receiver lives: it is `empty`.
+            let _ = free.send(chunk);
+        }
+        thread::scope(|scope| {
+            let filling = scope.spawn(move || fill_all(fill, &empty, &filled));
+            let draining = scope.spawn(move || drain_all(drain, &ended, &free));
+            let working = work_on_all(start, &full, &done);
+            // The others end once their channels close.
+            drop((full, done));
+            let [filling, draining] = [filling, draining].map(|thread| match thread.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            filling.and(working.map_err(E::from)).and(draining)
+        })
+    }
+}
+
+/// A stage whose neighbour has failed ends without an error.
+fn fill_all<C, E>(
+    mut fill: impl FnMut(&mut C) -> Result<bool, E>,
+    empty: &Receiver<C>,
+    filled: &Sender<C>,
+) -> Result<(), E> {
+    while let Ok(mut chunk) = empty.recv() {
+        if !fill(&mut chunk)? || filled.send(chunk).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn drain_all<C, E>(
+    mut drain: impl FnMut(&mut C) -> Result<(), E>,
+    ended: &Receiver<C>,
+    free: &Sender<C>,
+) -> Result<(), E> {
+    while let Ok(mut chunk) = ended.recv() {
+        drain(&mut chunk)?;
+        // Nothing is filled any more.
+        let _ = free.send(chunk);
+    }
+    Ok(())
+}
+
+fn work_on_all<C: Chunk>(
+    mut start: impl FnMut(&mut C) -> crate::Result<()>,
+    full: &Receiver<C>,
+    done: &Sender<C>,
+) -> crate::Result<()> {
+    let mut in_flight = VecDeque::new();
+    loop {
+        // A filled chunk is started before an earlier one is waited for, so that the device does not idle.
+        let next = match full.try_recv() {
+            Err(TryRecvError::Empty) if in_flight.is_empty() => full.recv().ok(),
+            received => received.ok(),
+        };
+        match next {
+            Some(mut chunk) => {
+                start(&mut chunk)?;
+                in_flight.push_back(chunk);
+            }
+            None => {
+                let Some(mut oldest) = in_flight.pop_front() else { return Ok(()) };
+                oldest.wait()?;
+                if done.send(oldest).is_err() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    struct Number {
+        value: u64,
+        is_started: bool,
+    }
+
+    impl Chunk for Number {
+        fn wait(&mut self) -> crate::Result<()> {
+            assert!(std::mem::take(&mut self.is_started));
+            if self.value == 77 { Err(Error::NoDevice) } else { Ok(()) }
+        }
+    }
+
+    /// Streams the numbers up to `count` through `chunk_count` chunks, and returns their squares.
+    fn squares(count: u64, chunk_count: usize, failing: Option<&'static str>) -> Result<Vec<u64>, Error> {
+        let error = |stage: &'static str, value: u64| match failing {
+            Some(failing) if failing == stage && value == 5 => Err(Error::Unsupported { reason: stage }),
+            _ => Ok(()),
+        };
+        let (mut next, mut result) = (0..count, Vec::new());
+        let chunks = (0..chunk_count).map(|_| Number { value: 0, is_started: false }).collect();
+        Stages {
+            fill: |chunk: &mut Number| {
+                let Some(value) = next.next() else { return Ok(false) };
+                chunk.value = value;
+                error("fill", value).map(|()| true)
+            },
+            start: |chunk: &mut Number| {
+                chunk.is_started = true;
+                error("start", chunk.value)
+            },
+            drain: |chunk: &mut Number| {
+                result.push(chunk.value * chunk.value);
+                error("drain", chunk.value)
+            },
+        }
+        .run(chunks)?;
+        Ok(result)
+    }
+
+    #[test]
+    fn chunks_keep_their_order() {
+        for count in [0, 1, 2, 50] {
+            for chunk_count in [1, 2, 5] {
+                let expected: Vec<_> = (0..count).map(|value| value * value).collect();
+                assert_eq!(squares(count, chunk_count, None), Ok(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_of_any_stage_ends_all() {
+        for chunk_count in [1, 2, 5] {
+            for stage in ["fill", "start", "drain"] {
+                let ended = squares(1_000, chunk_count, Some(stage));
+                assert_eq!(ended, Err(Error::Unsupported { reason: stage }));
+            }
+            assert_eq!(squares(1_000, chunk_count, None), Err(Error::NoDevice));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Reads a table's elements one after the other, of which there may be more than the memory holds.
+
+use std::io::{self, Cursor, Read};
+
+use super::read::read_full;
+use super::{ElementType, Format, TableError, TableShape, Taken, npy};
+
+/// A table whose header has been read, and whose elements are read as bytes. Its reads fail with a [`TableError`], which
+/// [`TableError::of`] returns, if there are fewer or more bytes than expected.
+#[derive(Debug)]
+pub struct TableReader<R> {
+    reader: io::Chain<Cursor<Vec<u8>>, R>,
+    /// The format of the input, and of the output.
+    pub format: Format,
+    /// The type of every element.
+    pub element: ElementType,
+    /// Rows and columns, where they are known before all elements are read: not of a stream of raw elements.
+    pub shape: Option<TableShape>,
+    /// Bytes before the first element.
+    pub header_size: u64,
+    /// Bytes of all elements, where the shape is known.
+    pub payload_size: Option<u64>,
+    /// Whether the input is a file of known size.
+    is_file: bool,
+    max_count: u64,
+    held: u64,
+    /// Whether the end of the elements has been checked.
+    has_ended: bool,
+}
+
+impl<R: Read> TableReader<R> {
+    /// Reads the header: an `.npy` file if the bytes start with its magic, else raw elements of the type `declared`. For
+    /// an `.npy` file `declared` is optional, and must agree with the header if given. `file_size` is the size in bytes,
+    /// if known: of a regular file, not of a stream.
+    ///
+    /// # Errors
+    /// The first problem found.
+    pub fn new(
+        reader: R,
+        file_size: Option<u64>,
+        declared: Option<ElementType>,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
+        let table = Self::with_raw(reader, file_size, declared, taken)?;
+        match declared {
+            Some(declared) if declared != table.element => {
+                Err(TableError::TypeDisagrees { found: table.element, declared })
+            }
+            _ => Ok(table),
+        }
+    }
+
+    /// As [`Self::new`]; an `.npy` file may be of any of the types that are taken, and `raw` is that of raw elements.
+    ///
+    /// # Errors
+    /// The first problem found.
+    pub fn with_raw(
+        mut reader: R,
+        file_size: Option<u64>,
+        raw: Option<ElementType>,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
+        let mut start = vec![0; npy::MAGIC.len()];
+        let start_size = read_full(&mut reader, &mut start)?;
+        start.truncate(start_size);
+        if start != npy::MAGIC {
+            return Self::raw(reader, start, file_size, raw, taken);
+        }
+        let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
+        check_count(payload_size, element, taken.max_count)?;
+        let needed = header_size + payload_size;
+        match file_size {
+            Some(held) if held < needed => return Err(TableError::Ended { held, needed }),
+            Some(held) if held > needed => return Err(TableError::Extra { needed }),
+            _ => {}
+        }
+        Ok(Self {
+            reader: Cursor::new(Vec::new()).chain(reader),
+            format: Format::Npy,
+            element,
+            shape: Some(shape),
+            header_size,
+            payload_size: Some(payload_size),
+            is_file: file_size.is_some(),
+            max_count: taken.max_count,
+            held: 0,
+            has_ended: false,
+        })
+    }
+
+    fn raw(
+        reader: R,
+        start: Vec<u8>,
+        file_size: Option<u64>,
+        declared: Option<ElementType>,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
+        let element = declared.ok_or(match start.len() {
+            0 => TableError::Empty,
+            _ => TableError::TypeMissing,
+        })?;
+        if !taken.elements.contains(&element) {
+            let taken = taken.elements.to_vec();
+            return Err(TableError::ElementNotTaken { found: element.to_string(), taken });
+        }
+        if let Some(size) = file_size {
+            check_raw(size, element, taken.max_count)?;
+        }
+        let shape = |size: u64| TableShape::Flat { count: (size / element.size() as u64) as usize };
+        Ok(Self {
+            reader: Cursor::new(start).chain(reader),
+            format: Format::Raw,
+            element,
+            shape: file_size.map(shape),
+            header_size: 0,
+            payload_size: file_size,
+            is_file: file_size.is_some(),
+            max_count: taken.max_count,
+            held: 0,
+            has_ended: false,
+        })
+    }
+
+    /// Whether the input is a file of known size.
+    pub fn is_file(&self) -> bool {
+        self.is_file
+    }
+
+    /// The reader of the bytes, of which some of the elements may have been read.
+    pub fn into_inner(self) -> R {
+        self.reader.into_inner().1
+    }
+
+    /// Checks that the elements end where they should.
+    fn end(&mut self) -> Result<(), TableError> {
+        self.has_ended = true;
+        let Some(size) = self.payload_size else {
+            return check_raw(self.held, self.element, self.max_count);
+        };
+        let needed = self.header_size + size;
+        let goes_on = self.held == size && read_full(&mut self.reader, &mut [0])? > 0;
+        match (self.is_file, goes_on) {
+            (true, true) => Err(TableError::Changed),
+            (true, false) if self.held < size => Err(TableError::Changed),
+            (false, true) => Err(TableError::Extra { needed }),
+            (false, false) if self.held < size => {
+                Err(TableError::Ended { held: self.header_size + self.held, needed })
+            }
+            (_, false) => Ok(()),
+        }
+    }
+}
+
+impl<R: Read> Read for TableReader<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let rest = self.payload_size.map_or(u64::MAX, |size| size - self.held);
+        let size = rest.min(bytes.len() as u64) as usize;
+        let read = if self.has_ended { 0 } else { self.reader.read(&mut bytes[..size])? };
+        self.held += read as u64;
+        if read == 0 && !bytes.is_empty() && !self.has_ended {
+            self.end().map_err(io::Error::other)?;
+        }
+        if self.payload_size.is_none() {
+            // A stream may be endless: one element beyond the maximum is enough to refuse it.
+            check_count(self.held, self.element, self.max_count).map_err(io::Error::other)?;
+        }
+        Ok(read)
+    }
+}
+
+pub(super) fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {
+    if size / element.size() as u64 > max { Err(TableError::TooMany { max }) } else { Ok(()) }
+}
+
+/// Checks the size of raw elements.
+fn check_raw(size: u64, element: ElementType, max_count: u64) -> Result<(), TableError> {
+    check_count(size, element, max_count)?;
+    match size % element.size() as u64 {
+        0 => Ok(()),
+        _ => Err(TableError::PartialElement { size, element }),
+    }
+}

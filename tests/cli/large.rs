@@ -1,0 +1,121 @@
+//! Scans of more elements than are in memory at once.
+
+use super::*;
+
+/// Elements of several chunks, of 8 MiB each.
+const COUNT: usize = (5 << 20) + 3;
+
+/// Sums of u32, which wrap, by segments that begin at these rows.
+fn sums(values: &[u32], begins: &[u64], initial: u32) -> Vec<u32> {
+    let mut begins = begins.iter().copied().peekable();
+    let mut sum = initial;
+    let add = |(row, value): (u64, &u32)| {
+        while begins.next_if_eq(&row).is_some() {
+            sum = initial;
+        }
+        sum = sum.wrapping_add(*value);
+        sum
+    };
+    (0..).zip(values).map(add).collect()
+}
+
+#[test]
+fn chunks_continue_each_other() {
+    let folder = Folder::new();
+    let input = random(COUNT);
+    let path = folder.file("in", bytes(&input));
+    let expected = sums(&input, &[], 0);
+    let scan = ["scan", "-", "--type", "u32"];
+    assert!(words(&run_with(&mut subsweep(scan), &bytes(&input)).done()) == expected);
+
+    let chunk = 2 << 20;
+    let begins = [1, chunk - 1, chunk, chunk, 2 * chunk - 7, COUNT as u64 - 1, COUNT as u64];
+    let starts: Vec<u8> = begins.iter().flat_map(|begin| begin.to_le_bytes()).collect();
+    let starts = folder.file("starts.npy", npy("<u8", "(7,)", &starts));
+    let arguments = ["scan", &path, "--type", "u32", "--segments", &starts, "--init", "9"];
+    assert!(words(&run(&mut subsweep(arguments)).done()) == sums(&input, &begins, 9));
+
+    // In reverse, a segment ends where it began.
+    let reversed: Vec<u32> = input.iter().rev().copied().collect();
+    let ends: Vec<u64> = begins.iter().rev().map(|begin| COUNT as u64 - begin).collect();
+    let expected: Vec<u32> = sums(&reversed, &ends, 9).into_iter().rev().collect();
+    let mut reverse = subsweep(arguments);
+    assert!(words(&run(reverse.arg("--reverse")).done()) == expected);
+    let output = folder.argument("out");
+    let mut reverse = subsweep(arguments);
+    assert_eq!(run(reverse.args(["--reverse", "-o", &output])).done(), b"");
+    assert!(words(&folder.read("out")) == expected);
+}
+
+#[test]
+fn sums_of_floats_are_the_same_in_any_memory() {
+    let folder = Folder::new();
+    let input: Vec<u8> =
+        random(COUNT).iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
+    let path = folder.file("in", input);
+    let scan = |memory: &[&str]| {
+        let arguments = ["scan", &path, "--type", "f32", "--exclusive"];
+        run(subsweep(arguments).args(memory)).done()
+    };
+    let expected = scan(&[]);
+    assert!(["30M", "60M", "1GiB"].iter().all(|size| scan(&["--memory", size]) == expected));
+}
+
+#[test]
+fn too_little_memory_and_a_pipe_in_reverse_are_refused() {
+    let folder = Folder::new();
+    let path = folder.file("in", bytes(&random(COUNT)));
+    let output = folder.file("out", "before");
+    let arguments = ["scan", &path, "--type", "u32", "-o", &output, "--memory", "1M"];
+    let ended = run(&mut subsweep(arguments));
+    let needed = "subsweep: --memory 1048576: the scan needs ";
+    let last = ended.stderr.lines().last().unwrap();
+    assert!(ended.code == 2 && last.starts_with(needed) && last.ends_with("; give it more"), "{}", ended.stderr);
+    assert_eq!((folder.read("out"), folder.names()), (b"before".into(), vec!["in".to_owned(), "out".into()]));
+    let unit = ["scan", &path, "--type", "u32", "--memory", "1 potato"];
+    run(&mut subsweep(unit)).refused(2, "it is a number of bytes, such as 1000000, 512M, 1GiB or 1e9");
+    let mut reverse = subsweep(["scan", "-", "--type", "u32", "--reverse"]);
+    let text = "standard input: is a pipe or a device, and --reverse reads from the end; save it to a file first";
+    run_with(without_drivers(&mut reverse), b"1234").refused(2, text);
+}
+
+#[test]
+fn an_input_that_ends_early_leaves_the_output_as_it_was() {
+    let folder = Folder::new();
+    folder.file("out.npy", "before");
+    let output = folder.argument("out.npy");
+    let file = npy("<u4", &format!("({COUNT},)"), &bytes(&random(COUNT - 1)));
+    let ended = run_with(&mut subsweep(["scan", "-", "-o", &output]), &file);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("standard input: ended after "), "{}", ended.stderr);
+    assert_eq!((folder.read("out.npy"), folder.names()), (b"before".into(), vec!["out.npy".to_owned()]));
+}
+
+/// Peak resident memory in bytes.
+#[cfg(target_os = "linux")]
+fn peak(command: &mut Command) -> u64 {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: the child is this function's, and both places are writable.
+    let ended = unsafe { libc::wait4(child.id() as i32, &mut status, 0, usage.as_mut_ptr()) };
+    assert_eq!((ended, status), (child.id() as i32, 0));
+    // Reaped already; this only closes the handles.
+    let _ = child.try_wait();
+    // SAFETY: every bit pattern is a usage.
+    unsafe { usage.assume_init() }.ru_maxrss as u64 * 1024
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_memory_has_a_limit() {
+    let folder = Folder::new();
+    let limit = 50_000_000;
+    let tiny = folder.file("tiny", bytes(&[1, 2]));
+    let large = folder.file("large", bytes(&random(24 << 20)));
+    let output = folder.argument("out");
+    let peak_of = |input: &String| {
+        peak(&mut subsweep(["scan", input, "--type", "u32", "-o", &output, "--memory", "50MB"]))
+    };
+    let (least, peak) = (peak_of(&tiny), peak_of(&large));
+    assert!(peak - least <= limit, "{least} bytes, and {peak} for 96 MiB of elements");
+}

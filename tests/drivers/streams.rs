@@ -1,0 +1,168 @@
+//! Scans in chunks: equal to a scan of the whole.
+
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::headless::{Backward, Gpu, ScanInputs, ScanStream, StreamError};
+use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
+use subsweep::{ElementType, Error};
+
+use super::cases::clean_trial;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial =
+        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("streams: {name}"), run);
+    vec![
+        trial("chunks give the result of a scan of the whole", as_a_whole),
+        trial("sums of floats do not depend on the memory", sums_of_floats),
+        trial("errors of the source, the sink and the segments are returned", refusals),
+    ]
+}
+
+/// Rows of a chunk.
+const ROWS: u64 = 1_000;
+
+/// A stream's inputs.
+struct Inputs<'a> {
+    config: ScanConfig,
+    words: &'a [u32],
+    initial: Option<&'a [u32]>,
+    segments: Option<Vec<u64>>,
+    memory_size: Option<u64>,
+}
+
+fn scan(gpu: &Gpu, inputs: Inputs<'_>) -> Result<Vec<u32>, StreamError> {
+    let Inputs { config, words, initial, segments, memory_size } = inputs;
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    let mut result = vec![0u32; words.len()];
+    let (mut ascending, mut descending) = (segments.clone(), segments);
+    let mut ascending = ascending.iter_mut().flatten().map(|begin| Ok(*begin));
+    let mut descending = descending.iter_mut().flatten().rev().map(|begin| Ok(*begin));
+    let is_segmented = config.segments_by().is_some();
+    let mut stream = ScanStream {
+        initial,
+        row_count: Some(bytes.len() as u64 / config.row_size()),
+        chunk_size: Some(ROWS * config.row_size()),
+        memory_size,
+        ..ScanStream::default()
+    };
+    let end = bytes.len() as u64;
+    let written = Cursor::new(bytemuck::cast_slice_mut(&mut result));
+    if config.is_reverse() {
+        stream.segments = if is_segmented { Some(&mut descending) } else { None };
+        gpu.scan_stream(
+            config,
+            stream,
+            Backward::new(Cursor::new(bytes), 0, end),
+            Backward::new(written, 0, end),
+        )?;
+    } else {
+        stream.segments = if is_segmented { Some(&mut ascending) } else { None };
+        gpu.scan_stream(config, stream, bytes, written)?;
+    }
+    Ok(result)
+}
+
+fn words(count: usize) -> Vec<u32> {
+    (0..count as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 7).collect()
+}
+
+fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
+    use ElementType as E;
+    use ScanKind::{Exclusive, Inclusive};
+    let of = |kind, element| ScanConfig::new(kind, element);
+    let configs = [
+        of(Inclusive, E::U32),
+        of(Exclusive, E::U64).reverse(),
+        of(Exclusive, E::I32).columns(3).segments(SegmentsBy::Offsets),
+        of(Inclusive, E::U32).reverse().segments(SegmentsBy::Offsets),
+        of(Exclusive, E::U32).reverse().segments(SegmentsBy::Offsets).operator(ScanOperator::Max),
+        of(Inclusive, E::I64).columns(2).operator(ScanOperator::Xor).segments(SegmentsBy::Offsets),
+    ];
+    // Segments that begin at the first and the last row of chunks, in none, twice, and at the end of all rows.
+    let sparse = vec![0, 5, ROWS - 1, ROWS, ROWS, 3 * ROWS - 1, 3 * ROWS + 7];
+    let dense: Vec<u64> = (0..4 * ROWS).step_by(7).collect();
+    for config in configs {
+        let row_words = config.row_size() as usize / 4;
+        let initial: Vec<u32> = (0..row_words as u32).map(|word| 11 + word).collect();
+        for rows in [0, 1, ROWS, ROWS + 1, 3 * ROWS, 4 * ROWS - 1].map(|rows| rows as usize) {
+            let words = words(rows * row_words);
+            for (segments, initial) in [(&sparse, None), (&dense, Some(&initial[..]))] {
+                let mut segments: Vec<u64> =
+                    segments.iter().copied().filter(|&begin| begin <= rows as u64).collect();
+                segments.push(rows as u64);
+                let segments = config.segments_by().map(|_| segments);
+                let offsets: Vec<u32> = segments.iter().flatten().map(|&begin| begin as u32).collect();
+                let mut expected = words.clone();
+                gpu.scan_words(config, &mut expected, ScanInputs { initial, segments: &offsets })?;
+                let inputs = Inputs { config, words: &words, initial, segments, memory_size: None };
+                let result = scan(gpu, inputs)?;
+                let wrong = result.iter().zip(&expected).position(|(a, b)| a != b);
+                assert_eq!(wrong, None, "{config:?}, {rows} rows, initial {initial:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sums_of_floats(gpu: &Gpu) -> Result<(), Failed> {
+    let config = ScanConfig::exclusive(ElementType::F32);
+    let values: Vec<f32> = (0..5 * ROWS).map(|i| (i as f32 * 0.7).sin()).collect();
+    let words = bytemuck::cast_slice(&values);
+    let scan = |memory_size| scan(gpu, Inputs { config, words, initial: None, segments: None, memory_size });
+    let expected = scan(None)?;
+    // The exact sum of all but the last, to within the rounding of so many additions.
+    let exact: f64 = values[..values.len() - 1].iter().map(|&value| f64::from(value)).sum();
+    let last = f64::from(f32::from_bits(expected[expected.len() - 1]));
+    assert!((last - exact).abs() < 1e-3, "{last} instead of {exact}");
+    let Err(StreamError::Memory { needed: min, given: 0 }) = scan(Some(0)) else {
+        return Err("no memory is enough".into());
+    };
+    assert!(matches!(scan(Some(min - 1)), Err(StreamError::Memory { .. })));
+    for memory_size in [min, 2 * min, 3 * min] {
+        assert!(scan(Some(memory_size))? == expected, "{memory_size} bytes");
+    }
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("gone"))
+        }
+    }
+    let plain = ScanConfig::inclusive(ElementType::U64);
+    let bytes = vec![1u8; 8 * 5_000];
+    let options = || ScanStream { chunk_size: Some(8 * ROWS), ..ScanStream::default() };
+    let is_read = |ended: Result<(), StreamError>, text: &str| match ended {
+        Err(StreamError::Read(error)) => assert_eq!(error.to_string(), text),
+        ended => panic!("{ended:?}"),
+    };
+    is_read(gpu.scan_stream(plain, options(), Broken, io::sink()), "gone");
+    is_read(gpu.scan_stream(plain, options(), bytes.as_slice().chain(Broken), io::sink()), "gone");
+    is_read(gpu.scan_stream(plain, options(), &bytes[..8 * 1_500 + 3], io::sink()), "it ends within a row");
+    let mut short = [0u8; 8 * 2_500];
+    let ended = gpu.scan_stream(plain, options(), &bytes[..], &mut short[..]);
+    assert!(matches!(ended, Err(StreamError::Write(_))), "{ended:?}");
+    let segmented = plain.segments(SegmentsBy::Offsets);
+    for (begins, text) in [
+        (vec![7, 6], "a segment begins at row 6, and was given after one at 7"),
+        (vec![1_500, 1_400], "a segment begins at row 1400, and was given after one at 1500"),
+        (vec![2_500, 900], "a segment begins at row 900, and was given after one at 2500"),
+        (vec![5_000, 5_001], "a segment begins at row 5001, and there are 5000"),
+    ] {
+        let mut segments = begins.into_iter().map(Ok);
+        let options = ScanStream { segments: Some(&mut segments), ..options() };
+        let ended = gpu.scan_stream(segmented, options, &bytes[..], io::sink());
+        assert_eq!(ended.unwrap_err().to_string(), text);
+    }
+    let mut segments = std::iter::once(Err(io::Error::other("no segments")));
+    let broken = ScanStream { segments: Some(&mut segments), ..options() };
+    is_read(gpu.scan_stream(segmented, broken, &bytes[..], io::sink()), "no segments");
+    let flags = plain.segments(SegmentsBy::Flags);
+    let ended = gpu.scan_stream(flags, options(), &bytes[..], io::sink());
+    assert!(matches!(ended, Err(StreamError::Device(Error::Unsupported { .. }))), "{ended:?}");
+    Ok(())
+}
