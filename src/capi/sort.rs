@@ -90,7 +90,7 @@ pub struct SubsweepSortPlanCreateInfo {
     pub flags: SubsweepSortFlags,
     /// The type of a key.
     pub key_type: SubsweepElementType,
-    /// Keys alone, pairs or argsort.
+    /// Keys alone, pairs, keys with their indices or argsort.
     pub values: SubsweepSortValues,
     /// With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; otherwise 0.
     pub begin_bit: u32,
@@ -119,7 +119,7 @@ pub struct SubsweepSortInfo {
     pub count: SubsweepCount,
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     pub keys: SubsweepAddressRange,
-    /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
+    /// The values, moved with their keys, or the indices that are written; 0 for a sort of keys
     /// alone.
     pub values: SubsweepAddressRange,
     /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the
@@ -169,6 +169,10 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
         SUBSWEEP_SORT_DOUBLE_BUFFER_BIT => config.double_buffer(),
         SUBSWEEP_SORT_OUT_OF_PLACE_BIT => config.out_of_place(),
         DESTROYS_INPUT => config.destroys_input(),
+        SUBSWEEP_SORT_DESTROYS_INPUT_BIT => {
+            let known = "SUBSWEEP_SORT_DESTROYS_INPUT_BIT goes with SUBSWEEP_SORT_OUT_OF_PLACE_BIT";
+            return Err(unknown("SubsweepSortFlags", SUBSWEEP_SORT_DESTROYS_INPUT_BIT, known));
+        }
         value => return Err(unknown("SubsweepSortFlags", value, "a sort has one form of memory")),
     };
     if flags & SUBSWEEP_SORT_DISCARDS_KEYS_BIT != 0 {
@@ -200,10 +204,10 @@ impl Exported for Sort {
 /// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
 /// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, an argsort with large counts, and
-/// discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the
-/// limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an argsort
+/// of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
+/// `algorithm` exceeds the limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -231,9 +235,10 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
     unsafe { create_plan::<Sort, _>(device, info, plan, config) }
 }
 
-/// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
-/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a
-/// sort, 0.
+/// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the
+/// alternate buffers: 1 for a plan with SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Another
+/// count may take another number of passes: one workgroup sorts few keys without any. Otherwise, if `plan` is
+/// null or not of a sort, 0.
 ///
 /// Threads: any, at any time.
 ///
@@ -242,10 +247,10 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
     plan: *const SubsweepPlan,
-    max_count: u64,
+    count: u64,
 ) -> VkBool32 {
     // SAFETY: as the caller promises.
-    value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Sort>()?.is_result_in_alt(max_count).into()))
+    value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Sort>()?.is_result_in_alt(count).into()))
 }
 
 /// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or
@@ -254,19 +259,19 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
 /// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, at least as large
 ///    as the count requires, at multiples of 4 (faster with keys at multiples of 16), disjoint; an indirect
-///    count is 4 bytes at a multiple of 4, disjoint from all ranges that are written. `scratch` as
+///    count is 4 bytes at a multiple of 4, disjoint from them. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
 ///    has completed.
 /// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
 ///    the barriers between them; none before the first or after the last. With
 ///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
 ///    SHADER_READ of `keys`, `values` and count, COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt`
-///    and an argsort's `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
+///    and `values` that become indices, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
 ///    SHADER_WRITE of all ranges, except an argsort's `keys` and an input that is kept. The last accesses to
 ///    `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
 ///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
-///    indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
+/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that a sort of at least one key
+///    writes indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
 ///    maximum is clamped to it. At most subsweep_plan_max_count keys.
 /// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
 ///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. With

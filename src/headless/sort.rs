@@ -69,7 +69,7 @@ impl Gpu {
         Ok(indices)
     }
 
-    /// Sorts `keys` in place, and returns the index that each had. More than 16 MiB are staged in host memory of the same
+    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had. More than 16 MiB are staged in host memory of the same
     /// size: on error `keys` is unchanged.
     ///
     /// # Errors

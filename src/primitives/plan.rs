@@ -257,7 +257,7 @@ impl<P: Primitive> Plan<P> {
     /// | | |
     /// |---|---|
     /// | device | meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute |
-    /// | memory | ranges aligned to 4, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint if one is written, except that a scan may be in place |
+    /// | memory | ranges aligned to 4, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint, except that a scan may be in place |
     /// | scratch | of [`Self::scratch_requirements`], contents undefined, one range for each recording in flight |
     /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
     /// | barriers | the caller's, from and to [`Self::first_access`] and [`Self::last_access`] |

@@ -38,7 +38,7 @@ pub struct SortArgs {
 
     /// Compare only bits B to E - 1 of each key, bit 0 being the lowest, in the unsigned integer that has the key's
     /// order; fewer bits take less time [default: all]
-    #[arg(long, value_name = "B:E", value_parser = parse_bits)]
+    #[arg(long, value_name = "B:E", allow_hyphen_values = true, value_parser = parse_bits)]
     pub bits: Option<Range<u32>>,
 
     /// Move the values in FILE along with the keys: an .npy file, or raw, 4 or 8 bytes for each key
@@ -215,7 +215,7 @@ fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
 fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
     match &args.bits {
         Some(bits) if bits.end > element.bits() => Err(Ended::usage(format!(
-            "--bits {}:{} exceeds the {} bits of a {element}",
+            "--bits {}:{} exceeds the {} bits of a {element}; leave it out to compare all",
             bits.start,
             bits.end,
             element.bits()

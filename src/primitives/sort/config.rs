@@ -433,12 +433,12 @@ impl Buffers<Sort> for SortBuffers {
     fn checked(&self, config: &SortConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
         let indirect = count.checked_indirect("the count")?;
         let count = count.max();
-        if config.value_size() == 0 && self.values.size + self.values_alt.size > 0 {
+        if config.value_size() == 0 && (self.values.size > 0 || self.values_alt.size > 0) {
             return Err(Error::Unsupported {
                 reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
             });
         }
-        if config.form == Form::InPlace && self.keys_alt.size + self.values_alt.size > 0 {
+        if config.form == Form::InPlace && (self.keys_alt.size > 0 || self.values_alt.size > 0) {
             return Err(Error::Unsupported {
                 reason: "the plan takes no alternate buffers; make it with double_buffer or out_of_place",
             });

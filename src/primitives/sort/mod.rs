@@ -201,11 +201,12 @@ impl SortPlan {
         count.saturating_mul(size)
     }
 
-    /// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: only of a
-    /// [double buffer](SortConfig::double_buffer), after an odd number of passes.
-    pub fn is_result_in_alt(&self, max_count: u64) -> bool {
-        let config = self.config();
-        let passes = self.primitive.passes(max_count).filter(|_| !records_nothing(config, max_count));
+    /// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the alternate
+    /// buffers: only of a [double buffer](SortConfig::double_buffer), after an odd number of passes. Another count may take
+    /// another number of passes: one workgroup sorts few keys without any.
+    pub fn is_result_in_alt(&self, count: impl Into<Count>) -> bool {
+        let (config, count) = (self.config(), count.into().max());
+        let passes = self.primitive.passes(count).filter(|_| !records_nothing(config, count));
         config.is_double_buffered() && passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2))
     }
 }

@@ -56,7 +56,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | segments | at most 40 per segment |
+/// | segments | at most 40 per segment, and 192 |
 /// | segments that may exceed a workgroup | alternate buffers as of a [sort](super::Sort); a word per tile and digit with the scratch of their scan |
 /// | indirect counts | 32 |
 ///
