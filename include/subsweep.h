@@ -225,7 +225,7 @@ typedef struct SubsweepSortPlanCreateInfo {
     SubsweepSortFlags flags;
     /// The type of a key.
     SubsweepElementType key_type;
-    /// Keys alone, pairs or argsort.
+    /// Keys alone, pairs, keys with their indices or argsort.
     SubsweepSortValues values;
     /// With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; otherwise 0.
     uint32_t begin_bit;
@@ -246,7 +246,7 @@ typedef struct SubsweepSortInfo {
     struct SubsweepCount count;
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     struct SubsweepAddressRange keys;
-    /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
+    /// The values, moved with their keys, or the indices that are written; 0 for a sort of keys
     /// alone.
     struct SubsweepAddressRange values;
     /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the
@@ -321,7 +321,7 @@ typedef struct SubsweepSegmentedSortInfo {
     struct SubsweepCount segment_count;
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     struct SubsweepAddressRange keys;
-    /// The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
+    /// The values, moved with their keys, or the indices that are written; 0 for a sort of keys alone.
     struct SubsweepAddressRange values;
     /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the
     /// output, as large as `keys`; otherwise 0.
@@ -711,10 +711,10 @@ VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
 /// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
 /// each pass and tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, an argsort with large counts, and
-/// discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the
-/// limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an argsort
+/// of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
+/// `algorithm` exceeds the limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -725,15 +725,16 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepSortPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
 
-/// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
-/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a
-/// sort, 0.
+/// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the
+/// alternate buffers: 1 for a plan with SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Another
+/// count may take another number of passes: one workgroup sorts few keys without any. Otherwise, if `plan` is
+/// null or not of a sort, 0.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
 /// `plan` is null or alive.
-VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, uint64_t max_count);
+VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, uint64_t count);
 
 /// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or
 /// allocated.
@@ -741,19 +742,19 @@ VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, ui
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
 /// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, at least as large
 ///    as the count requires, at multiples of 4 (faster with keys at multiples of 16), disjoint; an indirect
-///    count is 4 bytes at a multiple of 4, disjoint from all ranges that are written. `scratch` as
+///    count is 4 bytes at a multiple of 4, disjoint from them. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
 ///    has completed.
 /// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
 ///    the barriers between them; none before the first or after the last. With
 ///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
 ///    SHADER_READ of `keys`, `values` and count, COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt`
-///    and an argsort's `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
+///    and `values` that become indices, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
 ///    SHADER_WRITE of all ranges, except an argsort's `keys` and an input that is kept. The last accesses to
 ///    `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
 ///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
-///    indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
+/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that a sort of at least one key
+///    writes indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
 ///    maximum is clamped to it. At most subsweep_plan_max_count keys.
 /// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
 ///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. With
@@ -900,12 +901,12 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT.
 /// SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
 ///
-/// Scratch: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a sort
+/// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a workgroup holds, also what a sort
 /// takes.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, and discarded keys of an
-/// argsort or without values; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
-/// or Vulkan's own error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers, and
+/// discarded keys of an argsort or without values; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -922,26 +923,28 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
 /// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, at
 ///    least as large as the counts require, at multiples of 4, disjoint; indirect counts are 4 bytes at a
-///    multiple of 4, disjoint from all ranges that are written. `scratch` as
+///    multiple of 4, disjoint from them. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
 ///    has completed.
 /// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
 ///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels.
 ///    The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts,
-///    COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt` and an argsort's `values`, and TRANSFER /
+///    COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt` and `values` that become indices, and TRANSFER /
 ///    TRANSFER_WRITE of `scratch`. The last accesses to `scratch` are COMPUTE_SHADER and DRAW_INDIRECT /
 ///    INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER / SHADER_WRITE of the other ranges, except those that
 ///    are only read: `segments`, an argsort's `keys`, and an input that is kept. Leaves a compute pipeline
 ///    and push constants bound, and changes no other state.
-/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an
-///    argsort writes the indices, and a sort out of place its output. An indirect count of 0 moves nothing,
+/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that a sort of
+///    at least one key in a segment writes indices, and a sort out of place its output. An indirect count of 0 moves nothing,
 ///    and one above its maximum is clamped to it. A segment that begins at or beyond the count is empty. If
 ///    offsets are not ascending, any segment may be left unsorted, and keys in overlapping segments may be
 ///    lost, duplicated or mixed; no other memory is accessed.
 /// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in
 ///    `keys_alt` and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
 ///    the first of all keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of
-///    the result are undefined. The sort is stable: keys equal in the bit range keep their order. Keys and values outside of all segments are unchanged, and the output there.
+///    the result are undefined. The sort is stable: keys equal in the bit range keep their order. Keys and
+///    values outside of all segments are unchanged, unless they are discarded or of an input that is
+///    destroyed; so is the output there.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,

@@ -13,6 +13,7 @@ mod scan;
 mod scan_stream;
 mod segmented_sort;
 mod sort;
+mod sort_stream;
 mod stages;
 mod submission_budget;
 mod submit;
@@ -28,6 +29,7 @@ pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
+pub use sort_stream::SortStream;
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};

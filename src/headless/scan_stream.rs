@@ -30,7 +30,7 @@ const CHUNK_SIZE: u64 = 8 << 20;
 const MAX_CHUNKS: u64 = 4;
 
 /// Orders a chunk's copies and scans.
-const IN_CHUNK: Barrier = Barrier {
+pub(super) const IN_CHUNK: Barrier = Barrier {
     name: "in a chunk",
     source: Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE),
     destination: Access::COMPUTE.and(Access::TRANSFER),
@@ -65,6 +65,9 @@ pub enum StreamError {
     /// The sink.
     #[error("the sink cannot be written ({0})")]
     Write(io::Error),
+    /// A temporary file.
+    #[error("no temporary file can be written or read ({0})")]
+    Temporary(io::Error),
     /// A limit of the memory below the least that is needed.
     #[error("chunks need {needed} bytes of memory, and {given} are allowed")]
     Memory {

@@ -66,6 +66,11 @@ impl<R: Read> TableReader<R> {
         if start != npy::MAGIC {
             return Self::raw(reader, start, file_size, raw, taken);
         }
+        Self::npy(reader, file_size, taken)
+    }
+
+    /// Reads the header after the magic.
+    fn npy(mut reader: R, file_size: Option<u64>, taken: &Taken) -> Result<Self, TableError> {
         let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
         check_count(payload_size, element, taken.max_count)?;
         let needed = header_size + payload_size;
@@ -86,6 +91,25 @@ impl<R: Read> TableReader<R> {
             held: 0,
             has_ended: false,
         })
+    }
+
+    /// Reads the header of values, one for each of `count` keys: an `.npy` file of one dimension, or raw values whose size
+    /// follows from `file_size`. Raw values are u32 or u64, whatever their type.
+    ///
+    /// # Errors
+    /// The first problem found.
+    pub fn values(mut reader: R, file_size: u64, count: u64) -> Result<Self, TableError> {
+        let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+        let mut start = vec![0; npy::MAGIC.len()];
+        let start_size = read_full(&mut reader, &mut start)?;
+        start.truncate(start_size);
+        if start != npy::MAGIC {
+            let element = raw_values(file_size, count)?;
+            return Self::raw(reader, start, Some(file_size), Some(element), &taken);
+        }
+        let table = Self::npy(reader, Some(file_size), &taken)?;
+        let value_count = table.shape.map_or(0, TableShape::rows) as u64;
+        if value_count == count { Ok(table) } else { Err(TableError::ValueCount { value_count, count }) }
     }
 
     fn raw(
@@ -166,6 +190,13 @@ impl<R: Read> Read for TableReader<R> {
         }
         Ok(read)
     }
+}
+
+/// The type of raw values of `size` bytes, one for each of `count` keys.
+fn raw_values(size: u64, count: u64) -> Result<ElementType, TableError> {
+    let is_size_of = |element: &ElementType| count.checked_mul(element.size() as u64) == Some(size);
+    let found = [ElementType::U32, ElementType::U64].into_iter().find(is_size_of);
+    found.ok_or(TableError::ValueSize { size, goes_on: false, count })
 }
 
 pub(super) fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {

@@ -1,4 +1,4 @@
-//! Scans of more elements than are in memory at once.
+//! Scans and sorts of more elements than are in memory at once.
 
 use super::*;
 
@@ -109,13 +109,69 @@ fn peak(command: &mut Command) -> u64 {
 #[cfg(target_os = "linux")]
 fn the_memory_has_a_limit() {
     let folder = Folder::new();
-    let limit = 50_000_000;
+    let limit = 64 << 20;
     let tiny = folder.file("tiny", bytes(&[1, 2]));
     let large = folder.file("large", bytes(&random(24 << 20)));
     let output = folder.argument("out");
-    let peak_of = |input: &String| {
-        peak(&mut subsweep(["scan", input, "--type", "u32", "-o", &output, "--memory", "50MB"]))
+    for command in ["scan", "sort"] {
+        let peak_of = |input: &String| {
+            peak(&mut subsweep([command, input, "--type", "u32", "-o", &output, "--memory", "64MiB"]))
+        };
+        let (least, peak) = (peak_of(&tiny), peak_of(&large));
+        assert!(peak - least <= limit, "{command}: {least} bytes, and {peak} for 96 MiB of elements");
+    }
+}
+
+/// Keys of several chunks of a sort in the least memory.
+const KEY_COUNT: usize = 2_000_003;
+
+#[test]
+fn runs_are_merged() {
+    let folder = Folder::new();
+    // Many equal keys.
+    let keys: Vec<u32> = random(KEY_COUNT).iter().map(|word| word >> 16).collect();
+    let input = bytes(&keys);
+    let path = folder.file("keys", &input);
+    let mut order: Vec<u32> = (0..KEY_COUNT as u32).collect();
+    order.sort_by_key(|&index| keys[index as usize]);
+    let sorted: Vec<u32> = order.iter().map(|&index| keys[index as usize]).collect();
+    let memory = ["--type", "u32", "--memory", "40MiB"];
+    assert!(words(&run(subsweep(["sort", &path]).args(memory)).done()) == sorted);
+    assert!(words(&run_with(subsweep(["sort", "-"]).args(memory), &input).done()) == sorted);
+    // How many indices a pipe has is known at its end.
+    assert!(words(&run_with(subsweep(["sort", "-", "--argsort"]).args(memory), &input).done()) == order);
+
+    let values: Vec<u8> = (0..KEY_COUNT as u64).flat_map(u64::to_le_bytes).collect();
+    let (values, output) = (folder.file("values", values), folder.argument("out"));
+    let runs = folder.0.path().join("runs");
+    std::fs::create_dir(&runs).unwrap();
+    let arguments = ["sort", "-", "--values", &values, "--values-output", &output, "--temp-dir"];
+    let stdout = run_with(subsweep(arguments).arg(&runs).args(memory), &input).done();
+    assert!(words(&stdout) == sorted);
+    let expected: Vec<u8> = order.iter().flat_map(|&index| u64::from(index).to_le_bytes()).collect();
+    assert!(folder.read("out") == expected);
+    assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 0);
+}
+
+#[test]
+fn sorts_without_memory_or_room_for_runs_are_refused() {
+    let folder = Folder::new();
+    let path = folder.file("in", bytes(&random(KEY_COUNT)));
+    let output = folder.file("out", "before");
+    let sort = ["sort", &path, "--type", "u32", "-o", &output];
+    let last_line = |options: &[&str]| {
+        let ended = run(subsweep(sort).args(options));
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        ended.stderr.lines().last().unwrap().to_owned()
     };
-    let (least, peak) = (peak_of(&tiny), peak_of(&large));
-    assert!(peak - least <= limit, "{least} bytes, and {peak} for 96 MiB of elements");
+    let line = last_line(&["--memory", "1M"]);
+    assert_eq!(line, "subsweep: --memory 1048576: the sort needs 41943040 bytes at least; give it more");
+    let line = last_line(&["--memory", "40MiB", "--temp-dir", "/nowhere"]);
+    assert!(line.starts_with("subsweep: /nowhere: no temporary file can be written ("), "{line}");
+    assert!(line.ends_with("; free some space, or name another folder with --temp-dir"), "{line}");
+    let segments = folder.file("segments", bytes(&[0]));
+    let mut command = subsweep(sort);
+    command.args(["--segments", &segments, "--memory", "1G"]);
+    run(without_drivers(&mut command)).refused(2, "segments may be of any length and are sorted in memory");
+    assert_eq!((folder.read("out"), folder.names()), (b"before".into(), ["in", "out", "segments"].map(str::to_owned).into()));
 }

@@ -103,7 +103,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
             // SAFETY: the memory lives until `submit` has waited.
             unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, recorded)) }?;
             let (input, output) = memory.read(gpu)?;
-            let is_in_input = form.is_result_in_input() && !plan.is_result_in_alt(count.into());
+            let is_in_input = form.is_result_in_input() && !plan.is_result_in_alt(u64::from(count));
             let (result, other) = if is_in_input { (input, output) } else { (output, input) };
             let mut expected = memory.input();
             memory.sort(&mut expected, 0..count as usize, &bits);

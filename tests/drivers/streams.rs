@@ -1,11 +1,12 @@
-//! Scans in chunks: equal to a scan of the whole.
+//! Scans and sorts in chunks: equal to those of the whole.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::headless::{Backward, Gpu, ScanInputs, ScanStream, StreamError};
+use subsweep::headless::{Backward, Gpu, ScanInputs, ScanStream, SortStream, StreamError};
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error};
 
 use super::cases::clean_trial;
@@ -17,6 +18,8 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("chunks give the result of a scan of the whole", as_a_whole),
         trial("sums of floats do not depend on the memory", sums_of_floats),
         trial("errors of the source, the sink and the segments are returned", refusals),
+        trial("runs are merged in the order of a stable sort", sorts),
+        trial("errors of a sort's sources, sinks and temporary files are returned", refusals_of_sorts),
     ]
 }
 
@@ -164,5 +167,114 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let flags = plain.segments(SegmentsBy::Flags);
     let ended = gpu.scan_stream(flags, options(), &bytes[..], io::sink());
     assert!(matches!(ended, Err(StreamError::Device(Error::Unsupported { .. }))), "{ended:?}");
+    Ok(())
+}
+
+/// Keys of a chunk of a sort. There are more runs than are merged at a time.
+const CHUNK_COUNT: u64 = 100;
+const KEY_COUNT: usize = 7_003;
+
+/// Sorts by chunks, and returns keys and values.
+fn sort(
+    gpu: &Gpu,
+    config: SortConfig,
+    keys: &[u8],
+    mut values: Option<&[u8]>,
+    count: Option<u64>,
+) -> Result<[Vec<u8>; 2], StreamError> {
+    let mut sorted = [Vec::new(), Vec::new()];
+    let [sorted_keys, sorted_values] = &mut sorted;
+    let mut keys = keys;
+    let stream = SortStream {
+        keys: &mut keys,
+        values: values.as_mut().map(|values| values as _),
+        sorted_keys: Some(sorted_keys),
+        sorted_values: Some(sorted_values),
+        count,
+        memory_size: None,
+        chunk_size: Some(CHUNK_COUNT * config.key_size()),
+        temporary: &mut tempfile::tempfile,
+    };
+    gpu.sort_stream(config, stream)?;
+    Ok(sorted)
+}
+
+fn sorts(gpu: &Gpu) -> Result<(), Failed> {
+    let words = words(2 * KEY_COUNT);
+    // Many equal keys, of both signs.
+    let u32_keys: Vec<u32> = words[..KEY_COUNT].iter().map(|word| (word >> 16) << 23 | word & 3).collect();
+    let f64_keys: Vec<f64> = u32_keys.iter().map(|&key| f64::from(key as i32) / 3.0).collect();
+    let values: &[u8] = bytemuck::cast_slice(&words);
+    let order = |is_before: &dyn Fn(usize, usize) -> std::cmp::Ordering| {
+        let mut order: Vec<usize> = (0..KEY_COUNT).collect();
+        order.sort_by(|&a, &b| is_before(a, b));
+        order
+    };
+    let permuted = |bytes: &[u8], size: usize, order: &[usize]| {
+        order.iter().flat_map(|&index| &bytes[index * size..][..size]).copied().collect::<Vec<u8>>()
+    };
+    let by_u32 = order(&|a, b| u32_keys[a].cmp(&u32_keys[b]));
+    let by_bits = order(&|a, b| (u32_keys[b] as u8 >> 1).cmp(&(u32_keys[a] as u8 >> 1)));
+    let by_f64 = order(&|a, b| f64_keys[b].total_cmp(&f64_keys[a]));
+    let (keys, wide_keys): (&[u8], &[u8]) =
+        (bytemuck::cast_slice(&u32_keys), bytemuck::cast_slice(&f64_keys));
+    for count in [None, Some(KEY_COUNT as u64)] {
+        let [sorted, none] = sort(gpu, SortConfig::keys(ElementType::U32), keys, None, count)?;
+        assert!(sorted == permuted(keys, 4, &by_u32) && none.is_empty());
+        let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8).bits(1..8).descending();
+        let [sorted, moved] = sort(gpu, pairs, keys, Some(values), count)?;
+        assert!(sorted == permuted(keys, 4, &by_bits) && moved == permuted(values, 8, &by_bits));
+        let argsort = SortConfig::argsort(ElementType::F64).descending();
+        let [sorted, indices] = sort(gpu, argsort, wide_keys, None, count)?;
+        let expected: Vec<u8> = by_f64.iter().flat_map(|&index| (index as u32).to_le_bytes()).collect();
+        assert!(sorted == permuted(wide_keys, 8, &by_f64) && indices == expected);
+    }
+    // A single chunk, and none.
+    for count in [0, 1, CHUNK_COUNT as usize] {
+        let mut expected = u32_keys[..count].to_vec();
+        expected.sort_unstable();
+        let [sorted, _] =
+            sort(gpu, SortConfig::keys(ElementType::U32), &keys[..4 * count], None, Some(count as u64))?;
+        assert!(sorted == bytemuck::cast_slice::<u32, u8>(&expected), "{count} keys");
+    }
+    Ok(())
+}
+
+fn refusals_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
+    let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B4);
+    let bytes = vec![7u8; 4 * 1_000];
+    for (keys, values, text) in [
+        (&bytes[..4 * 550 + 1], &bytes[..], "it ends within a key"),
+        (&bytes[..], &bytes[..4 * 750], "there are fewer values than keys"),
+        (&bytes[..4 * 500], &bytes[..], "there are more values than keys"),
+    ] {
+        match sort(gpu, pairs, keys, Some(values), None) {
+            Err(StreamError::Read(error)) => assert_eq!(error.to_string(), text),
+            ended => panic!("{ended:?}"),
+        }
+    }
+    let ended = |sink: &mut (dyn io::Write + Send), is_room: bool| {
+        let config = SortConfig::keys(ElementType::U32);
+        let stream = SortStream {
+            keys: &mut &bytes[..],
+            values: None,
+            sorted_keys: Some(sink),
+            sorted_values: None,
+            count: None,
+            memory_size: None,
+            chunk_size: Some(400),
+            temporary: &mut || {
+                if is_room { tempfile::tempfile() } else { Err(io::ErrorKind::StorageFull.into()) }
+            },
+        };
+        gpu.sort_stream(config, stream)
+    };
+    assert!(matches!(ended(&mut &mut [0u8; 100][..], true), Err(StreamError::Write(_))));
+    assert!(matches!(ended(&mut io::sink(), false), Err(StreamError::Temporary(_))));
+    assert!(matches!(ended(&mut io::sink(), true), Ok(1_000)));
+    let single = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities(), &pairs);
+    let many = vec![0u8; 4 << 17];
+    let ended = sort(gpu, SortConfig::keys(ElementType::U32).policy(single), &many, None, None);
+    assert!(matches!(ended, Err(StreamError::Device(Error::TooManyElements { .. }))), "{ended:?}");
     Ok(())
 }

@@ -151,6 +151,11 @@ pub struct MemoryLimit {
 }
 
 impl MemoryLimit {
+    /// Whether the option is given.
+    pub fn is_given(&self) -> bool {
+        self.size.is_some()
+    }
+
     /// The limit in bytes, if it is known.
     pub fn size(&self) -> Option<u64> {
         self.size.or_else(|| memory::available().map(|available| available / 4 * 3))

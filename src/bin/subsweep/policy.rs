@@ -133,15 +133,6 @@ fn asked_seed(seed: PolicyName) -> &'static str {
     }
 }
 
-/// The option, if one is given, whose sort does not support 2^32 keys.
-pub fn without_large_counts(common: &Common) -> Option<String> {
-    match common.algorithm {
-        Some(Algorithm::Sort(SortAlgorithm::Onesweep)) => None,
-        Some(algorithm) => Some(format!("--algorithm {}", algorithm.name())),
-        None => common.seed().map(|seed| format!("--policy {}", seed.name())),
-    }
-}
-
 /// The policy of a sort, and the reason of the choice.
 pub fn of_sort(common: &Common, capabilities: &Capabilities, config: &SortConfig) -> Choice<SortPolicy> {
     let asked = match common.algorithm {

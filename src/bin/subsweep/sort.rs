@@ -2,22 +2,24 @@
 
 use std::ffi::OsString;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::harness::{PlanConfig, PolicyName};
+use subsweep::headless::{SortStream, StreamError};
 use subsweep::sort::{
     SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
 };
-use subsweep::table::{Table, TableError, TableShape, Taken};
+use subsweep::table::{self, Table, TableError, TableReader, TableShape, Taken};
 
-use crate::args::{Common, Files};
+use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
-use crate::files::input::InputProblem;
-use crate::files::{self, Destination, Output, Source};
+use crate::files::input::{InputError, InputProblem};
+use crate::files::{self, BegunOutput, Destination, Output, Source};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
 use crate::{device, segments};
@@ -49,7 +51,7 @@ pub struct SortArgs {
     #[arg(long, value_name = "FILE")]
     pub values_output: Option<OsString>,
 
-    /// Write the permutation instead of the keys, as u32: a[result] is sorted
+    /// Write the permutation instead of the keys, as u32, and from 2^32 keys on as u64: a[result] is sorted
     #[arg(long)]
     pub argsort: bool,
 
@@ -57,6 +59,14 @@ pub struct SortArgs {
     /// segment are not moved. With --argsort the result holds indices into the whole array
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
+
+    /// Write what the memory does not hold to temporary files in DIR, as many bytes as keys and values; they are gone
+    /// however the command ends [default: beside the output, and for a stream TMPDIR]
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
 }
 
 /// Source and destination of the values.
@@ -76,19 +86,138 @@ impl Run for SortArgs {
         if let Some(element) = self.files.element {
             check_bits(self, element)?;
         }
-        let mut keys = read_keys(&source, self, common)?;
+        match segments_source {
+            Some(segments) => self.run_in_segments(common, &source, &destination, values, &segments),
+            None => self.run_in_chunks(common, &source, &destination, values),
+        }
+    }
+}
+
+impl SortArgs {
+    /// Sorts files of any size.
+    fn run_in_chunks(
+        &self,
+        common: &Common,
+        source: &Source,
+        destination: &Destination,
+        values: Option<Values>,
+    ) -> Result<()> {
+        const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+        let mut opened = files::open_table(source, false, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let (element, format) = (opened.table.element, opened.table.format);
+        check_bits(self, element)?;
+        let sources: Vec<_> =
+            std::iter::once(source).chain(values.as_ref().map(|values| &values.source)).collect();
+        let output = Output::prepare(destination, "-o", &sources)?;
+        let values_output = values
+            .as_ref()
+            .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
+            .transpose()?;
+        let folder = self.folder_of_runs(&output);
+        // The size of raw values follows from both numbers, so that neither is left open.
+        if values.is_some() && opened.table.shape.is_none() {
+            opened = opened.spooled(source, &folder)?;
+        }
+        let count = opened.table.shape.map(|shape| shape.rows() as u64);
+        let values_table = match (&values, count) {
+            (Some(values), Some(count)) => Some(files::open_values(&values.source, count, &folder)?),
+            _ => None,
+        };
+        let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
+        let payload_size = opened.table.payload_size;
+        let (values_element, values_format) = values_table
+            .as_ref()
+            .map_or((element, format), |opened| (opened.table.element, opened.table.format));
+        let mut keys_reader = opened.forward(source)?;
+
+        let gpu = device::open(common)?;
+        let config = match common.is_plain() {
+            true => config,
+            false => config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy),
+        };
+        let progress = Progress::of_bytes(format_args!("sorting {source}"), payload_size);
+        let shape = count.map(|count| TableShape::Flat { count: count as usize });
+        let header_of =
+            |format, element| shape.map_or(Vec::new(), |shape| table::header(format, element, shape));
+        let mut temporary = || tempfile::tempfile_in(&folder);
+        let mut stream = SortStream {
+            keys: &mut progress.reads(&mut keys_reader),
+            values: None,
+            sorted_keys: None,
+            sorted_values: None,
+            count,
+            memory_size: self.memory.size(),
+            chunk_size: None,
+            temporary: &mut temporary,
+        };
+        match (values, values_output, values_table) {
+            (Some(values), Some(values_output), Some(values_table)) => {
+                let mut values_reader = values_table.forward(&values.source)?;
+                let [mut keys_output, mut values_output] = files::begin_both(output, values_output)?;
+                keys_output.write_header(&header_of(format, element))?;
+                values_output.write_header(&header_of(values_format, values_element))?;
+                let mut keys_sink = progress.writes(&mut keys_output);
+                stream.values = Some(&mut values_reader);
+                stream.sorted_keys = Some(&mut keys_sink);
+                stream.sorted_values = Some(&mut values_output);
+                let sorted = gpu.sort_stream(config, stream);
+                drop(keys_sink);
+                match sorted {
+                    Ok(_) => Ok(files::finish_both([keys_output, values_output])?),
+                    Err(error) => Err(ended(common, error, source, &keys_output, &folder)),
+                }
+            }
+            _ => {
+                let mut output = output.begin()?;
+                let element = match (self.argsort, count) {
+                    (false, _) => element,
+                    (true, Some(count)) if count > 1 << 32 => ElementType::U64,
+                    (true, _) => ElementType::U32,
+                };
+                output.write_header(&header_of(format, element))?;
+                let mut sink = progress.writes(&mut output);
+                if self.argsort {
+                    stream.sorted_values = Some(&mut sink);
+                } else {
+                    stream.sorted_keys = Some(&mut sink);
+                }
+                let sorted = gpu.sort_stream(config, stream);
+                drop(sink);
+                match sorted {
+                    Ok(_) => Ok(output.finish()?),
+                    Err(error) => Err(ended(common, error, source, &output, &folder)),
+                }
+            }
+        }
+    }
+
+    /// The folder of temporary files.
+    fn folder_of_runs(&self, output: &Output) -> PathBuf {
+        let beside = || output.folder().map_or_else(std::env::temp_dir, Path::to_owned);
+        self.temp_dir.clone().unwrap_or_else(beside)
+    }
+
+    /// Sorts each segment by itself, in memory.
+    fn run_in_segments(
+        &self,
+        common: &Common,
+        source: &Source,
+        destination: &Destination,
+        values: Option<Values>,
+        segments_source: &Source,
+    ) -> Result<()> {
+        let mut keys = read_keys(source, self)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();
         let mut values_table =
             values.as_ref().map(|values| files::read_values(&values.source, count as u64)).transpose()?;
-        let segments = segments_source
-            .as_ref()
-            .map(|source| segments::read(source, "sort", count, "keys"))
-            .transpose()?;
-        let config = config(self, &keys, values_table.as_ref())?;
+        let segments = segments::read(segments_source, "sort", count, "keys")?;
+        let config = config(self, keys.element, values_table.as_ref().map(|table| table.element))?;
         let values_source = values.as_ref().map(|values| &values.source);
-        let sources: Vec<_> = std::iter::once(&source).chain(values_source).chain(&segments_source).collect();
-        let output = Output::prepare(&destination, "-o", &sources)?;
+        let sources: Vec<_> = [source, segments_source].into_iter().chain(values_source).collect();
+        let output = Output::prepare(destination, "-o", &sources)?;
         let values_output = values
             .as_ref()
             .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
@@ -99,15 +228,7 @@ impl Run for SortArgs {
         {
             let _spinner = Progress::of_one(format_args!("sorting {count} keys"));
             let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
-            let sort = match &segments {
-                Some(segments) => gpu.prepare_segmented_sort(config, &mut keys.words, values, segments)?,
-                None => {
-                    let config = config.large_counts_for(count as u64);
-                    let config = config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy);
-                    gpu.prepare_sort(config, &mut keys.words, values)
-                        .map_err(|error| too_many(common, error))?
-                }
-            };
+            let sort = gpu.prepare_segmented_sort(config, &mut keys.words, values, &segments)?;
             device::check_memory(&gpu, sort.device_size(), "the keys and their scratch")?;
             sort.run()?;
         }
@@ -125,19 +246,36 @@ impl Run for SortArgs {
     }
 }
 
-/// Reads the keys; some options limit their count to 32 bits.
-fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table> {
-    // Indices of an argsort and segment offsets have 32 bits, as have the offsets of all algorithms but Onesweep.
-    let narrow = match (args.argsort, &args.segments) {
-        (true, _) => Some("--argsort".to_owned()),
-        (_, Some(_)) => Some("--segments".to_owned()),
-        _ => policy::without_large_counts(common),
-    };
-    let max_count = if narrow.is_some() { SortPlan::MAX_COUNT } else { u64::MAX };
-    let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-    files::read(source, args.files.element, &taken).map_err(|error| match (&error.problem, narrow) {
-        (InputProblem::Table(TableError::TooMany { max }), Some(option)) => Ended::usage(format!(
-            "{source}: {option} takes up to {max} keys, and there are more; leave it out, or split them"
+/// The error of a stream, with the name of the file that is at fault.
+fn ended(
+    common: &Common,
+    error: StreamError,
+    source: &Source,
+    output: &BegunOutput,
+    folder: &Path,
+) -> anyhow::Error {
+    match error {
+        StreamError::Device(error) => too_many(common, error),
+        StreamError::Read(error) => InputError::of(source, error),
+        StreamError::Write(error) => output.error(error).into(),
+        StreamError::Temporary(error) => Ended::usage(format!(
+            "{}: no temporary file can be written ({error}); free some space, or name another folder with --temp-dir",
+            folder.display()
+        ))
+        .into(),
+        StreamError::Memory { needed, given } => {
+            Ended::usage(format!("--memory {given}: the sort needs {needed} bytes at least; give it more")).into()
+        }
+        error => error.into(),
+    }
+}
+
+/// Reads the keys of a segmented sort, whose offsets have 32 bits.
+fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
+    let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
+    files::read(source, args.files.element, &taken).map_err(|error| match &error.problem {
+        InputProblem::Table(TableError::TooMany { max }) => Ended::usage(format!(
+            "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
         ))
         .into(),
         _ => error.into(),
@@ -184,6 +322,11 @@ fn check_segments(
     values: Option<&Values>,
 ) -> Result<Option<Source>, Ended> {
     let Some(segments) = args.segments.clone().map(Source::from) else { return Ok(None) };
+    if args.memory.is_given() || args.temp_dir.is_some() {
+        return Err(Ended::usage(
+            "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
+        ));
+    }
     if let Some(algorithm) = common.algorithm {
         return Err(Ended::usage(format!(
             "each segment is sorted by what suits its length; leave out one of --segments and --algorithm {}",
@@ -224,11 +367,11 @@ fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
     }
 }
 
-fn config(args: &SortArgs, keys: &Table, values: Option<&Table>) -> Result<SortConfig> {
+fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -> Result<SortConfig> {
     let config = match values {
-        Some(values) => SortConfig::pairs(keys.element, ValueSize::new(values.element.size())?),
-        None if args.argsort => SortConfig::argsort(keys.element),
-        None => SortConfig::keys(keys.element),
+        Some(values) => SortConfig::pairs(keys, ValueSize::new(values.size())?),
+        None if args.argsort => SortConfig::argsort(keys),
+        None => SortConfig::keys(keys),
     };
     let config = if args.descending { config.descending() } else { config };
     Ok(match &args.bits {

@@ -74,6 +74,11 @@ impl Progress {
         self.0.wrap_read(reader)
     }
 
+    /// Counts the bytes that are written to `writer`, from the first on, in place of those that were read.
+    pub fn writes<W: Write>(&self, writer: W) -> impl Write + use<'_, W> {
+        Written { writer, bar: &self.0, has_begun: false }
+    }
+
     /// Redraws the bar periodically, for long steps.
     pub fn ticking(self) -> Self {
         self.0.enable_steady_tick(Duration::from_millis(100));
@@ -100,6 +105,30 @@ impl Progress {
     /// Hides the bar while `write` writes to the terminal.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)
+    }
+}
+
+/// A writer whose bytes a bar counts.
+struct Written<'a, W> {
+    writer: W,
+    bar: &'a ProgressBar,
+    has_begun: bool,
+}
+
+impl<W: Write> Write for Written<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.has_begun {
+            self.bar.reset();
+            self.bar.set_message("writing");
+            self.has_begun = true;
+        }
+        let size = self.writer.write(bytes)?;
+        self.bar.inc(size as u64);
+        Ok(size)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 

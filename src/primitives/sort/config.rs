@@ -232,6 +232,25 @@ impl SortConfig {
         self.key
     }
 
+    /// Whether the order is descending.
+    pub const fn is_descending(&self) -> bool {
+        self.is_descending
+    }
+
+    /// The bits that are compared.
+    pub const fn bit_range(&self) -> std::ops::Range<u32> {
+        self.begin_bit..self.end_bit
+    }
+
+    /// The same sort in place that keeps its keys: of keys with indices for an argsort.
+    pub(crate) const fn with_keys(mut self) -> Self {
+        if matches!(self.values, Values::Indices) {
+            self.values = Values::Indexed;
+        }
+        (self.form, self.discards_keys, self.has_large_counts) = (Form::InPlace, false, false);
+        self
+    }
+
     /// Size of a key, bytes.
     pub const fn key_size(&self) -> u64 {
         self.key.size() as u64

@@ -1,7 +1,7 @@
 //! Input of tables and reports: a file, a pipe or standard input.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, StdinLock};
+use std::io::{self, Read, Seek, StdinLock, Write};
 use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
@@ -42,7 +42,21 @@ impl OpenTable {
             let read = (&mut self.table).take(READ_AHEAD).read_to_end(&mut start);
             read.map_err(|error| InputError::reading(source, error))?;
         }
-        Ok(io::Cursor::new(start).chain(self.table))
+        let reader = io::Cursor::new(start).chain(self.table);
+        Ok(Named { reader, source: source.clone() })
+    }
+
+    /// Raw elements in a temporary file in `folder`, so that their number is known.
+    ///
+    /// # Errors
+    /// The table cannot be read, or the file not written.
+    pub fn spooled(mut self, source: &Source, folder: &Path) -> anyhow::Result<Self> {
+        let element = self.table.element;
+        let (file, size) = spool(&mut self.table, source, folder)?;
+        let taken = Taken { elements: &[element], max_dimensions: 1, max_count: u64::MAX };
+        let table = TableReader::new(file, Some(size), Some(element), &taken)
+            .map_err(|problem| InputError { input: source.to_string(), problem: problem.into() })?;
+        Ok(Self { table, position: 0 })
     }
 
     /// The elements from the last to the first, of a table whose size was needed.
@@ -55,6 +69,21 @@ impl OpenTable {
 
 /// Bytes of a stream that are read before a device is opened, so that a short input that is no table costs none.
 const READ_AHEAD: u64 = 1 << 20;
+
+/// A reader whose errors name their source.
+struct Named<R> {
+    reader: R,
+    source: Source,
+}
+
+impl<R: Read> Read for Named<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ => io::Error::other(InputError::reading(&self.source, error)),
+        })
+    }
+}
 
 /// Opens `source` as a table, by `open` of [`TableReader`]. With `needs_size` it must be a file, and can be read from its
 /// end.
@@ -78,6 +107,53 @@ pub fn open_table(
         Ok(OpenTable { table: open_reader(file, size)?, position })
     });
     table.map_err(|problem| InputError { input: source.to_string(), problem })
+}
+
+/// Opens the values of `count` keys, by [`TableReader::values`]. A stream is copied to a temporary file in `folder`, so that
+/// its size is known.
+///
+/// # Errors
+/// The values cannot be read, or are not one for each key.
+pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result<OpenTable> {
+    let named = |problem| InputError { input: source.to_string(), problem };
+    let (file, size) = match source {
+        Source::Stdin if streams::is_stdin_closed() => return Err(named(InputProblem::Closed).into()),
+        Source::Stdin => (streams::stdin().map_err(|error| named(InputProblem::Read(error)))?, None),
+        Source::File(path) => open(path).map_err(named)?,
+    };
+    let (file, size) = match size {
+        Some(size) => (file, size),
+        None => spool(file, source, folder)?,
+    };
+    let table = TableReader::values(file, size, count).map_err(|problem| named(problem.into()))?;
+    Ok(OpenTable { table, position: 0 })
+}
+
+/// Copies what is left of a reader to a temporary file, and returns it with its size.
+fn spool(mut reader: impl Read, source: &Source, folder: &Path) -> anyhow::Result<(File, u64)> {
+    let _spinner = Progress::of_one(format_args!("reading {source}"));
+    let no_room = |error: io::Error| {
+        Ended::usage(format!(
+            "{}: no temporary file can be written ({error}); free some space, or name another folder with --temp-dir",
+            folder.display()
+        ))
+    };
+    let mut file = tempfile::tempfile_in(folder).map_err(no_room)?;
+    let mut bytes = vec![0; 1 << 20];
+    let mut size = 0;
+    loop {
+        match reader.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(read) => {
+                file.write_all(&bytes[..read]).map_err(no_room)?;
+                size += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(InputError::of(source, error)),
+        }
+    }
+    file.rewind().map_err(no_room)?;
+    Ok((file, size))
 }
 
 fn read_by(

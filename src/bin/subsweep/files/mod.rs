@@ -24,8 +24,10 @@ pub mod memory {
     }
 }
 
-pub use input::{Compared, open_table, read, read_bytes, read_compared, read_row_numbers, read_values};
-pub use output::{Output, commit_both};
+pub use input::{
+    Compared, open_table, open_values, read, read_bytes, read_compared, read_row_numbers, read_values,
+};
+pub use output::{BegunOutput, Output, begin_both, commit_both, finish_both};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -95,7 +95,7 @@ impl Output {
             }
             Target::Regular(regular) => Sink::Temporary(self.named(regular.temporary())?),
         };
-        Ok(BegunOutput { output: self, sink })
+        Ok(BegunOutput { output: self, sink, is_one_of_two: false, is_closed: false })
     }
 
     fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
@@ -117,6 +117,9 @@ impl Output {
 pub struct BegunOutput {
     output: Output,
     sink: Sink,
+    /// Whether a closed pipe takes all further bytes, because another output is not to end with it.
+    is_one_of_two: bool,
+    is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -141,24 +144,94 @@ impl BegunOutput {
     }
 
     /// Ends writing, and renames the file to its final path.
-    pub fn finish(self) -> Result<(), OutputError> {
-        let Self { output, sink } = self;
-        output.named(match (sink, &output.target) {
-            (Sink::Temporary(temporary), Target::Regular(regular)) => {
-                sync(temporary.file.as_file()).and_then(|()| regular.rename(temporary))
-            }
-            (Sink::Stdout(mut stdout), _) => stdout.flush().map_err(OutputProblem::writing),
-            (Sink::Special(_) | Sink::Temporary(_), _) => Ok(()),
-        })
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        self.complete()?;
+        self.rename()
     }
+
+    /// Completes the file, or the stream, and does not rename it.
+    fn complete(&mut self) -> Result<(), OutputError> {
+        let completed = match &mut self.sink {
+            Sink::Temporary(temporary) => sync(temporary.file.as_file()),
+            Sink::Stdout(_) | Sink::Special(_) if self.is_closed => Err(OutputProblem::BrokenPipe),
+            Sink::Stdout(stdout) => stdout.flush().map_err(OutputProblem::writing),
+            Sink::Special(_) => Ok(()),
+        };
+        self.output.named(completed)
+    }
+
+    fn rename(self) -> Result<(), OutputError> {
+        let Self { output, sink, .. } = self;
+        match (sink, &output.target) {
+            (Sink::Temporary(temporary), Target::Regular(regular)) => output.named(regular.rename(temporary)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the bytes before the elements.
+    pub fn write_header(&mut self, header: &[u8]) -> Result<(), OutputError> {
+        self.write_all(header).map_err(|error| self.error(error))
+    }
+
+    fn write_table(&mut self, table: &Table) -> Result<(), OutputError> {
+        self.write_header(&table.header())?;
+        self.write_all(table.payload()).map_err(|error| self.error(error))
+    }
+}
+
+/// Begins two outputs; a pipe that its reader closes does not end the other.
+pub fn begin_both(first: Output, second: Output) -> Result<[BegunOutput; 2], OutputError> {
+    let mut begun = [first.begin()?, second.begin()?];
+    begun.iter_mut().for_each(|output| output.is_one_of_two = true);
+    Ok(begun)
+}
+
+/// Finishes two outputs. Both files are complete before the first is renamed.
+pub fn finish_both(mut outputs: [BegunOutput; 2]) -> Result<(), OutputError> {
+    let mut ended = Ok(());
+    for output in &mut outputs {
+        match output.complete() {
+            Ok(()) => {}
+            Err(error) if matches!(error.problem, OutputProblem::BrokenPipe) => ended = Err(error),
+            Err(error) => return Err(error),
+        }
+    }
+    for output in outputs {
+        output.rename()?;
+    }
+    ended
+}
+
+/// Writes two tables. A stream cannot be taken back, so it is written after the temporary files.
+pub fn commit_both(first: (Output, &Table), second: (Output, &Table)) -> Result<(), OutputError> {
+    let tables = [first.1, second.1];
+    let mut begun = begin_both(first.0, second.0)?;
+    for is_stream in [false, true] {
+        for (output, table) in begun.iter_mut().zip(tables) {
+            if output.file().is_none() == is_stream {
+                output.write_table(table)?;
+            }
+        }
+    }
+    finish_both(begun)
 }
 
 impl Write for BegunOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.sink {
+        if self.is_closed {
+            return Ok(bytes.len());
+        }
+        let written = match &mut self.sink {
             Sink::Stdout(stdout) => stdout.write(bytes),
             Sink::Special(file) => file.write(bytes),
             Sink::Temporary(temporary) => temporary.file.write(bytes),
+        };
+        match written {
+            Err(error) if self.is_one_of_two && error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(bytes.len())
+            }
+            written => written,
         }
     }
 
@@ -167,6 +240,16 @@ impl Write for BegunOutput {
             Sink::Stdout(stdout) => stdout.flush(),
             Sink::Special(file) => file.flush(),
             Sink::Temporary(temporary) => temporary.file.flush(),
+        }
+    }
+}
+
+impl Output {
+    /// The folder of the file, if it is one.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.target {
+            Target::Regular(regular) => Some(folder_of(&regular.path)),
+            Target::Stdout | Target::Special(_) => None,
         }
     }
 }
@@ -197,34 +280,6 @@ impl Destination {
         }
         Some(fs::canonicalize(folder_of(&path)).ok()?.join(path.file_name()?))
     }
-}
-
-/// Writes two tables. Both temporary files are complete before the first is renamed.
-pub fn commit_both(first: (Output, &Table), second: (Output, &Table)) -> Result<(), OutputError> {
-    let outputs = [first, second];
-    let mut finished = Vec::new();
-    for (output, table) in &outputs {
-        if let Target::Regular(regular) = &output.target {
-            let temporary = output.named(regular.finish(&[&table.header(), table.payload()]))?;
-            finished.push((output, regular, temporary));
-        }
-    }
-    // A stream cannot be taken back, so it is written after the temporary files.
-    let mut ended = Ok(());
-    for (output, table) in &outputs {
-        if !matches!(output.target, Target::Regular(_)) {
-            ended = output.commit_pieces(&[&table.header(), table.payload()]);
-            match &ended {
-                // A closed pipe must not prevent the other output.
-                Ok(()) | Err(OutputError { problem: OutputProblem::BrokenPipe, .. }) => {}
-                Err(_) => return ended,
-            }
-        }
-    }
-    for (output, regular, temporary) in finished {
-        output.named(regular.rename(temporary))?;
-    }
-    ended
 }
 
 /// Writes text to standard output.

@@ -1,0 +1,399 @@
+//! Sort of more keys than the memory holds: chunks are sorted on the device and kept as runs, which are merged on the host.
+//!
+//! ```text
+//!   keys, values ─► chunk ─► sort ─► run ─┐
+//!   keys, values ─► chunk ─► sort ─► run ─┼─► merge of up to 64 ─► keys, values
+//!   …                                     ┘
+//! ```
+//!
+//! Reading, sorting and writing of chunks overlap. A single chunk is no run: it goes to the sinks at once.
+
+mod merge;
+mod order;
+mod runs;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::thread;
+
+use bytemuck::Pod;
+
+use super::scan_stream::{IN_CHUNK, StreamError};
+use super::stages::{Chunk, Stages};
+use super::{Gpu, GpuBuffer, scratch_range};
+use crate::error::Result;
+use crate::reading::read_full;
+use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use merge::{Blocks, MergeError, Nothing, merge};
+use order::{KeyBits, KeyOrder};
+use runs::Run;
+
+/// Runs that are merged at a time.
+const FAN_IN: usize = 64;
+/// Chunks in memory: one is filled, one is sorted, and one is drained.
+const CHUNKS: u64 = 3;
+/// Memory besides chunks and blocks: the staging buffer, what allocators keep, and the samples of runs.
+const FIXED_SIZE: u64 = 24 << 20;
+/// The least memory, bytes.
+const MIN_MEMORY: u64 = FIXED_SIZE + (16 << 20);
+/// Most bytes of the keys of a chunk: a sort is one submission.
+const MAX_CHUNK_SIZE: u64 = 1 << 30;
+/// Most keys of a block of a merge, and the copies of a block that its thread has.
+const MAX_BLOCK: u64 = 1 << 20;
+const BLOCK_COPIES: u64 = 6;
+
+/// Inputs and options of [`Gpu::sort_stream`].
+pub struct SortStream<'a> {
+    /// The keys.
+    pub keys: &'a mut (dyn Read + Send),
+    /// Their values, of pairs.
+    pub values: Option<&'a mut (dyn Read + Send)>,
+    /// Receives the sorted keys; `None` for those of an argsort.
+    pub sorted_keys: Option<&'a mut (dyn Write + Send)>,
+    /// Receives the values, or the indices: of u32, or from more than 2^32 keys on of u64.
+    pub sorted_values: Option<&'a mut (dyn Write + Send)>,
+    /// Number of keys, if known: for few keys the memory is smaller.
+    pub count: Option<u64>,
+    /// Limit of the memory on host and device together, bytes; at least 40 MiB.
+    pub memory_size: Option<u64>,
+    /// Most bytes of the keys in a chunk; by default as many as fit.
+    pub chunk_size: Option<u64>,
+    /// Makes an empty temporary file, which is removed when it is closed. Runs take as many bytes as keys and values.
+    pub temporary: &'a mut (dyn FnMut() -> io::Result<File> + Send),
+}
+
+/// A sort in chunks: its plan, and the sizes of its memory.
+struct ChunkedSort {
+    config: SortConfig,
+    plan: Arc<SortPlan>,
+    /// Bytes of a key, and of a value on the device.
+    sizes: [u64; 2],
+    /// Keys of a whole chunk.
+    capacity: u64,
+    /// Chunks that are needed.
+    chunk_count: u64,
+}
+
+struct SortChunk {
+    /// Keys and values, on the host and on the device.
+    staging: [GpuBuffer; 2],
+    buffers: [GpuBuffer; 2],
+    count: u64,
+    /// Whether it has all keys.
+    is_only: bool,
+}
+
+impl Chunk for SortChunk {
+    fn wait(&mut self) -> Result<()> {
+        // `Gpu::submit` has waited.
+        Ok(())
+    }
+}
+
+impl Gpu {
+    /// Sorts keys, and permutes their values likewise, from sources to sinks; there may be more than host and device hold.
+    /// The form of the configuration has no effect. Returns the number of keys.
+    ///
+    /// Chunks as large as the memory allows are sorted on the device. If one is not enough, they are written to a temporary
+    /// file and merged, up to 64 at a time, on all cores of the host.
+    ///
+    /// # Errors
+    /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
+    /// after the keys; [`StreamError::Write`]; [`StreamError::Temporary`]; [`StreamError::Memory`]; those of
+    /// [`Gpu::sort_words`]. The sinks may have a part of the result then.
+    pub fn sort_stream(&self, config: SortConfig, stream: SortStream<'_>) -> Result<u64, StreamError> {
+        match config.key_size() {
+            4 => self.sort_stream_of::<u32>(config, stream),
+            _ => self.sort_stream_of::<u64>(config, stream),
+        }
+    }
+
+    fn sort_stream_of<K: KeyBits>(
+        &self,
+        config: SortConfig,
+        stream: SortStream<'_>,
+    ) -> Result<u64, StreamError> {
+        let SortStream {
+            keys,
+            mut values,
+            mut sorted_keys,
+            mut sorted_values,
+            count,
+            memory_size,
+            chunk_size,
+            temporary,
+        } = stream;
+        let given = memory_size.unwrap_or(u64::MAX);
+        if given < MIN_MEMORY {
+            return Err(StreamError::Memory { needed: MIN_MEMORY, given });
+        }
+        let memory_size = given - FIXED_SIZE;
+        let max_size = chunk_size.unwrap_or(MAX_CHUNK_SIZE).min(MAX_CHUNK_SIZE);
+        let sort = ChunkedSort::new(self, config, count, memory_size, max_size)?;
+        if sort.plan.max_count() < SortPlan::MAX_COUNT {
+            sort.plan.check_count(count.unwrap_or(0))?;
+        }
+        let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
+        let has_indices = config.begins_as_indices();
+        // Where the count is not known, indices in runs are wide.
+        let is_wide = count.is_none_or(|count| count > 1 << 32);
+        let value_size = if has_indices { if is_wide { 8 } else { 4 } } else { config.value_size() };
+        let sizes = [sort.sizes[0], value_size];
+
+        let scratch = self.allocate_scratch(sort.plan.scratch_requirements(sort.capacity).size)?;
+        let (mut read, mut drained, mut runs) = (0, 0, Vec::<Run>::new());
+        let mut file = None;
+        Stages {
+            fill: |chunk: &mut SortChunk| {
+                let filled = sort.fill(chunk, keys, &mut values)?;
+                chunk.is_only = read == 0 && (chunk.count < sort.capacity || count == Some(chunk.count));
+                read += chunk.count;
+                // More keys than the algorithm takes are no chunks of it.
+                if sort.plan.max_count() < SortPlan::MAX_COUNT {
+                    sort.plan.check_count(read)?;
+                }
+                Ok(filled)
+            },
+            start: |chunk: &mut SortChunk| sort.sort(self, chunk, &scratch),
+            drain: |chunk: &mut SortChunk| {
+                let (count, base) = (chunk.count as usize, drained);
+                drained += chunk.count;
+                let [key_bytes, value_bytes] = chunk.staging.each_mut().map(GpuBuffer::mapped);
+                let key_bytes = &key_bytes[..count * size_of::<K>()];
+                let value_bytes = &value_bytes[..count * sort.sizes[1] as usize];
+                if chunk.is_only {
+                    let written = write_to(&mut sorted_keys, key_bytes);
+                    return written
+                        .and_then(|()| write_to(&mut sorted_values, value_bytes))
+                        .map_err(StreamError::Write);
+                }
+                if file.is_none() {
+                    file = Some(Arc::new(temporary().map_err(StreamError::Temporary)?));
+                }
+                let file = file.as_ref().expect("it was just made");
+                let start = runs.last().map_or(0, Run::end);
+                let mut run = Run::new(file, start, count as u64, sizes);
+                let keys: &[K] = bytemuck::cast_slice(key_bytes);
+                let written = run.write_keys(0, keys, &order).and_then(|()| match has_indices {
+                    true => run.write_indices(bytemuck::cast_slice(value_bytes), base),
+                    false => run.write_values(0, value_bytes),
+                });
+                runs.push(run);
+                written.map_err(StreamError::Temporary)
+            },
+        }
+        .run(sort.chunks(self)?)?;
+        drop(scratch);
+        if runs.is_empty() {
+            return Ok(read);
+        }
+        let merging =
+            Merging { order, sizes, memory_size, is_narrowed: has_indices && is_wide && read <= 1 << 32 };
+        let ended = match value_size {
+            0 => merging.run::<K, Nothing>(runs, sorted_keys, sorted_values, temporary),
+            4 => merging.run::<K, u32>(runs, sorted_keys, sorted_values, temporary),
+            _ => merging.run::<K, u64>(runs, sorted_keys, sorted_values, temporary),
+        };
+        ended.map(|()| read)
+    }
+}
+
+impl ChunkedSort {
+    fn new(
+        gpu: &Gpu,
+        config: SortConfig,
+        count: Option<u64>,
+        memory_size: u64,
+        max_size: u64,
+    ) -> Result<Self> {
+        let config = config.with_keys();
+        let sizes = [config.key_size(), config.value_size()];
+        let plan = gpu.plan(config)?;
+        // A chunk is on the host and on the device; all share the scratch, which is at most a little more than a chunk.
+        let item_size = sizes[0] + sizes[1];
+        let fits = |capacity: u64, chunks: u64| {
+            let scratch = plan.scratch_requirements(capacity).size;
+            (2 * chunks * item_size)
+                .checked_mul(capacity)
+                .and_then(|size| size.checked_add(scratch))
+                .is_some_and(|size| size <= memory_size)
+        };
+        let capabilities = gpu.capabilities();
+        let max_size = max_size.min(capabilities.max_allocation_size).min(capabilities.largest_heap_size / 8);
+        let max = plan.max_count().min(max_size / sizes[0].max(sizes[1])).max(1);
+        if let Some(count) = count.filter(|&count| count <= max && fits(count, 1)) {
+            return Ok(Self { config, plan, sizes, capacity: count.max(1), chunk_count: 1 });
+        }
+        let (mut least, mut most) = (1, max);
+        while least < most {
+            let middle = least + (most - least).div_ceil(2);
+            if fits(middle, CHUNKS) { least = middle } else { most = middle - 1 }
+        }
+        Ok(Self { config, plan, sizes, capacity: least, chunk_count: CHUNKS })
+    }
+
+    fn chunks(&self, gpu: &Gpu) -> Result<Vec<SortChunk>> {
+        let chunk = |_| {
+            let sizes = self.sizes.map(|size| size * self.capacity);
+            let [keys, values] = sizes.map(|size| gpu.memory.allocate_staging(size));
+            let [device_keys, device_values] = sizes.map(|size| gpu.allocate(size));
+            Ok(SortChunk {
+                staging: [keys?, values?],
+                buffers: [device_keys?, device_values?],
+                count: 0,
+                is_only: false,
+            })
+        };
+        (0..self.chunk_count).map(chunk).collect()
+    }
+
+    /// Reads keys, and as many values. Returns whether there are any.
+    fn fill(
+        &self,
+        chunk: &mut SortChunk,
+        mut keys: &mut (dyn Read + Send),
+        values: &mut Option<&mut (dyn Read + Send)>,
+    ) -> Result<bool, StreamError> {
+        let [key_size, value_size] = self.sizes;
+        let [key_bytes, value_bytes] = chunk.staging.each_mut().map(GpuBuffer::mapped);
+        let early = |what| StreamError::Read(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+        let size = read_full(&mut keys, &mut key_bytes[..(self.capacity * key_size) as usize]);
+        let size = size.map_err(StreamError::Read)? as u64;
+        if !size.is_multiple_of(key_size) {
+            return Err(early("it ends within a key"));
+        }
+        chunk.count = size / key_size;
+        if let Some(values) = values {
+            let needed = (chunk.count * value_size) as usize;
+            if read_full(values, &mut value_bytes[..needed]).map_err(StreamError::Read)? < needed {
+                return Err(early("there are fewer values than keys"));
+            }
+            if chunk.count == 0 && read_full(values, &mut [0]).map_err(StreamError::Read)? > 0 {
+                return Err(early("there are more values than keys"));
+            }
+        }
+        Ok(chunk.count > 0)
+    }
+
+    fn sort(&self, gpu: &Gpu, chunk: &SortChunk, scratch: &Option<GpuBuffer>) -> Result<()> {
+        let sized = |buffers: &[GpuBuffer; 2]| {
+            let ranges = [buffers[0].range(), buffers[1].range()];
+            [ranges[0].slice(0, self.sizes[0] * chunk.count), ranges[1].slice(0, self.sizes[1] * chunk.count)]
+        };
+        let (staged, on_device) = (sized(&chunk.staging), sized(&chunk.buffers));
+        let buffers = SortBuffers::new(on_device[0].addresses(), scratch_range(scratch))
+            .values(on_device[1].addresses());
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        unsafe {
+            gpu.submit(|recorder| {
+                recorder.copy(staged[0], on_device[0]);
+                if !self.config.begins_as_indices() {
+                    recorder.copy(staged[1], on_device[1]);
+                }
+                recorder.barrier(IN_CHUNK);
+                self.plan.record(recorder, &buffers, chunk.count)?;
+                recorder.barrier(IN_CHUNK);
+                recorder.copy(on_device[0], staged[0]);
+                recorder.copy(on_device[1], staged[1]);
+                Ok(())
+            })
+        }?;
+        Ok(())
+    }
+}
+
+/// A merge of runs.
+struct Merging {
+    order: KeyOrder,
+    sizes: [u64; 2],
+    memory_size: u64,
+    /// Whether indices of u64 become u32.
+    is_narrowed: bool,
+}
+
+impl Merging {
+    fn run<'a, K: KeyBits, V: Pod + Send + Sync>(
+        &self,
+        mut runs: Vec<Run>,
+        sorted_keys: Option<&'a mut (dyn Write + Send)>,
+        sorted_values: Option<&'a mut (dyn Write + Send)>,
+        temporary: &mut (dyn FnMut() -> io::Result<File> + Send),
+    ) -> Result<(), StreamError> {
+        while runs.len() > FAN_IN {
+            // The file of these runs is freed once they are merged.
+            let file = Arc::new(temporary().map_err(StreamError::Temporary)?);
+            let mut merged = Vec::<Run>::new();
+            for group in runs.chunks(FAN_IN) {
+                let count = group.iter().map(Run::count).sum();
+                let start = merged.last().map_or(0, Run::end);
+                let mut run = RunSink { run: Run::new(&file, start, count, self.sizes), order: &self.order };
+                self.merge::<K, V>(group, &mut run, StreamError::Temporary)?;
+                merged.push(run.run);
+            }
+            runs = merged;
+        }
+        let is_narrowed = self.is_narrowed;
+        let mut sink = FinalSink { sorted_keys, sorted_values, is_narrowed };
+        self.merge::<K, V>(&runs, &mut sink, StreamError::Write)
+    }
+
+    fn merge<K: KeyBits, V: Pod + Send + Sync>(
+        &self,
+        runs: &[Run],
+        sink: &mut impl Blocks<K, V>,
+        of_sink: fn(io::Error) -> StreamError,
+    ) -> Result<(), StreamError> {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let size = BLOCK_COPIES * (self.sizes[0] + self.sizes[1]).next_multiple_of(8);
+        let block_count = (self.memory_size / (threads as u64 * size)).min(MAX_BLOCK);
+        merge(runs, &self.order, block_count, threads, sink).map_err(|error| match error {
+            MergeError::Read(error) => StreamError::Temporary(error),
+            MergeError::Write(error) => of_sink(error),
+        })
+    }
+}
+
+/// Writes a merged run.
+struct RunSink<'a> {
+    run: Run,
+    order: &'a KeyOrder,
+}
+
+impl<K: KeyBits, V: Pod> Blocks<K, V> for RunSink<'_> {
+    fn write(&mut self, first: u64, keys: &[K], values: &[V]) -> io::Result<()> {
+        self.run.write_keys(first, keys, self.order)?;
+        self.run.write_values(first, bytes_of(values))
+    }
+}
+
+/// Writes the result.
+struct FinalSink<'a> {
+    sorted_keys: Option<&'a mut (dyn Write + Send)>,
+    sorted_values: Option<&'a mut (dyn Write + Send)>,
+    is_narrowed: bool,
+}
+
+impl<K: KeyBits, V: Pod> Blocks<K, V> for FinalSink<'_> {
+    fn write(&mut self, _: u64, keys: &[K], values: &[V]) -> io::Result<()> {
+        write_to(&mut self.sorted_keys, bytemuck::cast_slice(keys))?;
+        if self.is_narrowed {
+            let wide: &[u64] = bytemuck::cast_slice(bytes_of(values));
+            let narrow: Vec<u32> = wide.iter().map(|&index| index as u32).collect();
+            return write_to(&mut self.sorted_values, bytemuck::cast_slice(&narrow));
+        }
+        write_to(&mut self.sorted_values, bytes_of(values))
+    }
+}
+
+/// The bytes of values; none of [`Nothing`].
+fn bytes_of<V: Pod>(values: &[V]) -> &[u8] {
+    if size_of::<V>() == 0 { &[] } else { bytemuck::cast_slice(values) }
+}
+
+fn write_to(sink: &mut Option<&mut (dyn Write + Send)>, bytes: &[u8]) -> io::Result<()> {
+    match sink {
+        Some(sink) => sink.write_all(bytes),
+        None => Ok(()),
+    }
+}

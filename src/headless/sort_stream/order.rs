@@ -1,0 +1,77 @@
+//! The order of keys on the host, as `glsl/sort/key.glsl` has it on the device.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+
+use crate::ElementType;
+
+/// The bits of a key, as an unsigned number.
+pub(super) trait KeyBits: Pod + Send + Sync {
+    fn bits(self) -> u64;
+}
+
+impl KeyBits for u32 {
+    fn bits(self) -> u64 {
+        self.into()
+    }
+}
+
+impl KeyBits for u64 {
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+/// The order of keys: an unsigned number that compares as the key does, in the bits that are compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyOrder {
+    /// All bits of a key, and its highest bit.
+    all: u64,
+    sign: u64,
+    /// What a key that is not negative, and one that is, is changed by.
+    flips: [u64; 2],
+    begin: u32,
+    mask: u64,
+}
+
+impl KeyOrder {
+    pub(super) fn new(element: ElementType, is_descending: bool, bits: Range<u32>) -> Self {
+        let all = u64::MAX >> (64 - element.bits());
+        let sign = 1 << (element.bits() - 1);
+        let flips = match element {
+            ElementType::U32 | ElementType::U64 => [0, 0],
+            ElementType::I32 | ElementType::I64 => [sign, sign],
+            ElementType::F32 | ElementType::F64 => [sign, all],
+        };
+        let flips = if is_descending { flips.map(|flip| flip ^ all) } else { flips };
+        let mask = if bits.is_empty() { 0 } else { u64::MAX >> (64 - bits.len()) };
+        Self { all, sign, flips, begin: bits.start.min(63), mask }
+    }
+
+    pub(super) fn of(&self, key: impl KeyBits) -> u64 {
+        let key = key.bits();
+        let flip = self.flips[usize::from(key & self.sign != 0)];
+        ((key ^ flip) & self.all) >> self.begin & self.mask
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_compare_as_keys_do() {
+        let floats = [-f64::NAN, f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-300, 1.0, f64::INFINITY, f64::NAN];
+        let order = KeyOrder::new(ElementType::F64, false, 0..64);
+        assert!(floats.map(|value| order.of(value.to_bits())).is_sorted_by(|a, b| a < b));
+        let order = KeyOrder::new(ElementType::F64, true, 0..64);
+        assert!(floats.map(|value| order.of(value.to_bits())).is_sorted_by(|a, b| a > b));
+        let order = KeyOrder::new(ElementType::I32, false, 0..32);
+        assert!([i32::MIN, -1, 0, i32::MAX].map(|value| order.of(value as u32)).is_sorted_by(|a, b| a < b));
+        let order = KeyOrder::new(ElementType::U32, false, 8..16);
+        assert_eq!([0xab_12cd_u32, 0xff].map(|key| order.of(key)), [0x12, 0]);
+        let order = KeyOrder::new(ElementType::U32, true, 0..0);
+        assert_eq!([1u32, 2].map(|key| order.of(key)), [0, 0]);
+    }
+}
