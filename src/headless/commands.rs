@@ -135,8 +135,7 @@ impl Drop for Commands {
     }
 }
 
-/// Records between the barriers that order a submission after earlier ones and before the host. The traces see a
-/// recording that begins and ends.
+/// Records between the barriers that order a submission after earlier ones and before the host.
 ///
 /// # Safety
 /// Those of [`Recorder::new`], for `commands` in the recording state.
@@ -148,9 +147,7 @@ pub(super) unsafe fn record_whole(
     // SAFETY: as the caller promises.
     let mut recorder = unsafe { Recorder::new(device, commands) };
     recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
-    recorder.begin();
     record(&mut recorder)?;
-    recorder.end();
     recorder.barrier(BEFORE_THE_HOST);
     Ok(())
 }

@@ -30,7 +30,7 @@ const CHUNK_SIZE: u64 = 8 << 20;
 const MAX_CHUNKS: u64 = 4;
 
 /// Orders a chunk's copies and scans.
-pub(super) const IN_CHUNK: Barrier = Barrier {
+const IN_CHUNK: Barrier = Barrier {
     name: "in a chunk",
     source: Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE),
     destination: Access::COMPUTE.and(Access::TRANSFER),
@@ -329,6 +329,8 @@ impl ChunkedScan {
             offsets.slice(0, size).addresses()
         });
         recorder.barrier(IN_CHUNK);
+        // The traces see the plans alone: the barriers of some order the copies as well.
+        recorder.begin();
         let mut last_result = 0;
         let [continued, fresh] = ranges.scratch;
         for (plan, is_continued, scratch) in [(&self.continued, true, continued), (&self.fresh, false, fresh)]
@@ -347,6 +349,7 @@ impl ChunkedScan {
             }
             plan.record(recorder, &buffers, rows.end - rows.start)?;
         }
+        recorder.end();
         recorder.barrier(IN_CHUNK);
         recorder.copy(of(ranges.result, last_result..last_result + 1), ranges.carry);
         recorder.copy(of(ranges.result, 1..row_count + 1), staged);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::reader::TableReader;
+use super::reader::{Expected, TableReader};
 use super::{ElementType, Format, Table, TableShape, Taken, npy};
 
 /// The source of a table's bytes.
@@ -48,11 +48,8 @@ impl Table {
         let start_size = read_full(&mut reader, &mut start)?;
         if start == npy::MAGIC {
             let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-            let table = TableReader::new(start.chain(reader), file_size, None, &taken)?;
-            let value_count = table.shape.map_or(0, TableShape::rows) as u64;
-            if value_count != count {
-                return Err(TableError::ValueCount { value_count, count });
-            }
+            let expected = Expected { element: None, count: Some(count) };
+            let table = TableReader::npy(reader, file_size, expected, &taken)?;
             read_all(table, file_size, memory_size)
         } else {
             let reader = start[..start_size].chain(reader);

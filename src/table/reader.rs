@@ -28,6 +28,14 @@ pub struct TableReader<R> {
     has_ended: bool,
 }
 
+/// What an `.npy` header must state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Expected {
+    pub(super) element: Option<ElementType>,
+    /// The number of values.
+    pub(super) count: Option<u64>,
+}
+
 impl<R: Read> TableReader<R> {
     /// Reads the header: an `.npy` file if the bytes start with its magic, else raw elements of the type `declared`. For
     /// an `.npy` file `declared` is optional, and must agree with the header if given. `file_size` is the size in bytes,
@@ -41,13 +49,7 @@ impl<R: Read> TableReader<R> {
         declared: Option<ElementType>,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        let table = Self::with_raw(reader, file_size, declared, taken)?;
-        match declared {
-            Some(declared) if declared != table.element => {
-                Err(TableError::TypeDisagrees { found: table.element, declared })
-            }
-            _ => Ok(table),
-        }
+        Self::open(reader, file_size, declared, Expected { element: declared, count: None }, taken)
     }
 
     /// As [`Self::new`]; an `.npy` file may be of any of the types that are taken, and `raw` is that of raw elements.
@@ -55,24 +57,47 @@ impl<R: Read> TableReader<R> {
     /// # Errors
     /// The first problem found.
     pub fn with_raw(
+        reader: R,
+        file_size: Option<u64>,
+        raw: ElementType,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
+        Self::open(reader, file_size, Some(raw), Expected::default(), taken)
+    }
+
+    fn open(
         mut reader: R,
         file_size: Option<u64>,
         raw: Option<ElementType>,
+        expected: Expected,
         taken: &Taken,
     ) -> Result<Self, TableError> {
         let mut start = vec![0; npy::MAGIC.len()];
         let start_size = read_full(&mut reader, &mut start)?;
         start.truncate(start_size);
-        if start != npy::MAGIC {
-            return Self::raw(reader, start, file_size, raw, taken);
+        if start == npy::MAGIC {
+            Self::npy(reader, file_size, expected, taken)
+        } else {
+            Self::raw(reader, start, file_size, raw, taken)
         }
-        Self::npy(reader, file_size, taken)
     }
 
     /// Reads the header after the magic.
-    fn npy(mut reader: R, file_size: Option<u64>, taken: &Taken) -> Result<Self, TableError> {
+    pub(super) fn npy(
+        mut reader: R,
+        file_size: Option<u64>,
+        expected: Expected,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
         let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
+        if let Some(declared) = expected.element.filter(|&declared| declared != element) {
+            return Err(TableError::TypeDisagrees { found: element, declared });
+        }
         check_count(payload_size, element, taken.max_count)?;
+        let value_count = shape.rows() as u64;
+        if let Some(count) = expected.count.filter(|&count| count != value_count) {
+            return Err(TableError::ValueCount { value_count, count });
+        }
         let needed = header_size + payload_size;
         match file_size {
             Some(held) if held < needed => return Err(TableError::Ended { held, needed }),
@@ -107,9 +132,7 @@ impl<R: Read> TableReader<R> {
             let element = raw_values(file_size, count)?;
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
-        let table = Self::npy(reader, Some(file_size), &taken)?;
-        let value_count = table.shape.map_or(0, TableShape::rows) as u64;
-        if value_count == count { Ok(table) } else { Err(TableError::ValueCount { value_count, count }) }
+        Self::npy(reader, Some(file_size), Expected { element: None, count: Some(count) }, &taken)
     }
 
     fn raw(

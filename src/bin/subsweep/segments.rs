@@ -74,7 +74,7 @@ impl Offsets {
         const TAKEN: Taken =
             Taken { elements: &[ElementType::U32, ElementType::U64], max_dimensions: 1, max_count: u64::MAX };
         let opened = files::open_table(source, is_reverse, |file, size| {
-            TableReader::with_raw(file, size, Some(ElementType::U32), &TAKEN)
+            TableReader::with_raw(file, size, ElementType::U32, &TAKEN)
         })?;
         let (element, format) = (opened.table.element, opened.table.format);
         let count = opened.table.payload_size.unwrap_or(0) / element.size() as u64;

@@ -19,9 +19,10 @@ use std::thread;
 
 use bytemuck::Pod;
 
-use super::scan_stream::{IN_CHUNK, StreamError};
+use super::scan_stream::StreamError;
 use super::stages::{Chunk, Stages};
 use super::{Gpu, GpuBuffer, scratch_range};
+use crate::device::{BufferRange, Recorder};
 use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
@@ -65,7 +66,6 @@ pub struct SortStream<'a> {
 
 /// A sort in chunks: its plan, and the sizes of its memory.
 struct ChunkedSort {
-    config: SortConfig,
     plan: Arc<SortPlan>,
     /// Bytes of a key, and of a value on the device.
     sizes: [u64; 2],
@@ -223,14 +223,14 @@ impl ChunkedSort {
         let max_size = max_size.min(capabilities.max_allocation_size).min(capabilities.largest_heap_size / 8);
         let max = plan.max_count().min(max_size / sizes[0].max(sizes[1])).max(1);
         if let Some(count) = count.filter(|&count| count <= max && fits(count, 1)) {
-            return Ok(Self { config, plan, sizes, capacity: count.max(1), chunk_count: 1 });
+            return Ok(Self { plan, sizes, capacity: count.max(1), chunk_count: 1 });
         }
         let (mut least, mut most) = (1, max);
         while least < most {
             let middle = least + (most - least).div_ceil(2);
             if fits(middle, CHUNKS) { least = middle } else { most = middle - 1 }
         }
-        Ok(Self { config, plan, sizes, capacity: least, chunk_count: CHUNKS })
+        Ok(Self { plan, sizes, capacity: least, chunk_count: CHUNKS })
     }
 
     fn chunks(&self, gpu: &Gpu) -> Result<Vec<SortChunk>> {
@@ -284,21 +284,18 @@ impl ChunkedSort {
         let (staged, on_device) = (sized(&chunk.staging), sized(&chunk.buffers));
         let buffers = SortBuffers::new(on_device[0].addresses(), scratch_range(scratch))
             .values(on_device[1].addresses());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe {
-            gpu.submit(|recorder| {
-                recorder.copy(staged[0], on_device[0]);
-                if !self.config.begins_as_indices() {
-                    recorder.copy(staged[1], on_device[1]);
-                }
-                recorder.barrier(IN_CHUNK);
-                self.plan.record(recorder, &buffers, chunk.count)?;
-                recorder.barrier(IN_CHUNK);
-                recorder.copy(on_device[0], staged[0]);
-                recorder.copy(on_device[1], staged[1]);
+        let copy = |sources: [BufferRange; 2], destinations: [BufferRange; 2]| {
+            let record = |recorder: &mut Recorder<'_>| {
+                sources.into_iter().zip(destinations).for_each(|(from, to)| recorder.copy(from, to));
                 Ok(())
-            })
-        }?;
+            };
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { gpu.submit(record) }
+        };
+        copy(staged, on_device)?;
+        // SAFETY: as above.
+        unsafe { gpu.submit(|recorder| self.plan.record(recorder, &buffers, chunk.count)) }?;
+        copy(on_device, staged)?;
         Ok(())
     }
 }

@@ -109,6 +109,9 @@ pub fn open_table(
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
+/// More bytes than the header of any `.npy` file that is taken.
+const MAX_HEADER: u64 = 1 << 17;
+
 /// Opens the values of `count` keys, by [`TableReader::values`]. A stream is copied to a temporary file in `folder`, so that
 /// its size is known.
 ///
@@ -123,7 +126,8 @@ pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result
     };
     let (file, size) = match size {
         Some(size) => (file, size),
-        None => spool(file, source, folder)?,
+        // An endless stream is read only a little further than it could be valid.
+        None => spool(file.take(count.saturating_mul(8).saturating_add(MAX_HEADER)), source, folder)?,
     };
     let table = TableReader::values(file, size, count).map_err(|problem| named(problem.into()))?;
     Ok(OpenTable { table, position: 0 })
