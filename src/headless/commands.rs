@@ -97,6 +97,8 @@ impl Commands {
         if !std::mem::take(&mut self.is_in_flight) {
             return Ok(());
         }
+        // What an abandoned device uses is never freed.
+        self.device.check()?;
         let (raw, during) = (self.device.raw(), "vkWaitForFences");
         let nanoseconds = u64::try_from(self.wait_limit.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence was submitted.

@@ -7,7 +7,7 @@ use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
-use gpu_allocator::{AllocationError, MemoryLocation};
+use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 
 use super::lock;
 use crate::device::{Buffer, BufferRange, Device};
@@ -27,6 +27,9 @@ const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
         | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
 );
+
+/// Size of the blocks that small buffers share, bytes.
+const BLOCK_SIZE: u64 = 16 << 20;
 
 /// Margin on each side of a buffer of `allocate_apart`: more than an access out of bounds by one tile.
 const MARGIN_SIZE: u64 = 64 << 10;
@@ -57,7 +60,8 @@ impl Memory {
             physical_device,
             debug_settings: Default::default(),
             buffer_device_address: true,
-            allocation_sizes: Default::default(),
+            // Small blocks: what is allocated beyond the buffers counts as well where the memory is limited.
+            allocation_sizes: AllocationSizes::new(BLOCK_SIZE, BLOCK_SIZE),
         })
         .map_err(|error| allocation_error(error, 0))?;
         Ok(Self { allocator: ManuallyDrop::new(Mutex::new(allocator)), device: device.clone() })

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::commands::Commands;
 use super::stages::{Chunk, Stages};
+use super::transfer::STAGING_SIZE;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
 use crate::device::{Access, Barrier, BufferRange, Recorder};
 use crate::error::{Error, Result};
@@ -25,6 +26,9 @@ use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, Seg
 
 /// Size of the rows in a chunk by default, bytes.
 const CHUNK_SIZE: u64 = 8 << 20;
+
+/// Most rows of a chunk.
+const MAX_ROWS: u64 = 1 << 31;
 
 /// Chunks that keep the host and the device busy: one is filled, two are in flight, and one is drained.
 const MAX_CHUNKS: u64 = 4;
@@ -223,7 +227,8 @@ impl ChunkedScan {
             None => InitialValue::Identity,
         };
         let row_size = config.row_size();
-        let rows = (chunk_size.unwrap_or(CHUNK_SIZE) / row_size).min(row_count.unwrap_or(u64::MAX)).max(1);
+        let rows = chunk_size.unwrap_or(CHUNK_SIZE) / row_size;
+        let rows = rows.min(row_count.unwrap_or(MAX_ROWS)).clamp(1, MAX_ROWS);
         let (continued, fresh) = (gpu.plan(config.unsegmented())?, gpu.plan(config)?);
         let scratch_sizes = [&continued, &fresh].map(|plan| plan.scratch_requirements(rows + EDGES).size);
         Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial })
@@ -248,9 +253,10 @@ impl ChunkedScan {
         self.continued.scans_in_place() && self.fresh.scans_in_place()
     }
 
-    /// Bytes of the scratch and one chunk.
+    /// Bytes of the scratch, one chunk, and what the host has besides.
     fn least_size(&self) -> u64 {
-        self.scratch_sizes.iter().sum::<u64>() + self.chunk_size()
+        // The segments of a chunk are on the host three times, in 8 and 4 bytes, before they are staged.
+        self.scratch_sizes.iter().sum::<u64>() + self.chunk_size() + 6 * self.offsets_size() + STAGING_SIZE
     }
 
     /// As many chunks as keep host and device busy, or as fit.
@@ -472,6 +478,11 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
     /// Checks that no segment begins beyond the rows.
     fn end(mut self) -> Result<(), StreamError> {
         let row_count = if self.scan.config.is_reverse() { self.row_count } else { self.begin };
+        if let (Some(Ok(begin)), Some(last)) = (self.segments.peek(), self.last_segment)
+            && *begin < last
+        {
+            return Err(StreamError::SegmentOrder { begin: *begin, last });
+        }
         match self.segments.find(|next| !matches!(next, Ok(begin) if *begin == row_count)) {
             None => Ok(()),
             Some(Err(error)) => Err(StreamError::Read(error)),

@@ -69,8 +69,8 @@ impl Gpu {
         Ok(indices)
     }
 
-    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had. More than 16 MiB are staged in host memory of the same
-    /// size: on error `keys` is unchanged.
+    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had. More than 16
+    /// MiB are staged in host memory of the same size: on error `keys` is unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not one of

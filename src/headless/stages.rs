@@ -1,16 +1,22 @@
 //! Chunks that stream through a device: while the device works on one, the next is filled and the last is drained.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 /// A chunk, of which the device may be working on several.
 pub(super) trait Chunk: Send {
     /// Waits for the device's work on the chunk.
     fn wait(&mut self) -> crate::Result<()>;
+
+    /// Whether the work has ended once it was started.
+    fn is_synchronous() -> bool {
+        false
+    }
 }
 
-/// The stages of a stream; each runs in a thread of its own, on one chunk after the other in the order of filling.
+/// The stages of a stream, on one chunk after the other in the order of filling; `fill` and `drain` run in threads of their
+/// own.
 pub(super) struct Stages<F, S, D> {
     /// Fills a chunk on the host; returns whether it has data. After the first that has none, nothing is filled.
     pub(super) fill: F,
@@ -87,9 +93,10 @@ fn work_on_all<C: Chunk>(
     let mut in_flight = VecDeque::new();
     loop {
         // A filled chunk is started before an earlier one is waited for, so that the device does not idle.
-        let next = match full.try_recv() {
-            Err(TryRecvError::Empty) if in_flight.is_empty() => full.recv().ok(),
-            received => received.ok(),
+        let next = match () {
+            () if in_flight.is_empty() => full.recv().ok(),
+            () if C::is_synchronous() => None,
+            () => full.try_recv().ok(),
         };
         match next {
             Some(mut chunk) => {

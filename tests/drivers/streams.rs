@@ -253,6 +253,12 @@ fn refusals_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
             ended => panic!("{ended:?}"),
         }
     }
+    for count in [999, 1_001, 50] {
+        match sort(gpu, SortConfig::keys(ElementType::U32), &bytes, None, Some(count)) {
+            Err(StreamError::Read(error)) => assert_eq!(error.to_string(), "it has another number of keys"),
+            ended => panic!("{count} keys: {ended:?}"),
+        }
+    }
     let ended = |sink: &mut (dyn io::Write + Send), is_room: bool| {
         let config = SortConfig::keys(ElementType::U32);
         let stream = SortStream {

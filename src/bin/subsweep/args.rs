@@ -8,6 +8,7 @@ use subsweep::harness::PolicyName;
 
 use crate::Command;
 use crate::device::DeviceChoice;
+use crate::error::{Ended, Exit};
 use crate::files::{Destination, Source, memory};
 use crate::policy::Algorithm;
 
@@ -156,6 +157,21 @@ impl MemoryLimit {
         self.size.is_some()
     }
 
+    /// The refusal of a limit below what a command needs at least.
+    pub fn refusal(&self, needed: u64, given: u64) -> Ended {
+        match self.size {
+            Some(_) => {
+                Ended::usage(format!("--memory {given} is too little: {needed} bytes are needed at least"))
+            }
+            None => Ended::with(
+                Exit::Failed,
+                format!(
+                    "{needed} bytes of memory are needed at least, and {given} are free; end other programs"
+                ),
+            ),
+        }
+    }
+
     /// The limit in bytes, if it is known.
     pub fn size(&self) -> Option<u64> {
         self.size.or_else(|| memory::available().map(|available| available / 4 * 3))
@@ -166,13 +182,20 @@ impl MemoryLimit {
 fn parse_size(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != 'e').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let exponent = |unit: &str| "kmgt".find(&unit.to_lowercase()).map(|at| at as i32 + 1);
-    let factor = match unit.strip_suffix("iB").or_else(|| unit.strip_suffix(['B', 'b'])) {
-        Some("") => Some(1.0),
-        Some(prefix) if unit.ends_with("iB") => exponent(prefix).map(|at| 1024f64.powi(at)),
-        Some(prefix) => exponent(prefix).map(|at| 1000f64.powi(at)),
-        None if unit.is_empty() => Some(1.0),
-        None => exponent(unit).filter(|_| unit.len() == 1).map(|at| 1024f64.powi(at)),
+    let exponent = |prefix: &str| match prefix {
+        "k" | "K" => Some(1),
+        "m" | "M" => Some(2),
+        "g" | "G" => Some(3),
+        "t" | "T" => Some(4),
+        _ => None,
+    };
+    let factor = match unit {
+        "" | "B" => Some(1.0),
+        _ => match (unit.strip_suffix("iB"), unit.strip_suffix('B')) {
+            (Some(prefix), _) => exponent(prefix).map(|exponent| 1024f64.powi(exponent)),
+            (None, Some(prefix)) => exponent(prefix).map(|exponent| 1000f64.powi(exponent)),
+            (None, None) => exponent(unit).map(|exponent| 1024f64.powi(exponent)),
+        },
     };
     let size = number.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
     let size = size.filter(|size| (0.0..1e19).contains(size)).map(|size| size as u64);
@@ -208,7 +231,10 @@ mod tests {
         for (text, size) in sizes {
             assert_eq!(parse_size(text), Ok(size), "{text}");
         }
-        for text in ["", "G", "-1", "1x", "1GG", "1 G", "nan", "inf", "1e30", "GiB", "1mg", "1iB"] {
+        for text in [
+            "", "G", "-1", "1x", "1GG", "1 G", "nan", "inf", "1e30", "GiB", "1mg", "1iB", "1mgB", "1kmiB",
+            "1e",
+        ] {
             assert!(parse_size(text).is_err(), "{text}");
         }
     }

@@ -29,8 +29,8 @@ use crate::{device, number};
 ///
 /// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
 /// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
-/// numpy's. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A table has 1 to 16 columns, and each is scanned by
-/// itself. The output has the format, type and shape of the input.
+/// numpy's. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A
+/// table has 1 to 16 columns, and each is scanned by itself. The output has the format, type and shape of the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
     #[command(flatten)]
@@ -107,7 +107,7 @@ impl Run for ScanArgs {
         policy::check_config(common, &config)?;
         let reader: Box<dyn Read + Send> = match self.reverse {
             true => Box::new(opened.backward()),
-            false => Box::new(opened.forward(&source)?),
+            false => Box::new(opened.forward(&source)?.0),
         };
         let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
         let output = Output::prepare(&destination, "-o", &inputs)?;
@@ -136,7 +136,7 @@ impl Run for ScanArgs {
         };
         match scanned {
             Ok(()) => Ok(output.finish()?),
-            Err(error) => Err(ended(error, &source, segments_source.as_ref(), &output)),
+            Err(error) => Err(ended(error, &source, segments_source.as_ref(), &output, &self.memory)),
         }
     }
 }
@@ -152,17 +152,25 @@ fn write_backward(
     let start = header.len() as u64;
     let mut temporary = match output.file() {
         Some(_) => None,
-        None => Some(tempfile::tempfile().map_err(StreamError::Write)?),
+        None => Some(tempfile::tempfile().map_err(StreamError::Temporary)?),
     };
+    let output_is_file = temporary.is_none();
     let file = match &mut temporary {
         Some(file) => file,
         None => output.file().expect("it is a file where there is no temporary one"),
     };
-    file.write_all(header).map_err(StreamError::Write)?;
-    write(Backward::new(file, start, start + size))?;
+    let of_file = match output_is_file {
+        true => StreamError::Write,
+        false => StreamError::Temporary,
+    };
+    file.write_all(header).map_err(of_file)?;
+    write(Backward::new(file, start, start + size)).map_err(|error| match error {
+        StreamError::Write(error) => of_file(error),
+        error => error,
+    })?;
     if let Some(mut file) = temporary {
-        let copied = file.rewind().and_then(|()| io::copy(&mut file, output));
-        copied.map_err(StreamError::Write)?;
+        file.rewind().map_err(StreamError::Temporary)?;
+        io::copy(&mut file, output).map_err(StreamError::Write)?;
     }
     Ok(())
 }
@@ -173,6 +181,7 @@ fn ended(
     source: &Source,
     segments: Option<&Source>,
     output: &BegunOutput,
+    memory: &MemoryLimit,
 ) -> anyhow::Error {
     match (error, segments) {
         (StreamError::Device(error), _) => error.into(),
@@ -182,10 +191,8 @@ fn ended(
         (StreamError::SegmentBeyond { begin, row_count }, Some(segments)) => {
             segments::beyond(segments, begin, row_count, "rows").into()
         }
-        (StreamError::Memory { needed, given }, _) => {
-            Ended::usage(format!("--memory {given}: the scan needs {needed} bytes at least; give it more"))
-                .into()
-        }
+        (StreamError::Memory { needed, given }, _) => memory.refusal(needed, given).into(),
+        (StreamError::Temporary(error), _) => files::no_temporary(&std::env::temp_dir(), &error).into(),
         (error, _) => error.into(),
     }
 }

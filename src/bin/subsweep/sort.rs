@@ -51,7 +51,8 @@ pub struct SortArgs {
     #[arg(long, value_name = "FILE")]
     pub values_output: Option<OsString>,
 
-    /// Write the permutation instead of the keys, as u32, and from 2^32 keys on as u64: a[result] is sorted
+    /// Write the permutation instead of the keys, as u32, and of more than 2^32 keys as u64: a[result] is
+    /// sorted
     #[arg(long)]
     pub argsort: bool,
 
@@ -63,8 +64,8 @@ pub struct SortArgs {
     #[command(flatten)]
     pub memory: MemoryLimit,
 
-    /// Write what the memory does not hold to temporary files in DIR, as many bytes as keys and values; they are gone
-    /// however the command ends [default: beside the output, and for a stream TMPDIR]
+    /// Write what the memory does not hold to temporary files in DIR, as many bytes as keys and values, and twice as
+    /// many of more than 64 times the memory; they are gone however the command ends [default: beside the output, and for a stream TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 }
@@ -116,6 +117,9 @@ impl SortArgs {
             .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
             .transpose()?;
         let folder = self.folder_of_runs(&output);
+        if let Some(folder) = &self.temp_dir {
+            tempfile::tempfile_in(folder).map_err(|error| files::no_temporary(folder, &error))?;
+        }
         // The size of raw values follows from both numbers, so that neither is left open.
         if values.is_some() && opened.table.shape.is_none() {
             opened = opened.spooled(source, &folder)?;
@@ -130,7 +134,7 @@ impl SortArgs {
         let (values_element, values_format) = values_table
             .as_ref()
             .map_or((element, format), |opened| (opened.table.element, opened.table.format));
-        let mut keys_reader = opened.forward(source)?;
+        let (mut keys_reader, count) = opened.forward(source)?;
 
         let gpu = device::open(common)?;
         let config = match common.is_plain() {
@@ -154,7 +158,7 @@ impl SortArgs {
         };
         match (values, values_output, values_table) {
             (Some(values), Some(values_output), Some(values_table)) => {
-                let mut values_reader = values_table.forward(&values.source)?;
+                let (mut values_reader, _) = values_table.forward(&values.source)?;
                 let [mut keys_output, mut values_output] = files::begin_both(output, values_output)?;
                 keys_output.write_header(&header_of(format, element))?;
                 values_output.write_header(&header_of(values_format, values_element))?;
@@ -166,7 +170,7 @@ impl SortArgs {
                 drop(keys_sink);
                 match sorted {
                     Ok(_) => Ok(files::finish_both([keys_output, values_output])?),
-                    Err(error) => Err(ended(common, error, source, &keys_output, &folder)),
+                    Err(error) => Err(ended(common, error, source, &keys_output, &folder, &self.memory)),
                 }
             }
             _ => {
@@ -187,7 +191,7 @@ impl SortArgs {
                 drop(sink);
                 match sorted {
                     Ok(_) => Ok(output.finish()?),
-                    Err(error) => Err(ended(common, error, source, &output, &folder)),
+                    Err(error) => Err(ended(common, error, source, &output, &folder, &self.memory)),
                 }
             }
         }
@@ -253,19 +257,14 @@ fn ended(
     source: &Source,
     output: &BegunOutput,
     folder: &Path,
+    memory: &MemoryLimit,
 ) -> anyhow::Error {
     match error {
         StreamError::Device(error) => too_many(common, error),
         StreamError::Read(error) => InputError::of(source, error),
         StreamError::Write(error) => output.error(error).into(),
-        StreamError::Temporary(error) => Ended::usage(format!(
-            "{}: no temporary file can be written ({error}); free some space, or name another folder with --temp-dir",
-            folder.display()
-        ))
-        .into(),
-        StreamError::Memory { needed, given } => {
-            Ended::usage(format!("--memory {given}: the sort needs {needed} bytes at least; give it more")).into()
-        }
+        StreamError::Temporary(error) => files::no_temporary(folder, &error).into(),
+        StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
         error => error.into(),
     }
 }

@@ -56,16 +56,35 @@ pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
             turn.end();
         }
     };
-    let ended = thread::scope(|scope| {
+    thread::scope(|scope| {
+        // Blocks take their turns: a thread that cannot be made is no more than slower.
+        let work = || {
+            let failing = FailOnDrop(&turn);
+            let ended = work();
+            if ended.is_ok() {
+                std::mem::forget(failing);
+            }
+            ended
+        };
+        let count = thread_count.min(borders.len() + 1).max(1) - 1;
         let threads: Vec<_> =
-            (0..thread_count.max(1)).map(|_| scope.spawn(|| work().inspect_err(|_| turn.fail()))).collect();
-        let ended = threads.into_iter().map(|thread| match thread.join() {
-            Ok(ended) => ended,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        ended.collect::<Vec<_>>()
-    });
-    ended.into_iter().collect()
+            (0..count).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let mut ended = work();
+        for thread in threads {
+            let of_thread = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            ended = ended.and(of_thread);
+        }
+        ended
+    })
+}
+
+/// Ends the other threads' waiting when it is dropped: at an error or a panic.
+struct FailOnDrop<'a>(&'a Turn);
+
+impl Drop for FailOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
+    }
 }
 
 /// Why a merge ended early.

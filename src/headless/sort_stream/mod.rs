@@ -38,7 +38,7 @@ const CHUNKS: u64 = 3;
 const FIXED_SIZE: u64 = 24 << 20;
 /// The least memory, bytes.
 const MIN_MEMORY: u64 = FIXED_SIZE + (16 << 20);
-/// Most bytes of the keys of a chunk: a sort is one submission.
+/// Most bytes of the keys of a chunk that is not the only one.
 const MAX_CHUNK_SIZE: u64 = 1 << 30;
 /// Most keys of a block of a merge, and the copies of a block that its thread has.
 const MAX_BLOCK: u64 = 1 << 20;
@@ -89,6 +89,10 @@ impl Chunk for SortChunk {
         // `Gpu::submit` has waited.
         Ok(())
     }
+
+    fn is_synchronous() -> bool {
+        true
+    }
 }
 
 impl Gpu {
@@ -100,7 +104,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
-    /// after the keys; [`StreamError::Write`]; [`StreamError::Temporary`]; [`StreamError::Memory`]; those of
+    /// after the keys, of kind `InvalidData` if there are not `count` keys; [`StreamError::Write`]; [`StreamError::Temporary`]; [`StreamError::Memory`]; those of
     /// [`Gpu::sort_words`]. The sinks may have a part of the result then.
     pub fn sort_stream(&self, config: SortConfig, stream: SortStream<'_>) -> Result<u64, StreamError> {
         match config.key_size() {
@@ -129,11 +133,8 @@ impl Gpu {
             return Err(StreamError::Memory { needed: MIN_MEMORY, given });
         }
         let memory_size = given - FIXED_SIZE;
-        let max_size = chunk_size.unwrap_or(MAX_CHUNK_SIZE).min(MAX_CHUNK_SIZE);
+        let max_size = chunk_size.unwrap_or(u64::MAX);
         let sort = ChunkedSort::new(self, config, count, memory_size, max_size)?;
-        if sort.plan.max_count() < SortPlan::MAX_COUNT {
-            sort.plan.check_count(count.unwrap_or(0))?;
-        }
         let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
         let has_indices = config.begins_as_indices();
         // Where the count is not known, indices in runs are wide.
@@ -149,6 +150,10 @@ impl Gpu {
                 let filled = sort.fill(chunk, keys, &mut values)?;
                 chunk.is_only = read == 0 && (chunk.count < sort.capacity || count == Some(chunk.count));
                 read += chunk.count;
+                if count.is_some_and(|count| read > count || read < count && !filled) {
+                    let error = io::Error::new(io::ErrorKind::InvalidData, "it has another number of keys");
+                    return Err(StreamError::Read(error));
+                }
                 // More keys than the algorithm takes are no chunks of it.
                 if sort.plan.max_count() < SortPlan::MAX_COUNT {
                     sort.plan.check_count(read)?;
@@ -199,6 +204,22 @@ impl Gpu {
     }
 }
 
+/// Whether chunks of `capacity` keys fit: host and device together the limit, and the device's part the device.
+fn fits(gpu: &Gpu, plan: &SortPlan, sizes: [u64; 2], capacity: u64, chunks: u64, memory_size: u64) -> bool {
+    let capabilities = gpu.capabilities();
+    let heaps = capabilities.memory_heaps.iter().filter(|heap| heap.is_device_local);
+    let heap_size = heaps.map(|heap| heap.size).max().unwrap_or(capabilities.largest_heap_size);
+    let allocation = capabilities.max_allocation_size.min(heap_size);
+    let scratch = plan.scratch_requirements(capacity).size;
+    let array = capacity.saturating_mul(sizes[0].max(sizes[1]));
+    let arrays = capacity.saturating_mul(chunks * (sizes[0] + sizes[1]));
+    array <= allocation
+        && scratch <= allocation
+        // All chunks share the scratch.
+        && arrays.saturating_add(scratch) <= heap_size / 4 * 3
+        && arrays.saturating_mul(2).saturating_add(scratch) <= memory_size
+}
+
 impl ChunkedSort {
     fn new(
         gpu: &Gpu,
@@ -209,26 +230,29 @@ impl ChunkedSort {
     ) -> Result<Self> {
         let config = config.with_keys();
         let sizes = [config.key_size(), config.value_size()];
-        let plan = gpu.plan(config)?;
-        // A chunk is on the host and on the device; all share the scratch, which is at most a little more than a chunk.
-        let item_size = sizes[0] + sizes[1];
-        let fits = |capacity: u64, chunks: u64| {
-            let scratch = plan.scratch_requirements(capacity).size;
-            (2 * chunks * item_size)
-                .checked_mul(capacity)
-                .and_then(|size| size.checked_add(scratch))
-                .is_some_and(|size| size <= memory_size)
-        };
-        let capabilities = gpu.capabilities();
-        let max_size = max_size.min(capabilities.max_allocation_size).min(capabilities.largest_heap_size / 8);
-        let max = plan.max_count().min(max_size / sizes[0].max(sizes[1])).max(1);
-        if let Some(count) = count.filter(|&count| count <= max && fits(count, 1)) {
-            return Ok(Self { plan, sizes, capacity: count.max(1), chunk_count: 1 });
+        // All keys in one chunk, of any number, if they fit.
+        if let Some(count) = count.filter(|&count| count.saturating_mul(sizes[0]) <= max_size) {
+            let large = if config.begins_as_indices() { config } else { config.large_counts_for(count) };
+            let is_possible = !config.begins_as_indices() || count <= SortPlan::MAX_COUNT;
+            if is_possible {
+                let plan = gpu.plan(large)?;
+                let fits = fits(gpu, &plan, sizes, count, 1, memory_size);
+                let is_limited = plan.max_count() < SortPlan::MAX_COUNT;
+                if fits || is_limited {
+                    plan.check_count(count)?;
+                    return Ok(Self { plan, sizes, capacity: count.max(1), chunk_count: 1 });
+                }
+            }
         }
+        let plan = gpu.plan(config)?;
+        let max = plan.max_count().min(max_size.min(MAX_CHUNK_SIZE) / sizes[0]).max(1);
         let (mut least, mut most) = (1, max);
         while least < most {
             let middle = least + (most - least).div_ceil(2);
-            if fits(middle, CHUNKS) { least = middle } else { most = middle - 1 }
+            match fits(gpu, &plan, sizes, middle, CHUNKS, memory_size) {
+                true => least = middle,
+                false => most = middle - 1,
+            }
         }
         Ok(Self { plan, sizes, capacity: least, chunk_count: CHUNKS })
     }

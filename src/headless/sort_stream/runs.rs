@@ -138,6 +138,9 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()>
 fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         let size = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
+        if size == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
         (bytes, offset) = (&bytes[size..], offset + size as u64);
     }
     Ok(())

@@ -32,18 +32,22 @@ pub struct OpenTable {
 }
 
 impl OpenTable {
-    /// The elements from the first to the last.
+    /// The elements from the first to the last, and their number, if it is known: also of a short stream.
     ///
     /// # Errors
     /// The first elements of a stream cannot be read, or end where they should not.
-    pub fn forward(mut self, source: &Source) -> Result<impl Read + Send + use<>, InputError> {
+    pub fn forward(mut self, source: &Source) -> Result<(impl Read + Send + use<>, Option<u64>), InputError> {
         let mut start = Vec::new();
+        let mut count = self.table.shape.map(|shape| shape.element_count() as u64);
         if !self.table.is_file() {
             let read = (&mut self.table).take(READ_AHEAD).read_to_end(&mut start);
-            read.map_err(|error| InputError::reading(source, error))?;
+            let size = read.map_err(|error| InputError::reading(source, error))? as u64;
+            if size < READ_AHEAD {
+                count = Some(size / self.table.element.size() as u64);
+            }
         }
         let reader = io::Cursor::new(start).chain(self.table);
-        Ok(Named { reader, source: source.clone() })
+        Ok((Named { reader, source: source.clone() }, count))
     }
 
     /// Raw elements in a temporary file in `folder`, so that their number is known.
@@ -133,15 +137,18 @@ pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result
     Ok(OpenTable { table, position: 0 })
 }
 
+/// The refusal of a folder without room for temporary files.
+pub fn no_temporary(folder: &Path, error: &io::Error) -> Ended {
+    Ended::usage(format!(
+        "{}: no temporary file can be written or read ({error}); free some space, or name another folder",
+        folder.display()
+    ))
+}
+
 /// Copies what is left of a reader to a temporary file, and returns it with its size.
 fn spool(mut reader: impl Read, source: &Source, folder: &Path) -> anyhow::Result<(File, u64)> {
     let _spinner = Progress::of_one(format_args!("reading {source}"));
-    let no_room = |error: io::Error| {
-        Ended::usage(format!(
-            "{}: no temporary file can be written ({error}); free some space, or name another folder with --temp-dir",
-            folder.display()
-        ))
-    };
+    let no_room = |error: io::Error| no_temporary(folder, &error);
     let mut file = tempfile::tempfile_in(folder).map_err(no_room)?;
     let mut bytes = vec![0; 1 << 20];
     let mut size = 0;

@@ -25,7 +25,8 @@ pub mod memory {
 }
 
 pub use input::{
-    Compared, open_table, open_values, read, read_bytes, read_compared, read_row_numbers, read_values,
+    Compared, no_temporary, open_table, open_values, read, read_bytes, read_compared, read_row_numbers,
+    read_values,
 };
 pub use output::{BegunOutput, Output, begin_both, commit_both, finish_both};
 

@@ -138,8 +138,12 @@ impl BegunOutput {
         }
     }
 
-    /// The error of a failed write.
+    /// The error of a failed write: of this output, or of the one that has returned it.
     pub fn error(&self, error: io::Error) -> OutputError {
+        error.downcast().unwrap_or_else(|error| self.own_error(error))
+    }
+
+    fn own_error(&self, error: io::Error) -> OutputError {
         OutputError { output: self.output.name.clone(), problem: OutputProblem::writing(error) }
     }
 
@@ -230,6 +234,9 @@ impl Write for BegunOutput {
             Err(error) if self.is_one_of_two && error.kind() == io::ErrorKind::BrokenPipe => {
                 self.is_closed = true;
                 Ok(bytes.len())
+            }
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                Err(io::Error::other(self.own_error(error)))
             }
             written => written,
         }
