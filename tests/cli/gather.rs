@@ -1,6 +1,6 @@
 //! Gathers: results in the format of the input, and refusals.
 
-use super::refusals::refused;
+use super::refusals::{refused, sparse_file};
 use super::*;
 
 /// `rows[indices]`, for rows of `row_words` words.
@@ -113,4 +113,47 @@ fn devices_shows_the_policy() {
     assert!(policy["policy"].as_str().unwrap().starts_with("gather: workgroup "), "{policy}");
     assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
     assert!(run(&mut subsweep(["devices"])).text().contains("gather policy"));
+}
+
+#[test]
+fn more_elements_than_this_machine_has_memory() {
+    let folder = Folder::new();
+    let Some(input) = sparse_file(&folder, 8 << 40) else { return };
+    let output = folder.file("out", "before");
+    let indices = folder.file("indices", bytes(&[0]));
+    let mut command = subsweep(["gather", &input, "--type", "u32", "--indices", &indices, "-o", &output]);
+    run(without_drivers(&mut command)).refused(4, "needs 8796093022208 bytes of memory");
+    assert_eq!(folder.read("out"), b"before");
+}
+
+#[test]
+fn more_elements_than_the_device_has_memory() {
+    let swiftshader = std::env::var_os("SUBSWEEP_SWIFTSHADER_ICD");
+    // SwiftShader has the smallest limit, which is the cheapest to exceed.
+    let on_device = |command: &mut Command| {
+        if let Some(manifest) = &swiftshader {
+            command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);
+        }
+        run(command)
+    };
+    let stdout = on_device(&mut subsweep(["devices", "--json", "--device", "0"])).stdout;
+    let devices: Value = serde_json::from_slice(&stdout).unwrap();
+    let limits = &devices[0]["limits"];
+    let [heap, allocation] =
+        ["largest_heap_size", "max_allocation_size"].map(|limit| limits[limit].as_u64().unwrap());
+    let size = heap.min(allocation) + 4;
+    if size > 3 << 30 {
+        let name = &devices[0]["name"];
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {size} bytes are too many to read, for {name}");
+        return;
+    }
+    let folder = Folder::new();
+    let Some(input) = sparse_file(&folder, size) else { return };
+    let output = folder.file("out", "before");
+    let indices = folder.file("indices", bytes(&[0]));
+    let arguments = ["gather", &input, "--type", "u32", "--indices", &indices, "-o", &output, "--device", "0"];
+    let ended = on_device(&mut subsweep(arguments));
+    assert_eq!(ended.code, 4, "{}", ended.stderr);
+    assert!(ended.stderr.contains("bytes are needed for a buffer"), "{}", ended.stderr);
+    assert_eq!(folder.read("out"), b"before");
 }
