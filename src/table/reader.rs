@@ -5,11 +5,14 @@ use std::io::{self, Cursor, Read};
 use super::read::read_full;
 use super::{ElementType, Format, TableError, TableShape, Taken, npy};
 
+/// Bytes that were read to look for the magic.
+type Start = io::Take<Cursor<[u8; npy::MAGIC.len()]>>;
+
 /// A table whose header has been read, and whose elements are read as bytes. Its reads fail with a [`TableError`], which
 /// [`TableError::of`] returns, if there are fewer or more bytes than expected.
 #[derive(Debug)]
 pub struct TableReader<R> {
-    reader: io::Chain<Cursor<Vec<u8>>, R>,
+    reader: io::Chain<Start, R>,
     /// The format of the input, and of the output.
     pub format: Format,
     /// The type of every element.
@@ -72,13 +75,12 @@ impl<R: Read> TableReader<R> {
         expected: Expected,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        let mut start = vec![0; npy::MAGIC.len()];
+        let mut start = [0; npy::MAGIC.len()];
         let start_size = read_full(&mut reader, &mut start)?;
-        start.truncate(start_size);
         if start == npy::MAGIC {
             Self::npy(reader, file_size, expected, taken)
         } else {
-            Self::raw(reader, start, file_size, raw, taken)
+            Self::raw(reader, Cursor::new(start).take(start_size as u64), file_size, raw, taken)
         }
     }
 
@@ -105,7 +107,7 @@ impl<R: Read> TableReader<R> {
             _ => {}
         }
         Ok(Self {
-            reader: Cursor::new(Vec::new()).chain(reader),
+            reader: Cursor::new([0; npy::MAGIC.len()]).take(0).chain(reader),
             format: Format::Npy,
             element,
             shape: Some(shape),
@@ -125,11 +127,11 @@ impl<R: Read> TableReader<R> {
     /// The first problem found.
     pub fn values(mut reader: R, file_size: u64, count: u64) -> Result<Self, TableError> {
         let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-        let mut start = vec![0; npy::MAGIC.len()];
+        let mut start = [0; npy::MAGIC.len()];
         let start_size = read_full(&mut reader, &mut start)?;
-        start.truncate(start_size);
         if start != npy::MAGIC {
             let element = raw_values(file_size, count)?;
+            let start = Cursor::new(start).take(start_size as u64);
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
         Self::npy(reader, Some(file_size), Expected { element: None, count: Some(count) }, &taken)
@@ -137,12 +139,12 @@ impl<R: Read> TableReader<R> {
 
     fn raw(
         reader: R,
-        start: Vec<u8>,
+        start: Start,
         file_size: Option<u64>,
         declared: Option<ElementType>,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        let element = declared.ok_or(match start.len() {
+        let element = declared.ok_or(match start.limit() {
             0 => TableError::Empty,
             _ => TableError::TypeMissing,
         })?;
@@ -155,7 +157,7 @@ impl<R: Read> TableReader<R> {
         }
         let shape = |size: u64| TableShape::Flat { count: (size / element.size() as u64) as usize };
         Ok(Self {
-            reader: Cursor::new(start).chain(reader),
+            reader: start.chain(reader),
             format: Format::Raw,
             element,
             shape: file_size.map(shape),
