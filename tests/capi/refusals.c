@@ -314,7 +314,7 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     of_plan.flags = SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT;
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "one form of memory");
     of_plan.flags = SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
-    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "one form of memory");
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "goes with SUBSWEEP_SORT_OUT_OF_PLACE_BIT");
     of_plan = right;
     of_plan.flags = SUBSWEEP_SORT_DISCARDS_KEYS_BIT;
     of_plan.values = SUBSWEEP_SORT_VALUES_ARGSORT;
