@@ -222,6 +222,7 @@ impl ScanConfig {
     }
 
     /// The same scan without segments and initial value.
+    #[cfg(feature = "headless")]
     pub(crate) const fn unsegmented(mut self) -> Self {
         (self.segments, self.has_initial) = (None, false);
         self

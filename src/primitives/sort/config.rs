@@ -243,6 +243,7 @@ impl SortConfig {
     }
 
     /// The same sort in place that keeps its keys: of keys with indices for an argsort.
+    #[cfg(feature = "headless")]
     pub(crate) const fn with_keys(mut self) -> Self {
         if matches!(self.values, Values::Indices) {
             self.values = Values::Indexed;
