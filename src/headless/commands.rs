@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ash::vk;
 
-use crate::device::{Access, Barrier, Device, Recorder};
+use crate::device::{Access, Barrier, Device};
 use crate::error::{Error, Result};
 
 /// Stages and accesses of all commands submitted here.
@@ -135,21 +135,4 @@ impl Drop for Commands {
             raw.destroy_command_pool(self.pool, None);
         });
     }
-}
-
-/// Records between the barriers that order a submission after earlier ones and before the host.
-///
-/// # Safety
-/// Those of [`Recorder::new`], for `commands` in the recording state.
-pub(super) unsafe fn record_whole(
-    device: &Device,
-    commands: vk::CommandBuffer,
-    record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
-) -> Result<()> {
-    // SAFETY: as the caller promises.
-    let mut recorder = unsafe { Recorder::new(device, commands) };
-    recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
-    record(&mut recorder)?;
-    recorder.barrier(BEFORE_THE_HOST);
-    Ok(())
 }

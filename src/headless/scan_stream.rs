@@ -15,11 +15,11 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::commands::Commands;
-use super::stages::{Chunk, Stages};
+use super::commands::{AFTER_EARLIER_SUBMISSIONS, Commands};
+use super::stages::Stages;
 use super::transfer::STAGING_SIZE;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
-use crate::device::{Access, Barrier, BufferRange, Recorder};
+use crate::device::{Barrier, BufferRange, Recorder};
 use crate::error::{Error, Result};
 use crate::reading::read_full;
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
@@ -34,11 +34,7 @@ const MAX_ROWS: u64 = 1 << 31;
 const MAX_CHUNKS: u64 = 4;
 
 /// Orders a chunk's copies and scans.
-const IN_CHUNK: Barrier = Barrier {
-    name: "in a chunk",
-    source: Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE),
-    destination: Access::COMPUTE.and(Access::TRANSFER),
-};
+const IN_CHUNK: Barrier = Barrier { name: "in a chunk", ..AFTER_EARLIER_SUBMISSIONS };
 
 /// Options of [`Gpu::scan_stream`].
 #[derive(Default)]
@@ -50,7 +46,7 @@ pub struct ScanStream<'a> {
     pub segments: Option<&'a mut (dyn Iterator<Item = io::Result<u64>> + Send)>,
     /// Number of rows, if known: of fewer than a chunk the memory is smaller. Needed by a reverse scan with segments.
     pub row_count: Option<u64>,
-    /// Limit of the memory on host and device together, bytes; at least [`Gpu::scan_stream_size`].
+    /// Limit of the memory on host and device together, bytes; [`StreamError::Memory`] states the least.
     pub memory_size: Option<u64>,
     /// Size of the rows in a chunk, bytes; 8 MiB by default. It determines the sums of floats.
     pub chunk_size: Option<u64>,
@@ -137,12 +133,6 @@ struct ScanChunk {
     offset_count: u64,
 }
 
-impl Chunk for ScanChunk {
-    fn wait(&mut self) -> Result<()> {
-        self.commands.wait()
-    }
-}
-
 impl Gpu {
     /// Scans rows from `source` to `sink`, of any length in constant memory; reading, scanning and writing overlap. A
     /// reverse scan takes its rows from the last to the first: each read gives the bytes before those of the last one, in
@@ -153,8 +143,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if the source ends within a row; [`StreamError::Write`];
-    /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; those of [`Gpu::scan_words`]. The sink
-    /// may have a part of the result then.
+    /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; those of
+    /// [`Gpu::scan_words`]. The sink may have a part of the result then.
     pub fn scan_stream(
         &self,
         config: ScanConfig,
@@ -189,6 +179,7 @@ impl Gpu {
                 // waited for, and the others until all chunks are dropped.
                 unsafe { lock(&self.submitter).launch(commands, record) }
             },
+            wait: |chunk: &mut ScanChunk| chunk.commands.wait(),
             drain: |chunk: &mut ScanChunk| {
                 let size = (chunk.row_count * scan.row_size) as usize;
                 sink.write_all(&chunk.staging.mapped()[..size]).map_err(StreamError::Write)
@@ -196,15 +187,6 @@ impl Gpu {
         }
         .run(chunks)?;
         filler.end()
-    }
-
-    /// The least memory of [`Self::scan_stream`], bytes.
-    ///
-    /// # Errors
-    /// Those of [`Self::scan_words`].
-    pub fn scan_stream_size(&self, config: ScanConfig) -> Result<u64> {
-        let scan = ChunkedScan::new(self, config, None, None, None)?;
-        Ok(scan.least_size())
     }
 }
 

@@ -4,40 +4,32 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// A chunk, of which the device may be working on several.
-pub(super) trait Chunk: Send {
-    /// Waits for the device's work on the chunk.
-    fn wait(&mut self) -> crate::Result<()>;
-
-    /// Whether the work has ended once it was started.
-    fn is_synchronous() -> bool {
-        false
-    }
-}
-
 /// The stages of a stream, on one chunk after the other in the order of filling; `fill` and `drain` run in threads of their
 /// own.
-pub(super) struct Stages<F, S, D> {
+pub(super) struct Stages<F, S, W, D> {
     /// Fills a chunk on the host; returns whether it has data. After the first that has none, nothing is filled.
     pub(super) fill: F,
-    /// Starts the device's work on a chunk.
+    /// Starts the device's work on a chunk, while that on earlier ones may be in flight.
     pub(super) start: S,
+    /// Waits for the device's work on the oldest chunk in flight.
+    pub(super) wait: W,
     /// Takes the result of a chunk that was waited for.
     pub(super) drain: D,
 }
 
-impl<F, S, D> Stages<F, S, D> {
+impl<F, S, W, D> Stages<F, S, W, D> {
     /// Passes `chunks` from stage to stage until no more are filled. Returns the error of the first stage that failed;
-    /// a stage after it may have worked on earlier chunks. The device's work has ended.
+    /// a stage after it may have worked on earlier chunks. Dropping a chunk ends the device's work on it.
     pub(super) fn run<C, E>(self, chunks: Vec<C>) -> Result<(), E>
     where
-        C: Chunk,
+        C: Send,
         E: From<crate::Error> + Send,
         F: FnMut(&mut C) -> Result<bool, E> + Send,
         S: FnMut(&mut C) -> crate::Result<()>,
+        W: FnMut(&mut C) -> crate::Result<()>,
         D: FnMut(&mut C) -> Result<(), E> + Send,
     {
-        let Self { fill, start, drain } = self;
+        let Self { fill, start, wait, drain } = self;
         let ((free, empty), (filled, full), (done, ended)) = (channel(), channel(), channel());
         for chunk in chunks {
             // The receiver lives: it is `empty`.
@@ -46,13 +38,11 @@ impl<F, S, D> Stages<F, S, D> {
         thread::scope(|scope| {
             let filling = scope.spawn(move || fill_all(fill, &empty, &filled));
             let draining = scope.spawn(move || drain_all(drain, &ended, &free));
-            let working = work_on_all(start, &full, &done);
+            let working = work_on_all(start, wait, &full, &done);
             // The others end once their channels close.
             drop((full, done));
-            let [filling, draining] = [filling, draining].map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
+            let [filling, draining] = [filling, draining]
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             filling.and(working.map_err(E::from)).and(draining)
         })
     }
@@ -85,19 +75,16 @@ fn drain_all<C, E>(
     Ok(())
 }
 
-fn work_on_all<C: Chunk>(
+fn work_on_all<C>(
     mut start: impl FnMut(&mut C) -> crate::Result<()>,
+    mut wait: impl FnMut(&mut C) -> crate::Result<()>,
     full: &Receiver<C>,
     done: &Sender<C>,
 ) -> crate::Result<()> {
     let mut in_flight = VecDeque::new();
     loop {
         // A filled chunk is started before an earlier one is waited for, so that the device does not idle.
-        let next = match () {
-            () if in_flight.is_empty() => full.recv().ok(),
-            () if C::is_synchronous() => None,
-            () => full.try_recv().ok(),
-        };
+        let next = if in_flight.is_empty() { full.recv().ok() } else { full.try_recv().ok() };
         match next {
             Some(mut chunk) => {
                 start(&mut chunk)?;
@@ -105,7 +92,7 @@ fn work_on_all<C: Chunk>(
             }
             None => {
                 let Some(mut oldest) = in_flight.pop_front() else { return Ok(()) };
-                oldest.wait()?;
+                wait(&mut oldest)?;
                 if done.send(oldest).is_err() {
                     return Ok(());
                 }
@@ -122,13 +109,6 @@ mod tests {
     struct Number {
         value: u64,
         is_started: bool,
-    }
-
-    impl Chunk for Number {
-        fn wait(&mut self) -> crate::Result<()> {
-            assert!(std::mem::take(&mut self.is_started));
-            if self.value == 77 { Err(Error::NoDevice) } else { Ok(()) }
-        }
     }
 
     /// Streams the numbers up to `count` through `chunk_count` chunks, and returns their squares.
@@ -148,6 +128,10 @@ mod tests {
             start: |chunk: &mut Number| {
                 chunk.is_started = true;
                 error("start", chunk.value)
+            },
+            wait: |chunk: &mut Number| {
+                assert!(std::mem::take(&mut chunk.is_started));
+                if chunk.value == 77 { Err(Error::NoDevice) } else { Ok(()) }
             },
             drain: |chunk: &mut Number| {
                 result.push(chunk.value * chunk.value);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 
 use super::WorkOptions;
-use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, Commands, record_whole};
+use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, Commands};
 use super::submission_budget::SubmissionBudget;
 use crate::device::{Device, Recorder, SubmissionSplitter, Timestamps};
 use crate::error::{Error, Result};
@@ -161,11 +161,13 @@ impl Submitter {
     ) -> Result<()> {
         self.device.check()?;
         commands.begin()?;
+        // SAFETY: as the caller promises; the command buffer is recording.
+        let mut recorder = unsafe { Recorder::new(&self.device, commands.buffer()) };
+        recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
+        record(&mut recorder)?;
+        recorder.barrier(BEFORE_THE_HOST);
         // SAFETY: as the caller promises; the queue is used through `&mut self` alone.
-        unsafe {
-            record_whole(&self.device, commands.buffer(), record)?;
-            commands.submit(self.queue)
-        }
+        unsafe { commands.submit(self.queue) }
     }
 }
 

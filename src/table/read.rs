@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::reader::{Expected, TableReader};
+use super::reader::{Expected, TableReader, raw_values};
 use super::{ElementType, Format, Table, TableShape, Taken, npy};
 
 /// The source of a table's bytes.
@@ -278,18 +278,12 @@ fn read_all(
 }
 
 fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
-    let size_of_all = |element: ElementType| count.saturating_mul(element.size() as u64);
-    let check = |size: u64, goes_on: bool| {
-        let types = [ElementType::U32, ElementType::U64].into_iter();
-        let mut fitting = types.filter(|&element| size_of_all(element) == size && !goes_on);
-        fitting.next().ok_or(TableError::ValueSize { size, goes_on, count })
-    };
     if let Some(size) = bytes.file_size {
-        check(size, false)?;
+        raw_values(size, false, count)?;
     }
-    let max_size = bytes.file_size.unwrap_or(size_of_all(ElementType::U64));
+    let max_size = bytes.file_size.unwrap_or(count.saturating_mul(ElementType::U64.size() as u64));
     let (words, held, goes_on) = read_payload(bytes, max_size)?;
-    let element = check(held, goes_on)?;
+    let element = raw_values(held, goes_on, count)?;
     Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count: count as usize }, words })
 }
 

@@ -130,7 +130,7 @@ impl<R: Read> TableReader<R> {
         let mut start = [0; npy::MAGIC.len()];
         let start_size = read_full(&mut reader, &mut start)?;
         if start != npy::MAGIC {
-            let element = raw_values(file_size, count)?;
+            let element = raw_values(file_size, false, count)?;
             let start = Cursor::new(start).take(start_size as u64);
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
@@ -217,11 +217,11 @@ impl<R: Read> Read for TableReader<R> {
     }
 }
 
-/// The type of raw values of `size` bytes, one for each of `count` keys.
-fn raw_values(size: u64, count: u64) -> Result<ElementType, TableError> {
-    let is_size_of = |element: &ElementType| count.checked_mul(element.size() as u64) == Some(size);
+/// The type of raw values of `size` bytes, one for each of `count` keys. A stream that `goes_on` has more.
+pub(super) fn raw_values(size: u64, goes_on: bool, count: u64) -> Result<ElementType, TableError> {
+    let is_size_of = |element: &ElementType| count.saturating_mul(element.size() as u64) == size && !goes_on;
     let found = [ElementType::U32, ElementType::U64].into_iter().find(is_size_of);
-    found.ok_or(TableError::ValueSize { size, goes_on: false, count })
+    found.ok_or(TableError::ValueSize { size, goes_on, count })
 }
 
 pub(super) fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {

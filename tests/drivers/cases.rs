@@ -356,6 +356,14 @@ pub fn clean_trial(
     })
 }
 
+/// What a trial runs.
+type Run = fn(&Gpu) -> Result<(), Failed>;
+
+/// Makes each [`clean_trial`] of a group from its name in the group.
+pub fn clean_trials(gpu: &Arc<Gpu>, group: &'static str) -> impl Fn(&str, Run) -> Trial {
+    move |name, run| clean_trial(gpu, format!("{group}: {name}"), run)
+}
+
 /// Fails if the validation layer or the hazard checker has reported anything.
 pub fn expect_no_findings(gpu: &Gpu, during: &str) -> Result<(), Failed> {
     if let Some(message) = complaint(gpu.validation_messages()) {

@@ -12,12 +12,11 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error};
 
-use super::cases::clean_trial;
+use super::cases::clean_trials;
 use super::passes::rig::{Alignment, Memory, POISON, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial =
-        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("counts: {name}"), run);
+    let trial = clean_trials(gpu, "counts");
     vec![
         trial("a chained scan takes any count on the device", chained),
         trial("a segmented sort takes either count on the device", segmented_sort),

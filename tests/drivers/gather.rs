@@ -13,7 +13,7 @@ use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::{Count, Error};
 
-use super::cases::{clean_trial, expect_no_findings};
+use super::cases::{clean_trials, expect_no_findings};
 use super::embedding::another;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
@@ -36,8 +36,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial =
-        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("gather: {name}"), run);
+    let trial = clean_trials(gpu, "gather");
     vec![
         trial("mismatched ranges are refused", refusals),
         trial("the widest access that the memory allows is used", accesses),

@@ -13,7 +13,7 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error};
 
-use super::cases::clean_trial;
+use super::cases::clean_trials;
 use super::embedding::contract::{COUNT as COUNT_OF_SUBJECTS, Room, Subject};
 use super::faults::work::{Opened, SMALL, SORTED, WHOLE, cold, right_or_unchanged, warm};
 use super::passes::rig::{Alignment, Memory, random};
@@ -22,8 +22,7 @@ use super::primitive::Primitive;
 use super::sorts;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial =
-        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("segments: {name}"), run);
+    let trial = clean_trials(gpu, "segments");
     vec![
         trial("slices are sorted by segment", slices),
         trial("mismatched arguments are refused and data is unchanged", refusals),

@@ -9,11 +9,10 @@ use subsweep::headless::Gpu;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error, Number};
 
-use super::cases::clean_trial;
+use super::cases::clean_trials;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial =
-        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("slices: {name}"), run);
+    let trial = clean_trials(gpu, "slices");
     vec![
         trial("mismatched slices are refused and unchanged", refusals),
         trial("keys, pairs and argsorts give the sorted order", several_types),

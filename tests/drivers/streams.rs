@@ -9,11 +9,10 @@ use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error};
 
-use super::cases::clean_trial;
+use super::cases::clean_trials;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
-    let trial =
-        |name: &str, run: fn(&Gpu) -> Result<(), Failed>| clean_trial(gpu, format!("streams: {name}"), run);
+    let trial = clean_trials(gpu, "streams");
     vec![
         trial("chunks give the result of a scan of the whole", as_a_whole),
         trial("sums of floats do not depend on the memory", sums_of_floats),

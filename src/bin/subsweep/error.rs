@@ -1,14 +1,18 @@
 //! Error messages and exit codes, all in this file.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use subsweep::ash::vk;
 use subsweep::harness::gpus::NotSetUp;
+use subsweep::headless::StreamError;
 use subsweep::table::TableError;
 
+use crate::args::MemoryLimit;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
+use crate::files::{self, BegunOutput, Source};
 use crate::{device, words};
 
 /// The exit code of the program. The numbers are stable.
@@ -95,6 +99,24 @@ fn one_line(text: &str) -> String {
         line += part;
     }
     line + "; see --help"
+}
+
+/// The error of a stream from `source` to `output`, with the name of the file that is at fault.
+pub fn of_stream(
+    error: StreamError,
+    source: &Source,
+    output: &BegunOutput,
+    folder: &Path,
+    memory: &MemoryLimit,
+) -> anyhow::Error {
+    match error {
+        StreamError::Device(error) => error.into(),
+        StreamError::Read(error) => InputError::of(source, error),
+        StreamError::Write(error) => output.error(error).into(),
+        StreamError::Temporary(error) => files::no_temporary(folder, &error).into(),
+        StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
+        error => error.into(),
+    }
 }
 
 /// Prints the error on one line, and returns the exit code.

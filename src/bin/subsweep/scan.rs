@@ -16,10 +16,8 @@ use subsweep::table::{TableReader, TableShape, Taken, header};
 
 use crate::args::{Common, Files, MemoryLimit, PolicyKind};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::Ended;
-use crate::files::input::InputError;
-use crate::files::output::BegunOutput;
-use crate::files::{self, Output, Source};
+use crate::error::{Ended, of_stream};
+use crate::files::{self, BegunOutput, Output, Source};
 use crate::policy::{self, Algorithm};
 use crate::segments::{self, Offsets};
 use crate::words::Progress;
@@ -105,9 +103,12 @@ impl Run for ScanArgs {
             config = config.with_initial();
         }
         policy::check_config(common, &config)?;
-        let reader: Box<dyn Read + Send> = match self.reverse {
-            true => Box::new(opened.backward()),
-            false => Box::new(opened.forward(&source)?.0),
+        let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
+            (Box::new(opened.backward()), row_count)
+        } else {
+            // A stream is of one column, unless its header states the rows.
+            let (reader, count) = opened.forward(&source)?;
+            (Box::new(reader), row_count.or(count))
         };
         let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
         let output = Output::prepare(&destination, "-o", &inputs)?;
@@ -136,7 +137,12 @@ impl Run for ScanArgs {
         };
         match scanned {
             Ok(()) => Ok(output.finish()?),
-            Err(error) => Err(ended(error, &source, segments_source.as_ref(), &output, &self.memory)),
+            Err(StreamError::SegmentBeyond { begin, row_count }) => {
+                let source = segments_source.as_ref().unwrap_or(&source);
+                Err(segments::beyond(source, begin, row_count, "rows").into())
+            }
+            // A source of segments names itself.
+            Err(error) => Err(of_stream(error, &source, &output, &std::env::temp_dir(), &self.memory)),
         }
     }
 }
@@ -150,51 +156,20 @@ fn write_backward(
     write: impl FnOnce(Backward<&mut File>) -> Result<(), StreamError>,
 ) -> Result<(), StreamError> {
     let start = header.len() as u64;
-    let mut temporary = match output.file() {
-        Some(_) => None,
-        None => Some(tempfile::tempfile().map_err(StreamError::Temporary)?),
+    let into = |file: &mut File| {
+        file.write_all(header).map_err(StreamError::Write)?;
+        write(Backward::new(file, start, start + size))
     };
-    let output_is_file = temporary.is_none();
-    let file = match &mut temporary {
-        Some(file) => file,
-        None => output.file().expect("it is a file where there is no temporary one"),
-    };
-    let of_file = match output_is_file {
-        true => StreamError::Write,
-        false => StreamError::Temporary,
-    };
-    file.write_all(header).map_err(of_file)?;
-    write(Backward::new(file, start, start + size)).map_err(|error| match error {
-        StreamError::Write(error) => of_file(error),
+    if let Some(file) = output.file() {
+        return into(file);
+    }
+    let mut file = tempfile::tempfile().map_err(StreamError::Temporary)?;
+    into(&mut file).map_err(|error| match error {
+        StreamError::Write(error) => StreamError::Temporary(error),
         error => error,
     })?;
-    if let Some(mut file) = temporary {
-        file.rewind().map_err(StreamError::Temporary)?;
-        io::copy(&mut file, output).map_err(StreamError::Write)?;
-    }
-    Ok(())
-}
-
-/// The error of a stream, with the name of the file that is at fault.
-fn ended(
-    error: StreamError,
-    source: &Source,
-    segments: Option<&Source>,
-    output: &BegunOutput,
-    memory: &MemoryLimit,
-) -> anyhow::Error {
-    match (error, segments) {
-        (StreamError::Device(error), _) => error.into(),
-        // A source of segments names itself.
-        (StreamError::Read(error), _) => InputError::of(source, error),
-        (StreamError::Write(error), _) => output.error(error).into(),
-        (StreamError::SegmentBeyond { begin, row_count }, Some(segments)) => {
-            segments::beyond(segments, begin, row_count, "rows").into()
-        }
-        (StreamError::Memory { needed, given }, _) => memory.refusal(needed, given).into(),
-        (StreamError::Temporary(error), _) => files::no_temporary(&std::env::temp_dir(), &error).into(),
-        (error, _) => error.into(),
-    }
+    file.rewind().map_err(StreamError::Temporary)?;
+    io::copy(&mut file, output).map(|_| ()).map_err(StreamError::Write)
 }
 
 /// Refuses options that contradict each other.

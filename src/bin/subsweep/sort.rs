@@ -17,8 +17,8 @@ use subsweep::table::{self, Table, TableError, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::Ended;
-use crate::files::input::{InputError, InputProblem};
+use crate::error::{Ended, of_stream};
+use crate::files::input::InputProblem;
 use crate::files::{self, BegunOutput, Destination, Output, Source};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
@@ -64,8 +64,8 @@ pub struct SortArgs {
     #[command(flatten)]
     pub memory: MemoryLimit,
 
-    /// Write what the memory does not hold to temporary files in DIR, as many bytes as keys and values, and twice as
-    /// many of more than 64 times the memory; they are gone however the command ends [default: beside the output, and for a stream TMPDIR]
+    /// Write what the memory does not hold to temporary files in DIR, which are gone however the command ends [default:
+    /// beside the output, and for a stream TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
 }
@@ -111,11 +111,7 @@ impl SortArgs {
         check_bits(self, element)?;
         let sources: Vec<_> =
             std::iter::once(source).chain(values.as_ref().map(|values| &values.source)).collect();
-        let output = Output::prepare(destination, "-o", &sources)?;
-        let values_output = values
-            .as_ref()
-            .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
-            .transpose()?;
+        let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
         let folder = self.folder_of_runs(&output);
         if let Some(folder) = &self.temp_dir {
             tempfile::tempfile_in(folder).map_err(|error| files::no_temporary(folder, &error))?;
@@ -131,9 +127,6 @@ impl SortArgs {
         };
         let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
         let payload_size = opened.table.payload_size;
-        let (values_element, values_format) = values_table
-            .as_ref()
-            .map_or((element, format), |opened| (opened.table.element, opened.table.format));
         let (mut keys_reader, count) = opened.forward(source)?;
 
         let gpu = device::open(common)?;
@@ -145,6 +138,10 @@ impl SortArgs {
         let shape = count.map(|count| TableShape::Flat { count: count as usize });
         let header_of =
             |format, element| shape.map_or(Vec::new(), |shape| table::header(format, element, shape));
+        let ended = |error, output: &BegunOutput| match error {
+            StreamError::Device(error) => too_many(common, error),
+            error => of_stream(error, source, output, &folder, &self.memory),
+        };
         let mut temporary = || tempfile::tempfile_in(&folder);
         let mut stream = SortStream {
             keys: &mut progress.reads(&mut keys_reader),
@@ -158,10 +155,11 @@ impl SortArgs {
         };
         match (values, values_output, values_table) {
             (Some(values), Some(values_output), Some(values_table)) => {
+                let values_header = header_of(values_table.table.format, values_table.table.element);
                 let (mut values_reader, _) = values_table.forward(&values.source)?;
                 let [mut keys_output, mut values_output] = files::begin_both(output, values_output)?;
-                keys_output.write_header(&header_of(format, element))?;
-                values_output.write_header(&header_of(values_format, values_element))?;
+                keys_output.write_bytes(&header_of(format, element))?;
+                values_output.write_bytes(&values_header)?;
                 let mut keys_sink = progress.writes(&mut keys_output);
                 stream.values = Some(&mut values_reader);
                 stream.sorted_keys = Some(&mut keys_sink);
@@ -170,7 +168,7 @@ impl SortArgs {
                 drop(keys_sink);
                 match sorted {
                     Ok(_) => Ok(files::finish_both([keys_output, values_output])?),
-                    Err(error) => Err(ended(common, error, source, &keys_output, &folder, &self.memory)),
+                    Err(error) => Err(ended(error, &keys_output)),
                 }
             }
             _ => {
@@ -180,7 +178,7 @@ impl SortArgs {
                     (true, Some(count)) if count > 1 << 32 => ElementType::U64,
                     (true, _) => ElementType::U32,
                 };
-                output.write_header(&header_of(format, element))?;
+                output.write_bytes(&header_of(format, element))?;
                 let mut sink = progress.writes(&mut output);
                 if self.argsort {
                     stream.sorted_values = Some(&mut sink);
@@ -191,7 +189,7 @@ impl SortArgs {
                 drop(sink);
                 match sorted {
                     Ok(_) => Ok(output.finish()?),
-                    Err(error) => Err(ended(common, error, source, &output, &folder, &self.memory)),
+                    Err(error) => Err(ended(error, &output)),
                 }
             }
         }
@@ -221,11 +219,7 @@ impl SortArgs {
         let config = config(self, keys.element, values_table.as_ref().map(|table| table.element))?;
         let values_source = values.as_ref().map(|values| &values.source);
         let sources: Vec<_> = [source, segments_source].into_iter().chain(values_source).collect();
-        let output = Output::prepare(destination, "-o", &sources)?;
-        let values_output = values
-            .as_ref()
-            .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
-            .transpose()?;
+        let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
 
         let gpu = device::open(common)?;
         let mut indices = vec![0; if self.argsort { count } else { 0 }];
@@ -250,23 +244,15 @@ impl SortArgs {
     }
 }
 
-/// The error of a stream, with the name of the file that is at fault.
-fn ended(
-    common: &Common,
-    error: StreamError,
-    source: &Source,
-    output: &BegunOutput,
-    folder: &Path,
-    memory: &MemoryLimit,
-) -> anyhow::Error {
-    match error {
-        StreamError::Device(error) => too_many(common, error),
-        StreamError::Read(error) => InputError::of(source, error),
-        StreamError::Write(error) => output.error(error).into(),
-        StreamError::Temporary(error) => files::no_temporary(folder, &error).into(),
-        StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
-        error => error.into(),
-    }
+/// The outputs of the keys, or of the indices, and of the values.
+fn prepare_outputs(
+    destination: &Destination,
+    values: Option<&Values>,
+    sources: &[&Source],
+) -> Result<(Output, Option<Output>)> {
+    let output = Output::prepare(destination, "-o", sources)?;
+    let values = values.map(|values| Output::prepare(&values.destination, "--values-output", sources));
+    Ok((output, values.transpose()?))
 }
 
 /// Reads the keys of a segmented sort, whose offsets have 32 bits.

@@ -20,7 +20,7 @@ use std::thread;
 use bytemuck::Pod;
 
 use super::scan_stream::StreamError;
-use super::stages::{Chunk, Stages};
+use super::stages::Stages;
 use super::{Gpu, GpuBuffer, scratch_range};
 use crate::device::{BufferRange, Recorder};
 use crate::error::Result;
@@ -52,7 +52,7 @@ pub struct SortStream<'a> {
     pub values: Option<&'a mut (dyn Read + Send)>,
     /// Receives the sorted keys; `None` for those of an argsort.
     pub sorted_keys: Option<&'a mut (dyn Write + Send)>,
-    /// Receives the values, or the indices: of u32, or from more than 2^32 keys on of u64.
+    /// Receives the values, or the indices: of u32, and of more than 2^32 keys of u64.
     pub sorted_values: Option<&'a mut (dyn Write + Send)>,
     /// Number of keys, if known: for few keys the memory is smaller.
     pub count: Option<u64>,
@@ -60,7 +60,8 @@ pub struct SortStream<'a> {
     pub memory_size: Option<u64>,
     /// Most bytes of the keys in a chunk; by default as many as fit.
     pub chunk_size: Option<u64>,
-    /// Makes an empty temporary file, which is removed when it is closed. Runs take as many bytes as keys and values.
+    /// Makes an empty temporary file, which is removed when it is closed. Runs take as many bytes as keys and values, and
+    /// of an index 8 where `count` is not known.
     pub temporary: &'a mut (dyn FnMut() -> io::Result<File> + Send),
 }
 
@@ -84,17 +85,6 @@ struct SortChunk {
     is_only: bool,
 }
 
-impl Chunk for SortChunk {
-    fn wait(&mut self) -> Result<()> {
-        // `Gpu::submit` has waited.
-        Ok(())
-    }
-
-    fn is_synchronous() -> bool {
-        true
-    }
-}
-
 impl Gpu {
     /// Sorts keys, and permutes their values likewise, from sources to sinks; there may be more than host and device hold.
     /// The form of the configuration has no effect. Returns the number of keys.
@@ -104,8 +94,9 @@ impl Gpu {
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
-    /// after the keys, of kind `InvalidData` if there are not `count` keys; [`StreamError::Write`]; [`StreamError::Temporary`]; [`StreamError::Memory`]; those of
-    /// [`Gpu::sort_words`]. The sinks may have a part of the result then.
+    /// after the keys, of kind `InvalidData` if there are not `count` keys; [`StreamError::Write`];
+    /// [`StreamError::Temporary`]; [`StreamError::Memory`]; those of [`Gpu::sort_words`]. The sinks may have a part of the
+    /// result then.
     pub fn sort_stream(&self, config: SortConfig, stream: SortStream<'_>) -> Result<u64, StreamError> {
         match config.key_size() {
             4 => self.sort_stream_of::<u32>(config, stream),
@@ -160,7 +151,9 @@ impl Gpu {
                 }
                 Ok(filled)
             },
-            start: |chunk: &mut SortChunk| sort.sort(self, chunk, &scratch),
+            // Long work is split into submissions, each of which is waited for.
+            start: |_: &mut SortChunk| Ok(()),
+            wait: |chunk: &mut SortChunk| sort.sort(self, chunk, &scratch),
             drain: |chunk: &mut SortChunk| {
                 let (count, base) = (chunk.count as usize, drained);
                 drained += chunk.count;
@@ -230,18 +223,14 @@ impl ChunkedSort {
     ) -> Result<Self> {
         let config = config.with_keys();
         let sizes = [config.key_size(), config.value_size()];
-        // All keys in one chunk, of any number, if they fit.
-        if let Some(count) = count.filter(|&count| count.saturating_mul(sizes[0]) <= max_size) {
-            let large = if config.begins_as_indices() { config } else { config.large_counts_for(count) };
-            let is_possible = !config.begins_as_indices() || count <= SortPlan::MAX_COUNT;
-            if is_possible {
-                let plan = gpu.plan(large)?;
-                let fits = fits(gpu, &plan, sizes, count, 1, memory_size);
-                let is_limited = plan.max_count() < SortPlan::MAX_COUNT;
-                if fits || is_limited {
-                    plan.check_count(count)?;
-                    return Ok(Self { plan, sizes, capacity: count.max(1), chunk_count: 1 });
-                }
+        // All keys in one chunk if they fit, also more than others may have; indices have 32 bits.
+        let max_count = if config.begins_as_indices() { SortPlan::MAX_COUNT } else { u64::MAX };
+        if let Some(count) = count.filter(|&count| count <= max_count.min(max_size / sizes[0])) {
+            let plan = gpu.plan(config.large_counts_for(count))?;
+            let is_limited = plan.max_count() < SortPlan::MAX_COUNT;
+            if is_limited || fits(gpu, &plan, sizes, count, 1, memory_size) {
+                plan.check_count(count)?;
+                return Ok(Self { plan, sizes, capacity: count.max(1), chunk_count: 1 });
             }
         }
         let plan = gpu.plan(config)?;

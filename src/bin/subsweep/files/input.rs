@@ -1,7 +1,7 @@
 //! Input of tables and reports: a file, a pipe or standard input.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, StdinLock, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
@@ -14,12 +14,12 @@ use crate::words::Progress;
 
 /// Reads all of `source`, by [`Table::read`].
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
-    read_by(source, |stream| Table::read(stream, declared, taken), |file| Table::read(file, declared, taken))
+    read_by(source, |bytes| Table::read(bytes, declared, taken))
 }
 
 /// Reads all of `source` as the values of `count` keys, by [`Table::read_values`].
 pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
-    read_by(source, |stream| Table::read_values(stream, count), |file| Table::read_values(file, count))
+    read_by(source, |bytes| Table::read_values(bytes, count))
 }
 
 /// A table whose elements are read one after the other.
@@ -96,13 +96,7 @@ pub fn open_table(
     needs_size: bool,
     open_reader: impl FnOnce(File, Option<u64>) -> Result<TableReader<File>, TableError>,
 ) -> Result<OpenTable, InputError> {
-    let opened = match source {
-        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
-        // Another handle of the same file, which is read without a buffer.
-        Source::Stdin => streams::stdin().map_err(InputProblem::Read).map(|file| (file, None)),
-        Source::File(path) => open(path),
-    };
-    let table = opened.and_then(|(mut file, size)| {
+    let table = open(source).and_then(|(mut file, size)| {
         let size = if needs_size { streams::rest(&file) } else { size };
         if needs_size && size.is_none() {
             return Err(InputProblem::NotSeekable);
@@ -123,11 +117,7 @@ const MAX_HEADER: u64 = 1 << 17;
 /// The values cannot be read, or are not one for each key.
 pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result<OpenTable> {
     let named = |problem| InputError { input: source.to_string(), problem };
-    let (file, size) = match source {
-        Source::Stdin if streams::is_stdin_closed() => return Err(named(InputProblem::Closed).into()),
-        Source::Stdin => (streams::stdin().map_err(|error| named(InputProblem::Read(error)))?, None),
-        Source::File(path) => open(path).map_err(named)?,
-    };
+    let (file, size) = open(source).map_err(named)?;
     let (file, size) = match size {
         Some(size) => (file, size),
         // An endless stream is read only a little further than it could be valid.
@@ -169,20 +159,12 @@ fn spool(mut reader: impl Read, source: &Source, folder: &Path) -> anyhow::Resul
 
 fn read_by(
     source: &Source,
-    read_stream: impl FnOnce(Bytes<StdinLock<'_>>) -> Result<Table, TableError>,
-    read_file: impl FnOnce(Bytes<File>) -> Result<Table, TableError>,
+    read: impl FnOnce(Bytes<File>) -> Result<Table, TableError>,
 ) -> Result<Table, InputError> {
     let _spinner = Progress::of_one(format_args!("reading {source}"));
     let memory_size = memory::available().unwrap_or(u64::MAX);
-    let table = match source {
-        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
-        Source::Stdin => {
-            let bytes = Bytes { reader: io::stdin().lock(), file_size: None, memory_size };
-            read_stream(bytes).map_err(InputProblem::Table)
-        }
-        Source::File(path) => open(path)
-            .and_then(|(reader, file_size)| Ok(read_file(Bytes { reader, file_size, memory_size })?)),
-    };
+    let table =
+        open(source).and_then(|(reader, file_size)| Ok(read(Bytes { reader, file_size, memory_size })?));
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
@@ -218,12 +200,8 @@ pub fn read_bytes(source: &Source, max_size: u64, what: &'static str) -> Result<
 /// Reads the first `size` bytes of `source`, or all.
 fn read_start(source: &Source, size: u64) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
-    let read = match source {
-        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
-        Source::Stdin => io::stdin().lock().take(size).read_to_end(&mut bytes).map_err(InputProblem::Read),
-        Source::File(path) => open(path)
-            .and_then(|(file, _)| file.take(size).read_to_end(&mut bytes).map_err(InputProblem::Read)),
-    };
+    let read = open(source)
+        .and_then(|(file, _)| file.take(size).read_to_end(&mut bytes).map_err(InputProblem::Read));
     read.map(|_| bytes).map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
@@ -323,8 +301,14 @@ pub enum InputProblem {
     },
 }
 
-/// Opens the file, and returns its length if it is a regular one.
-fn open(path: &Path) -> Result<(File, Option<u64>), InputProblem> {
+/// Opens the source, and returns its length if it is a regular file by its path.
+fn open(source: &Source) -> Result<(File, Option<u64>), InputProblem> {
+    let path = match source {
+        Source::Stdin if streams::is_stdin_closed() => return Err(InputProblem::Closed),
+        // Another handle of the same file, which is read without a buffer.
+        Source::Stdin => return Ok((streams::stdin().map_err(InputProblem::Read)?, None)),
+        Source::File(path) => path,
+    };
     let file = File::open(path).map_err(InputProblem::Open)?;
     let metadata = file.metadata().map_err(InputProblem::Open)?;
     if metadata.is_dir() {

@@ -64,7 +64,9 @@ impl Output {
 
     /// Writes all of `table`, and renames the file to its final path.
     pub fn commit(self, table: &Table) -> Result<(), OutputError> {
-        self.commit_pieces(&[&table.header(), table.payload()])
+        let mut begun = self.begin()?;
+        begun.write_table(table)?;
+        begun.finish()
     }
 
     /// Writes an intermediate report: a file is replaced each time. Streams get only the last report, so nothing is
@@ -78,12 +80,22 @@ impl Output {
 
     /// Writes the final report.
     pub fn commit_report(self, report: &[u8]) -> Result<(), OutputError> {
-        self.commit_pieces(&[report])
+        let mut begun = self.begin()?;
+        begun.write_bytes(report)?;
+        begun.finish()
     }
 
     /// Whether this is standard output, which then takes no other text.
     pub fn is_stdout(&self) -> bool {
         matches!(self.target, Target::Stdout)
+    }
+
+    /// The folder of the file, if it is one.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.target {
+            Target::Regular(regular) => Some(folder_of(&regular.path)),
+            Target::Stdout | Target::Special(_) => None,
+        }
     }
 
     /// Begins to write a table from its first byte to its last.
@@ -96,14 +108,6 @@ impl Output {
             Target::Regular(regular) => Sink::Temporary(self.named(regular.temporary())?),
         };
         Ok(BegunOutput { output: self, sink, is_one_of_two: false, is_closed: false })
-    }
-
-    fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
-        self.named(match &self.target {
-            Target::Stdout => write(&mut io::stdout().lock(), pieces),
-            Target::Special(file) => write(&mut &*file, pieces),
-            Target::Regular(regular) => regular.replace(pieces),
-        })
     }
 
     fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
@@ -172,14 +176,14 @@ impl BegunOutput {
         }
     }
 
-    /// Writes the bytes before the elements.
-    pub fn write_header(&mut self, header: &[u8]) -> Result<(), OutputError> {
-        self.write_all(header).map_err(|error| self.error(error))
+    /// Writes bytes that are in memory, such as a header.
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.write_all(bytes).map_err(|error| self.error(error))
     }
 
     fn write_table(&mut self, table: &Table) -> Result<(), OutputError> {
-        self.write_header(&table.header())?;
-        self.write_all(table.payload()).map_err(|error| self.error(error))
+        self.write_bytes(&table.header())?;
+        self.write_bytes(table.payload())
     }
 }
 
@@ -247,16 +251,6 @@ impl Write for BegunOutput {
             Sink::Stdout(stdout) => stdout.flush(),
             Sink::Special(file) => file.flush(),
             Sink::Temporary(temporary) => temporary.file.flush(),
-        }
-    }
-}
-
-impl Output {
-    /// The folder of the file, if it is one.
-    pub fn folder(&self) -> Option<&Path> {
-        match &self.target {
-            Target::Regular(regular) => Some(folder_of(&regular.path)),
-            Target::Stdout | Target::Special(_) => None,
         }
     }
 }
