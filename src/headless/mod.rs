@@ -29,7 +29,7 @@ pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
-pub use sort_stream::SortStream;
+pub use sort_stream::{SortPhase, SortProgress, SortStream};
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};

@@ -193,6 +193,7 @@ fn sort(
         memory_size: None,
         chunk_size: Some(CHUNK_COUNT * config.key_size()),
         temporary: &mut tempfile::tempfile,
+        progress: None,
     };
     gpu.sort_stream(config, stream)?;
     Ok(sorted)
@@ -271,6 +272,7 @@ fn refusals_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
             temporary: &mut || {
                 if is_room { tempfile::tempfile() } else { Err(io::ErrorKind::StorageFull.into()) }
             },
+            progress: None,
         };
         gpu.sort_stream(config, stream)
     };

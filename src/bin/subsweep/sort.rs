@@ -9,7 +9,7 @@ use clap::Args;
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::harness::{PlanConfig, PolicyName};
-use subsweep::headless::{SortStream, StreamError};
+use subsweep::headless::{SortPhase, SortProgress, SortStream, StreamError};
 use subsweep::sort::{
     SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
 };
@@ -126,7 +126,6 @@ impl SortArgs {
             _ => None,
         };
         let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
-        let payload_size = opened.table.payload_size;
         let (mut keys_reader, count) = opened.forward(source)?;
 
         let gpu = device::open(common)?;
@@ -134,7 +133,18 @@ impl SortArgs {
             true => config,
             false => config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy),
         };
-        let progress = Progress::of_bytes(format_args!("sorting {source}"), payload_size);
+        let progress = Progress::of_bytes(format_args!("sorting {source}"), None);
+        let mut show = |at: SortProgress| {
+            let phase = match at.phase {
+                SortPhase::Merging { round_count: 1, .. } => "merging".to_owned(),
+                SortPhase::Merging { round, round_count } => {
+                    format!("merging, round {round} of {round_count}")
+                }
+                SortPhase::Writing => "writing".to_owned(),
+                _ => format!("sorting {source}"),
+            };
+            progress.show_bytes(phase, at.done_size, at.size);
+        };
         let shape = count.map(|count| TableShape::Flat { count: count as usize });
         let header_of =
             |format, element| shape.map_or(Vec::new(), |shape| table::header(format, element, shape));
@@ -144,7 +154,7 @@ impl SortArgs {
         };
         let mut temporary = || tempfile::tempfile_in(&folder);
         let mut stream = SortStream {
-            keys: &mut progress.reads(&mut keys_reader),
+            keys: &mut keys_reader,
             values: None,
             sorted_keys: None,
             sorted_values: None,
@@ -152,6 +162,7 @@ impl SortArgs {
             memory_size: self.memory.size(),
             chunk_size: None,
             temporary: &mut temporary,
+            progress: Some(&mut show),
         };
         match (values, values_output, values_table) {
             (Some(values), Some(values_output), Some(values_table)) => {
@@ -160,12 +171,10 @@ impl SortArgs {
                 let [mut keys_output, mut values_output] = files::begin_both(output, values_output)?;
                 keys_output.write_bytes(&header_of(format, element))?;
                 values_output.write_bytes(&values_header)?;
-                let mut keys_sink = progress.writes(&mut keys_output);
                 stream.values = Some(&mut values_reader);
-                stream.sorted_keys = Some(&mut keys_sink);
+                stream.sorted_keys = Some(&mut keys_output);
                 stream.sorted_values = Some(&mut values_output);
                 let sorted = gpu.sort_stream(config, stream);
-                drop(keys_sink);
                 match sorted {
                     Ok(_) => Ok(files::finish_both([keys_output, values_output])?),
                     Err(error) => Err(ended(error, &keys_output)),
@@ -179,14 +188,12 @@ impl SortArgs {
                     (true, _) => ElementType::U32,
                 };
                 output.write_bytes(&header_of(format, element))?;
-                let mut sink = progress.writes(&mut output);
                 if self.argsort {
-                    stream.sorted_values = Some(&mut sink);
+                    stream.sorted_values = Some(&mut output);
                 } else {
-                    stream.sorted_keys = Some(&mut sink);
+                    stream.sorted_keys = Some(&mut output);
                 }
                 let sorted = gpu.sort_stream(config, stream);
-                drop(sink);
                 match sorted {
                     Ok(_) => Ok(output.finish()?),
                     Err(error) => Err(ended(error, &output)),

@@ -55,28 +55,39 @@ impl Progress {
 
     /// A bar of bytes, of which `size` are expected, with their rate.
     pub fn of_bytes(name: impl fmt::Display, size: Option<u64>) -> Self {
-        let bar = match size {
-            Some(size) => ProgressBar::new(size),
-            None => ProgressBar::no_length(),
-        };
+        let progress = Self(ProgressBar::no_length());
+        progress.begin_bytes(name.to_string(), size);
+        progress.ticking()
+    }
+
+    /// Counts bytes anew, of which `size` are expected.
+    fn begin_bytes(&self, name: String, size: Option<u64>) {
+        self.0.reset();
         let template = match size {
             Some(_) => "{msg}: {bytes} of {total_bytes} ({bytes_per_sec}, {eta} to go)",
             None => "{msg}: {bytes} ({bytes_per_sec}, {elapsed})",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            self.0.set_style(style);
         }
-        Self(bar.with_message(name.to_string())).ticking()
+        match size {
+            Some(size) => self.0.set_length(size),
+            None => self.0.unset_length(),
+        }
+        self.0.set_message(name);
+    }
+
+    /// Shows the bytes that are done, of those of the phase `name`.
+    pub fn show_bytes(&self, name: String, done_size: u64, size: Option<u64>) {
+        if self.0.message() != name || self.0.length() != size {
+            self.begin_bytes(name, size);
+        }
+        self.0.set_position(done_size);
     }
 
     /// Counts the bytes that are read from `reader`.
     pub fn reads<R: Read>(&self, reader: R) -> impl Read + use<R> {
         self.0.wrap_read(reader)
-    }
-
-    /// Counts the bytes that are written to `writer`, from the first on, in place of those that were read.
-    pub fn writes<W: Write>(&self, writer: W) -> impl Write + use<'_, W> {
-        Written { writer, bar: &self.0, has_begun: false }
     }
 
     /// Redraws the bar periodically, for long steps.
@@ -105,30 +116,6 @@ impl Progress {
     /// Hides the bar while `write` writes to the terminal.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)
-    }
-}
-
-/// A writer whose bytes a bar counts.
-struct Written<'a, W> {
-    writer: W,
-    bar: &'a ProgressBar,
-    has_begun: bool,
-}
-
-impl<W: Write> Write for Written<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.has_begun {
-            self.bar.reset();
-            self.bar.set_message("writing");
-            self.has_begun = true;
-        }
-        let size = self.writer.write(bytes)?;
-        self.bar.inc(size as u64);
-        Ok(size)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
     }
 }
 

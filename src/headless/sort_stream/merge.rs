@@ -1,60 +1,69 @@
 //! Merge of sorted runs, on all cores.
 //!
-//! The keys that are sampled in every run divide the result into blocks. A thread reads the part of each run that belongs to a
-//! block, merges them by a stable sort that recognises sorted runs, and writes the block when it is its turn.
+//! A thread takes the next block, reads its part of each run, sorts the keys by a stable radix sort, and writes them when it
+//! is its turn. The parts are sorted already, but a block's keys have most of their highest bits in common: a pass for each
+//! digit in which they differ takes less time than comparing the keys of up to 64 parts.
 
 use std::io;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 use bytemuck::{Pod, Zeroable};
 
+use super::blocks::{Blocks, Parts, count};
 use super::order::{KeyBits, KeyOrder};
-use super::runs::{Place, Run};
+use super::runs::Run;
+use crate::error::Error;
+use crate::headless::{lock, zeroed};
 
-/// A key with its value.
-#[derive(Clone, Copy)]
-struct Item<K, V> {
-    key: K,
-    value: V,
-}
+const RADIX_BITS: u32 = 8;
+const RADIX: usize = 1 << RADIX_BITS;
+/// Copies of a block that its thread has: one for each side of a pass.
+pub(super) const BLOCK_COPIES: u64 = 2;
 
 /// Receives a merged result: a block of keys, and their values, one after the other.
-pub(super) trait Blocks<K, V>: Send {
+pub(super) trait Sink<K, V>: Send {
     fn write(&mut self, first: u64, keys: &[K], values: &[V]) -> io::Result<()>;
 }
 
-/// Merges `runs` into `blocks`, with up to `thread_count` blocks of some `block_count` keys in memory.
+/// Why a merge ended early.
+#[derive(Debug)]
+pub(super) enum MergeError {
+    Read(io::Error),
+    Write(io::Error),
+    Memory(Error),
+}
+
+/// Merges `runs` into `sink`, with a block of up to `max_count` keys in each of up to `thread_count` threads.
 pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
     runs: &[Run],
     order: &KeyOrder,
-    block_count: u64,
+    max_count: u64,
     thread_count: usize,
-    blocks: &mut impl Blocks<K, V>,
+    sink: &mut impl Sink<K, V>,
 ) -> Result<(), MergeError> {
-    let borders = borders(runs, block_count);
-    let (next, turn) = (AtomicUsize::new(0), Turn::default());
-    let blocks = Mutex::new((blocks, 0));
+    let total: u64 = runs.iter().map(Run::count).sum();
+    let max_count = max_count.min(total).max(1);
+    let blocks = Mutex::new(Blocks::new(runs, order, max_count));
+    let turn = Turn::default();
+    let sink = Mutex::new((sink, 0));
     let work = || -> Result<(), MergeError> {
-        loop {
-            let block = next.fetch_add(1, Ordering::Relaxed);
-            if block > borders.len() || turn.has_failed() {
-                return Ok(());
-            }
-            let ranges = ranges::<K>(runs, &borders, block, order).map_err(MergeError::Read)?;
-            let items = read_block(runs, &ranges, order).map_err(MergeError::Read)?;
-            let (keys, values) = split(items);
+        let mut sides = [Side::new(max_count)?, Side::new(max_count)?];
+        while !turn.has_failed() {
+            let next = lock(&blocks).next::<K>().map_err(MergeError::Read)?;
+            let Some((block, parts)) = next else { break };
+            let (keys, values) = read_sorted(&mut sides, runs, &parts, order).map_err(MergeError::Read)?;
             if !turn.wait(block) {
-                return Ok(());
+                break;
             }
-            let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
-            let (sink, first) = &mut *blocks;
-            sink.write(*first, &keys, &values).map_err(MergeError::Write)?;
+            let mut sink = lock(&sink);
+            let (sink, first) = &mut *sink;
+            sink.write(*first, keys, values).map_err(MergeError::Write)?;
             *first += keys.len() as u64;
             turn.end();
         }
+        Ok(())
     };
     thread::scope(|scope| {
         // Blocks take their turns: a thread that cannot be made is no more than slower.
@@ -66,7 +75,7 @@ pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
             }
             ended
         };
-        let count = thread_count.min(borders.len() + 1).max(1) - 1;
+        let count = (thread_count as u64).min(total.div_ceil(max_count)).max(1) - 1;
         let threads: Vec<_> =
             (0..count).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut ended = work();
@@ -87,68 +96,72 @@ impl Drop for FailOnDrop<'_> {
     }
 }
 
-/// Why a merge ended early.
-#[derive(Debug)]
-pub(super) enum MergeError {
-    Read(io::Error),
-    Write(io::Error),
+/// A block's keys and values, before or after a pass.
+struct Side<K, V> {
+    keys: Vec<K>,
+    values: Vec<V>,
 }
 
-/// The places where blocks begin, but for the first.
-fn borders(runs: &[Run], block_count: u64) -> Vec<Place> {
-    let mut places: Vec<Place> = runs.iter().enumerate().flat_map(|(index, run)| run.places(index)).collect();
-    places.sort_unstable();
-    let total: u64 = runs.iter().map(Run::count).sum();
-    let per_sample = total.div_ceil(places.len().max(1) as u64).max(1);
-    let step = (block_count / per_sample).max(1) as usize;
-    places.into_iter().skip(step).step_by(step).collect()
-}
-
-/// The part of each run that belongs to a block.
-fn ranges<K: KeyBits>(
-    runs: &[Run],
-    borders: &[Place],
-    block: usize,
-    order: &KeyOrder,
-) -> io::Result<Vec<Range<u64>>> {
-    let range = |(index, run): (usize, &Run)| {
-        let start = match block.checked_sub(1) {
-            Some(before) => run.count_before::<K>(index, borders[before], order)?,
-            None => 0,
-        };
-        let end = match borders.get(block) {
-            Some(&border) => run.count_before::<K>(index, border, order)?,
-            None => run.count(),
-        };
-        Ok(start..end)
-    };
-    runs.iter().enumerate().map(range).collect()
-}
-
-/// The sorted items of a block.
-fn read_block<K: KeyBits, V: Pod>(
-    runs: &[Run],
-    ranges: &[Range<u64>],
-    order: &KeyOrder,
-) -> io::Result<Vec<Item<K, V>>> {
-    let count: u64 = ranges.iter().map(|range| range.end - range.start).sum();
-    let mut items = Vec::with_capacity(count as usize);
-    for (run, range) in runs.iter().zip(ranges) {
-        let keys: Vec<K> = run.keys(range.clone())?;
-        if size_of::<V>() == 0 {
-            items.extend(keys.into_iter().map(|key| Item { key, value: V::zeroed() }));
-        } else {
-            let values: Vec<V> = run.values(range.clone())?;
-            items.extend(keys.into_iter().zip(values).map(|(key, value)| Item { key, value }));
-        }
+impl<K: KeyBits, V: Pod> Side<K, V> {
+    fn new(count: u64) -> Result<Self, MergeError> {
+        let count = count as usize;
+        let keys = zeroed(count).map_err(MergeError::Memory)?;
+        Ok(Self { keys, values: zeroed(count).map_err(MergeError::Memory)? })
     }
-    // The standard library's stable sort merges the sorted parts that it finds.
-    items.sort_by_key(|item: &Item<K, V>| order.of(item.key));
-    Ok(items)
 }
 
-fn split<K: Copy, V: Copy>(items: Vec<Item<K, V>>) -> (Vec<K>, Vec<V>) {
-    items.into_iter().map(|Item { key, value }| (key, value)).unzip()
+/// Reads a block and sorts it, by passes from one side to the other and back.
+fn read_sorted<'a, K: KeyBits, V: Pod>(
+    [from, to]: &'a mut [Side<K, V>; 2],
+    runs: &[Run],
+    parts: &Parts,
+    order: &KeyOrder,
+) -> io::Result<(&'a [K], &'a [V])> {
+    let count = count(parts) as usize;
+    let (mut from, mut to) = (from, to);
+    let (mut least, mut most, mut start) = (u64::MAX, 0, 0);
+    let mut part_count = 0;
+    for (run, part) in runs.iter().zip(parts).filter(|(_, part)| !part.is_empty()) {
+        let range = start..start + (part.end - part.start) as usize;
+        start = range.end;
+        let keys = &mut from.keys[range.clone()];
+        run.read_keys(part.start, keys)?;
+        if size_of::<V>() > 0 {
+            run.read_values(part.start, bytemuck::cast_slice_mut(&mut from.values[range]))?;
+        }
+        (least, most) = (least.min(order.of(keys[0])), most.max(order.of(keys[keys.len() - 1])));
+        part_count += 1;
+    }
+    // Above these bits all keys agree. A single part is sorted.
+    let bits = if part_count > 1 { u64::BITS - (least ^ most).leading_zeros() } else { 0 };
+    for shift in (0..bits).step_by(RADIX_BITS as usize) {
+        scatter(from, to, count, order, shift);
+        (from, to) = (to, from);
+    }
+    Ok((&from.keys[..count], &from.values[..count]))
+}
+
+/// Sorts a block by the digit at `shift`, from one side to the other.
+fn scatter<K: KeyBits, V: Pod>(
+    from: &Side<K, V>,
+    to: &mut Side<K, V>,
+    count: usize,
+    order: &KeyOrder,
+    shift: u32,
+) {
+    let digit = |key: K| (order.of(key) >> shift) as usize % RADIX;
+    let mut offsets = [0; RADIX];
+    from.keys[..count].iter().for_each(|&key| offsets[digit(key)] += 1);
+    let mut next = 0;
+    for offset in &mut offsets {
+        next += std::mem::replace(offset, next);
+    }
+    for (&key, &value) in from.keys[..count].iter().zip(&from.values) {
+        let offset = &mut offsets[digit(key)];
+        to.keys[*offset] = key;
+        to.values[*offset] = value;
+        *offset += 1;
+    }
 }
 
 /// Lets threads write in the order of their blocks.
@@ -162,7 +175,7 @@ struct Turn {
 impl Turn {
     /// Waits for a block's turn. Returns false if another thread has failed.
     fn wait(&self, block: usize) -> bool {
-        let mut current = self.block.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = lock(&self.block);
         while *current != block && !self.has_failed() {
             current = self.changed.wait(current).unwrap_or_else(PoisonError::into_inner);
         }
@@ -170,13 +183,13 @@ impl Turn {
     }
 
     fn end(&self) {
-        *self.block.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *lock(&self.block) += 1;
         self.changed.notify_all();
     }
 
     fn fail(&self) {
         // Under the lock, so that no thread begins to wait meanwhile.
-        let _current = self.block.lock().unwrap_or_else(PoisonError::into_inner);
+        let _current = lock(&self.block);
         self.has_failed.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
@@ -190,3 +203,101 @@ impl Turn {
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Nothing;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::ElementType;
+
+    /// The result, and the numbers of keys that were written at a time.
+    #[derive(Default)]
+    struct Merged {
+        pairs: Vec<(u32, u32)>,
+        counts: Vec<u64>,
+    }
+
+    impl Sink<u32, u32> for Merged {
+        fn write(&mut self, first: u64, keys: &[u32], values: &[u32]) -> io::Result<()> {
+            assert_eq!(first, self.pairs.len() as u64);
+            self.counts.push(keys.len() as u64);
+            self.pairs.extend(keys.iter().copied().zip(values.iter().copied()));
+            Ok(())
+        }
+    }
+
+    /// Sorted runs of these keys, with values that count all keys.
+    fn runs(keys: &[Vec<u32>], order: &KeyOrder) -> (Vec<Run>, Vec<(u32, u32)>) {
+        let file = Arc::new(tempfile::tempfile().unwrap());
+        let (mut all, mut runs) = (Vec::<(u32, u32)>::new(), Vec::<Run>::new());
+        for keys in keys {
+            let first = all.len() as u32;
+            let mut pairs: Vec<_> = keys.iter().copied().zip(first..).collect();
+            all.extend(&pairs);
+            pairs.sort_by_key(|pair| order.of(pair.0));
+            let (keys, values): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+            let start = runs.last().map_or(0, Run::end);
+            let mut run = Run::new(&file, start, keys.len() as u64, [4, 4], 64);
+            // As a merge writes: part by part.
+            for (first, keys) in (0..).step_by(100).zip(keys.chunks(100)) {
+                run.write_keys(first, keys, order).unwrap();
+            }
+            run.write_values(0, bytemuck::cast_slice(&values)).unwrap();
+            runs.push(run);
+        }
+        all.sort_by_key(|pair| order.of(pair.0));
+        (runs, all)
+    }
+
+    fn random(count: usize, seed: u32) -> Vec<u32> {
+        let mixed = (0..count as u32).map(|i| (i ^ seed << 16).wrapping_mul(0x9e37_79b9));
+        mixed.map(|word| (word ^ word >> 15).wrapping_mul(0x85eb_ca6b)).collect()
+    }
+
+    #[test]
+    fn blocks_are_bounded_and_the_merge_is_stable() {
+        let order = KeyOrder::new(ElementType::I32, true, 0..32);
+        let of_runs = |count: u32, keys: fn(u32) -> Vec<u32>| (0..count).map(keys).collect::<Vec<_>>();
+        let inputs = [
+            vec![random(1_000, 7)],
+            of_runs(65, |run| random(100 + run as usize * 10, run)),
+            of_runs(64, |_| vec![5; 300]),
+            // Few keys, many times; one run after the other; a long run beside short and empty ones.
+            of_runs(5, |run| random(2_000, run).iter().map(|key| key >> 31).collect()),
+            of_runs(9, |run| (run * 1_000..(run + 1) * 1_000).collect()),
+            of_runs(9, |run| random(if run == 3 { 20_000 } else { run as usize % 3 }, run)),
+        ];
+        for (index, keys) in inputs.iter().enumerate() {
+            let (mut runs, expected) = runs(keys, &order);
+            let total = expected.len() as u64;
+            for (max_count, threads) in [(1, 1), (7, 2), (700, 3), (total, 2), (u64::MAX, 2)] {
+                let mut merged = Merged::default();
+                merge(&runs, &order, max_count, threads, &mut merged).unwrap();
+                assert!(merged.pairs == expected, "input {index}, blocks of up to {max_count}");
+                let counts = merged.counts;
+                let least = if max_count > 100 { (max_count / 8).min(total) } else { 1 };
+                let range = least..=max_count;
+                assert!(counts.iter().all(|count| range.contains(count)), "input {index}: {counts:?}");
+                runs.iter_mut().for_each(Run::halve_samples);
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_sink_ends_all_threads() {
+        struct Full(u32);
+        impl Sink<u32, u32> for Full {
+            fn write(&mut self, _: u64, _: &[u32], _: &[u32]) -> io::Result<()> {
+                self.0 += 1;
+                if self.0 < 5 { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+            }
+        }
+        let order = KeyOrder::new(ElementType::U32, false, 0..32);
+        let (runs, _) = runs(&[random(5_000, 1), random(5_000, 2)], &order);
+        for threads in [1, 2, 8] {
+            let ended = merge(&runs, &order, 100, threads, &mut Full(0));
+            assert!(matches!(ended, Err(MergeError::Write(_))), "{ended:?}");
+        }
+    }
+}

@@ -8,16 +8,16 @@
 //!
 //! Reading, sorting and writing of chunks overlap. A single chunk is no run: it goes to the sinks at once.
 
+mod blocks;
 mod merge;
 mod order;
+mod progress;
+mod rounds;
 mod runs;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::thread;
-
-use bytemuck::Pod;
 
 use super::scan_stream::StreamError;
 use super::stages::Stages;
@@ -26,23 +26,25 @@ use crate::device::{BufferRange, Recorder};
 use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
-use merge::{Blocks, MergeError, Nothing, merge};
+use merge::Nothing;
 use order::{KeyBits, KeyOrder};
-use runs::Run;
+use progress::Meter;
+pub use progress::{SortPhase, SortProgress};
+use rounds::{Merging, write_to};
+use runs::{Run, SAMPLE_DISTANCE};
 
-/// Runs that are merged at a time.
-const FAN_IN: usize = 64;
 /// Chunks in memory: one is filled, one is sorted, and one is drained.
 const CHUNKS: u64 = 3;
-/// Memory besides chunks and blocks: the staging buffer, what allocators keep, and the samples of runs.
+/// Memory besides chunks, blocks and samples: the staging buffer, and what allocators keep.
 const FIXED_SIZE: u64 = 24 << 20;
 /// The least memory, bytes.
 const MIN_MEMORY: u64 = FIXED_SIZE + (16 << 20);
 /// Most bytes of the keys of a chunk that is not the only one.
 const MAX_CHUNK_SIZE: u64 = 1 << 30;
-/// Most keys of a block of a merge, and the copies of a block that its thread has.
-const MAX_BLOCK: u64 = 1 << 20;
-const BLOCK_COPIES: u64 = 6;
+/// Which part of the memory the samples of runs may have.
+const SAMPLES_PART: u64 = 32;
+/// Bytes of the only chunk that are written at a time.
+const WRITTEN_SIZE: usize = 8 << 20;
 
 /// Inputs and options of [`Gpu::sort_stream`].
 pub struct SortStream<'a> {
@@ -63,6 +65,8 @@ pub struct SortStream<'a> {
     /// Makes an empty temporary file, which is removed when it is closed. Runs take as many bytes as keys and values, and
     /// of an index 8 where `count` is not known.
     pub temporary: &'a mut (dyn FnMut() -> io::Result<File> + Send),
+    /// Is called as the sort proceeds: by chunks, and by blocks of merges.
+    pub progress: Option<&'a mut (dyn FnMut(SortProgress) + Send)>,
 }
 
 /// A sort in chunks: its plan, and the sizes of its memory.
@@ -118,12 +122,15 @@ impl Gpu {
             memory_size,
             chunk_size,
             temporary,
+            progress,
         } = stream;
         let given = memory_size.unwrap_or(u64::MAX);
         if given < MIN_MEMORY {
             return Err(StreamError::Memory { needed: MIN_MEMORY, given });
         }
-        let memory_size = given - FIXED_SIZE;
+        // Samples of runs, and of the runs that they are merged into.
+        let sample_size = (given - FIXED_SIZE) / SAMPLES_PART;
+        let memory_size = given - FIXED_SIZE - 2 * sample_size;
         let max_size = chunk_size.unwrap_or(u64::MAX);
         let sort = ChunkedSort::new(self, config, count, memory_size, max_size)?;
         let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
@@ -134,6 +141,8 @@ impl Gpu {
         let sizes = [sort.sizes[0], value_size];
 
         let scratch = self.allocate_scratch(sort.plan.scratch_requirements(sort.capacity).size)?;
+        let size = count.map(|count| count.saturating_mul(sort.sizes[0] + sort.sizes[1]));
+        let mut meter = Meter::new(progress, size);
         let (mut read, mut drained, mut runs) = (0, 0, Vec::<Run>::new());
         let mut file = None;
         Stages {
@@ -160,24 +169,31 @@ impl Gpu {
                 let [key_bytes, value_bytes] = chunk.staging.each_mut().map(GpuBuffer::mapped);
                 let key_bytes = &key_bytes[..count * size_of::<K>()];
                 let value_bytes = &value_bytes[..count * sort.sizes[1] as usize];
+                meter.add((key_bytes.len() + value_bytes.len()) as u64);
                 if chunk.is_only {
-                    let written = write_to(&mut sorted_keys, key_bytes);
-                    return written
-                        .and_then(|()| write_to(&mut sorted_values, value_bytes))
-                        .map_err(StreamError::Write);
+                    meter.begin(SortPhase::Writing, (key_bytes.len() + value_bytes.len()) as u64);
+                    for (sink, bytes) in [(&mut sorted_keys, key_bytes), (&mut sorted_values, value_bytes)] {
+                        for bytes in bytes.chunks(WRITTEN_SIZE) {
+                            write_to(sink, bytes).map_err(StreamError::Write)?;
+                            meter.add(bytes.len() as u64);
+                        }
+                    }
+                    return Ok(());
                 }
                 if file.is_none() {
                     file = Some(Arc::new(temporary().map_err(StreamError::Temporary)?));
                 }
                 let file = file.as_ref().expect("it was just made");
                 let start = runs.last().map_or(0, Run::end);
-                let mut run = Run::new(file, start, count as u64, sizes);
+                let distance = runs.last().map_or(SAMPLE_DISTANCE, Run::distance);
+                let mut run = Run::new(file, start, count as u64, sizes, distance);
                 let keys: &[K] = bytemuck::cast_slice(key_bytes);
                 let written = run.write_keys(0, keys, &order).and_then(|()| match has_indices {
                     true => run.write_indices(bytemuck::cast_slice(value_bytes), base),
                     false => run.write_values(0, value_bytes),
                 });
                 runs.push(run);
+                limit_samples(&mut runs, sample_size / size_of::<u64>() as u64);
                 written.map_err(StreamError::Temporary)
             },
         }
@@ -189,11 +205,20 @@ impl Gpu {
         let merging =
             Merging { order, sizes, memory_size, is_narrowed: has_indices && is_wide && read <= 1 << 32 };
         let ended = match value_size {
-            0 => merging.run::<K, Nothing>(runs, sorted_keys, sorted_values, temporary),
-            4 => merging.run::<K, u32>(runs, sorted_keys, sorted_values, temporary),
-            _ => merging.run::<K, u64>(runs, sorted_keys, sorted_values, temporary),
+            0 => merging.run::<K, Nothing>(runs, sorted_keys, sorted_values, temporary, &mut meter),
+            4 => merging.run::<K, u32>(runs, sorted_keys, sorted_values, temporary, &mut meter),
+            _ => merging.run::<K, u64>(runs, sorted_keys, sorted_values, temporary, &mut meter),
         };
         ended.map(|()| read)
+    }
+}
+
+/// Halves the samples of all runs when there are more than `max_count`.
+fn limit_samples(runs: &mut [Run], max_count: u64) {
+    let count: usize = runs.iter().map(Run::sample_count).sum();
+    // Each run has a sample.
+    if count as u64 > max_count.max(2 * runs.len() as u64) {
+        runs.iter_mut().for_each(Run::halve_samples);
     }
 }
 
@@ -310,100 +335,5 @@ impl ChunkedSort {
         unsafe { gpu.submit(|recorder| self.plan.record(recorder, &buffers, chunk.count)) }?;
         copy(on_device, staged)?;
         Ok(())
-    }
-}
-
-/// A merge of runs.
-struct Merging {
-    order: KeyOrder,
-    sizes: [u64; 2],
-    memory_size: u64,
-    /// Whether indices of u64 become u32.
-    is_narrowed: bool,
-}
-
-impl Merging {
-    fn run<'a, K: KeyBits, V: Pod + Send + Sync>(
-        &self,
-        mut runs: Vec<Run>,
-        sorted_keys: Option<&'a mut (dyn Write + Send)>,
-        sorted_values: Option<&'a mut (dyn Write + Send)>,
-        temporary: &mut (dyn FnMut() -> io::Result<File> + Send),
-    ) -> Result<(), StreamError> {
-        while runs.len() > FAN_IN {
-            // The file of these runs is freed once they are merged.
-            let file = Arc::new(temporary().map_err(StreamError::Temporary)?);
-            let mut merged = Vec::<Run>::new();
-            for group in runs.chunks(FAN_IN) {
-                let count = group.iter().map(Run::count).sum();
-                let start = merged.last().map_or(0, Run::end);
-                let mut run = RunSink { run: Run::new(&file, start, count, self.sizes), order: &self.order };
-                self.merge::<K, V>(group, &mut run, StreamError::Temporary)?;
-                merged.push(run.run);
-            }
-            runs = merged;
-        }
-        let is_narrowed = self.is_narrowed;
-        let mut sink = FinalSink { sorted_keys, sorted_values, is_narrowed };
-        self.merge::<K, V>(&runs, &mut sink, StreamError::Write)
-    }
-
-    fn merge<K: KeyBits, V: Pod + Send + Sync>(
-        &self,
-        runs: &[Run],
-        sink: &mut impl Blocks<K, V>,
-        of_sink: fn(io::Error) -> StreamError,
-    ) -> Result<(), StreamError> {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let size = BLOCK_COPIES * (self.sizes[0] + self.sizes[1]).next_multiple_of(8);
-        let block_count = (self.memory_size / (threads as u64 * size)).min(MAX_BLOCK);
-        merge(runs, &self.order, block_count, threads, sink).map_err(|error| match error {
-            MergeError::Read(error) => StreamError::Temporary(error),
-            MergeError::Write(error) => of_sink(error),
-        })
-    }
-}
-
-/// Writes a merged run.
-struct RunSink<'a> {
-    run: Run,
-    order: &'a KeyOrder,
-}
-
-impl<K: KeyBits, V: Pod> Blocks<K, V> for RunSink<'_> {
-    fn write(&mut self, first: u64, keys: &[K], values: &[V]) -> io::Result<()> {
-        self.run.write_keys(first, keys, self.order)?;
-        self.run.write_values(first, bytes_of(values))
-    }
-}
-
-/// Writes the result.
-struct FinalSink<'a> {
-    sorted_keys: Option<&'a mut (dyn Write + Send)>,
-    sorted_values: Option<&'a mut (dyn Write + Send)>,
-    is_narrowed: bool,
-}
-
-impl<K: KeyBits, V: Pod> Blocks<K, V> for FinalSink<'_> {
-    fn write(&mut self, _: u64, keys: &[K], values: &[V]) -> io::Result<()> {
-        write_to(&mut self.sorted_keys, bytemuck::cast_slice(keys))?;
-        if self.is_narrowed {
-            let wide: &[u64] = bytemuck::cast_slice(bytes_of(values));
-            let narrow: Vec<u32> = wide.iter().map(|&index| index as u32).collect();
-            return write_to(&mut self.sorted_values, bytemuck::cast_slice(&narrow));
-        }
-        write_to(&mut self.sorted_values, bytes_of(values))
-    }
-}
-
-/// The bytes of values; none of [`Nothing`].
-fn bytes_of<V: Pod>(values: &[V]) -> &[u8] {
-    if size_of::<V>() == 0 { &[] } else { bytemuck::cast_slice(values) }
-}
-
-fn write_to(sink: &mut Option<&mut (dyn Write + Send)>, bytes: &[u8]) -> io::Result<()> {
-    match sink {
-        Some(sink) => sink.write_all(bytes),
-        None => Ok(()),
     }
 }

@@ -7,8 +7,12 @@ use std::sync::Arc;
 
 use super::order::{KeyBits, KeyOrder};
 
-/// Keys between two whose order is kept in memory.
-const SAMPLE_DISTANCE: u64 = 4096;
+/// The least distance of the keys whose order is kept in memory.
+pub(super) const SAMPLE_DISTANCE: u64 = 1024;
+/// Most keys that a search reads at a time.
+const SEARCHED: u64 = 1024;
+/// Indices that are made wide at a time.
+const INDEX_BLOCK: usize = 1 << 16;
 
 /// Sorted keys, and then their values, in a part of a file.
 #[derive(Debug)]
@@ -18,17 +22,24 @@ pub(super) struct Run {
     count: u64,
     key_size: u64,
     value_size: u64,
-    /// The order of each key at a multiple of [`SAMPLE_DISTANCE`].
+    /// The order of each key at a multiple of `distance`.
     samples: Vec<u64>,
+    distance: u64,
 }
 
 /// A place in the order of all keys: a key's order, the index of its run, and its index there.
 pub(super) type Place = (u64, usize, u64);
 
 impl Run {
-    /// A run of `count` keys, to be written from byte `start` of `file` on.
-    pub(super) fn new(file: &Arc<File>, start: u64, count: u64, [key_size, value_size]: [u64; 2]) -> Self {
-        Self { file: Arc::clone(file), start, count, key_size, value_size, samples: Vec::new() }
+    /// A run of `count` keys, to be written from byte `start` of `file` on, with a sample in every `distance` keys.
+    pub(super) fn new(
+        file: &Arc<File>,
+        start: u64,
+        count: u64,
+        [key_size, value_size]: [u64; 2],
+        distance: u64,
+    ) -> Self {
+        Self { file: Arc::clone(file), start, count, key_size, value_size, samples: Vec::new(), distance }
     }
 
     /// The byte after the run.
@@ -40,6 +51,25 @@ impl Run {
         self.count
     }
 
+    pub(super) fn sample_count(&self) -> usize {
+        self.samples.len()
+    }
+
+    pub(super) fn distance(&self) -> u64 {
+        self.distance
+    }
+
+    /// Drops every second sample.
+    pub(super) fn halve_samples(&mut self) {
+        let mut index = 0;
+        self.samples.retain(|_| {
+            index += 1;
+            index % 2 == 1
+        });
+        self.samples.shrink_to_fit();
+        self.distance *= 2;
+    }
+
     /// Writes keys from index `first` on. Called in order.
     pub(super) fn write_keys<K: KeyBits>(
         &mut self,
@@ -47,8 +77,9 @@ impl Run {
         keys: &[K],
         order: &KeyOrder,
     ) -> io::Result<()> {
-        let next = (self.samples.len() as u64 * SAMPLE_DISTANCE - first) as usize;
-        let sampled = keys.iter().skip(next).step_by(SAMPLE_DISTANCE as usize);
+        let next = (self.samples.len() as u64 * self.distance - first) as usize;
+        let sampled = keys.iter().skip(next).step_by(self.distance as usize);
+        self.samples.try_reserve(sampled.len())?;
         self.samples.extend(sampled.map(|&key| order.of(key)));
         write_at(&self.file, bytemuck::cast_slice(keys), self.start + first * self.key_size)
     }
@@ -60,8 +91,7 @@ impl Run {
 
     /// Writes all indices, each increased by `base`.
     pub(super) fn write_indices(&self, indices: &[u32], base: u64) -> io::Result<()> {
-        const BLOCK: usize = 1 << 16;
-        for (block, first) in indices.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+        for (block, first) in indices.chunks(INDEX_BLOCK).zip((0..).step_by(INDEX_BLOCK)) {
             let wide = block.iter().map(|&index| base + u64::from(index));
             let bytes: Vec<u8> = match self.value_size {
                 4 => wide.flat_map(|index| (index as u32).to_ne_bytes()).collect(),
@@ -72,43 +102,76 @@ impl Run {
         Ok(())
     }
 
-    /// Reads the keys in `range`.
-    pub(super) fn keys<K: KeyBits>(&self, range: Range<u64>) -> io::Result<Vec<K>> {
-        let mut keys = vec![K::zeroed(); (range.end - range.start) as usize];
-        read_at(&self.file, bytemuck::cast_slice_mut(&mut keys), self.start + range.start * self.key_size)?;
-        Ok(keys)
+    /// Reads keys from index `first` on.
+    pub(super) fn read_keys<K: KeyBits>(&self, first: u64, keys: &mut [K]) -> io::Result<()> {
+        read_at(&self.file, bytemuck::cast_slice_mut(keys), self.start + first * self.key_size)
     }
 
-    /// Reads the values in `range`.
-    pub(super) fn values<V: bytemuck::Pod>(&self, range: Range<u64>) -> io::Result<Vec<V>> {
-        let mut values = vec![V::zeroed(); (range.end - range.start) as usize];
-        let start = self.start + self.count * self.key_size + range.start * self.value_size;
-        read_at(&self.file, bytemuck::cast_slice_mut(&mut values), start)?;
-        Ok(values)
+    /// Reads values, as bytes, from index `first` on.
+    pub(super) fn read_values(&self, first: u64, values: &mut [u8]) -> io::Result<()> {
+        let start = self.start + self.count * self.key_size + first * self.value_size;
+        read_at(&self.file, values, start)
     }
 
-    /// The places of the sampled keys of this run, which is the one of this index.
-    pub(super) fn places(&self, index: usize) -> impl Iterator<Item = Place> {
-        self.samples.iter().zip(0..).map(move |(&order, sample)| (order, index, sample * SAMPLE_DISTANCE))
+    fn order_at<K: KeyBits>(&self, position: u64, order: &KeyOrder) -> io::Result<u64> {
+        if position.is_multiple_of(self.distance) {
+            return Ok(self.samples[(position / self.distance) as usize]);
+        }
+        let mut key = [K::zeroed()];
+        self.read_keys(position, &mut key)?;
+        Ok(order.of(key[0]))
     }
 
-    /// Number of keys before `place`, in this run, which is the one of `index`. Reads the keys between two samples.
-    pub(super) fn count_before<K: KeyBits>(
+    /// The place of a key in the middle half of a part of this run, which is the one of this index. The part is not empty.
+    pub(super) fn middle<K: KeyBits>(
+        &self,
+        index: usize,
+        part: Range<u64>,
+        order: &KeyOrder,
+    ) -> io::Result<Place> {
+        let count = part.end - part.start;
+        let mut middle = part.start + (count - 1) / 2;
+        // The order of a sample is known without reading.
+        if count >= 4 * self.distance {
+            middle -= middle % self.distance;
+        }
+        Ok((self.order_at::<K>(middle, order)?, index, middle))
+    }
+
+    /// The end of the keys up to `place`, in a part of this run, which is the one of `index`.
+    pub(super) fn count_through<K: KeyBits>(
         &self,
         index: usize,
         place: Place,
+        part: Range<u64>,
         order: &KeyOrder,
     ) -> io::Result<u64> {
         let (at, run, position) = place;
         if run == index {
-            return Ok(position);
+            return Ok(position + 1);
         }
         // Equal keys of an earlier run come first.
         let is_before = |order: u64| order < at || order == at && index < run;
-        let samples = self.samples.partition_point(|&sample| is_before(sample)) as u64;
-        let Some(last) = samples.checked_sub(1) else { return Ok(0) };
-        let start = last * SAMPLE_DISTANCE;
-        let keys: Vec<K> = self.keys(start..(start + SAMPLE_DISTANCE).min(self.count))?;
+        let Range { mut start, mut end } = part;
+        let samples = start.div_ceil(self.distance) as usize..end.div_ceil(self.distance) as usize;
+        if !samples.is_empty() {
+            let first = samples.start;
+            let after = first + self.samples[samples].partition_point(|&sample| is_before(sample));
+            if after > first {
+                start = (after - 1) as u64 * self.distance + 1;
+            }
+            end = end.min(after as u64 * self.distance);
+        }
+        while end - start > SEARCHED {
+            let middle = start + (end - start) / 2;
+            match is_before(self.order_at::<K>(middle, order)?) {
+                true => start = middle + 1,
+                false => end = middle,
+            }
+        }
+        let mut keys = [K::zeroed(); SEARCHED as usize];
+        let keys = &mut keys[..(end - start) as usize];
+        self.read_keys(start, keys)?;
         Ok(start + keys.partition_point(|&key| is_before(order.of(key))) as u64)
     }
 }
