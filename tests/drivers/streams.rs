@@ -4,7 +4,9 @@ use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::headless::{Backward, Gpu, ScanInputs, ScanStream, SortStream, StreamError};
+use subsweep::headless::{
+    Backward, Gpu, ScanInputs, ScanStream, SortPhase, SortProgress, SortStream, StreamError,
+};
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error};
@@ -18,6 +20,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("sums of floats do not depend on the memory", sums_of_floats),
         trial("errors of the source, the sink and the segments are returned", refusals),
         trial("runs are merged in the order of a stable sort", sorts),
+        trial("a sort reports its phases and their bytes", progress_of_sorts),
         trial("errors of a sort's sources, sinks and temporary files are returned", refusals_of_sorts),
     ]
 }
@@ -237,6 +240,59 @@ fn sorts(gpu: &Gpu) -> Result<(), Failed> {
             sort(gpu, SortConfig::keys(ElementType::U32), &keys[..4 * count], None, Some(count as u64))?;
         assert!(sorted == bytemuck::cast_slice::<u32, u8>(&expected), "{count} keys");
     }
+    Ok(())
+}
+
+fn progress_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
+    let phases_of = |key_count: usize, count: Option<u64>| -> Result<Vec<SortProgress>, Failed> {
+        let words = words(3 * key_count);
+        let (keys, values) = words.split_at(key_count);
+        let mut phases = Vec::<SortProgress>::new();
+        let stream = SortStream {
+            keys: &mut bytemuck::cast_slice(keys),
+            values: Some(&mut bytemuck::cast_slice(values)),
+            sorted_keys: Some(&mut io::sink()),
+            sorted_values: Some(&mut io::sink()),
+            count,
+            memory_size: None,
+            chunk_size: Some(4 * CHUNK_COUNT),
+            temporary: &mut tempfile::tempfile,
+            progress: Some(&mut |progress| match phases.last_mut() {
+                Some(last) if last.phase == progress.phase => {
+                    assert!(last.done_size <= progress.done_size);
+                    *last = progress;
+                }
+                _ => {
+                    assert_eq!(progress.done_size, 0);
+                    phases.push(progress);
+                }
+            }),
+        };
+        gpu.sort_stream(SortConfig::pairs(ElementType::U32, ValueSize::B8), stream)?;
+        Ok(phases)
+    };
+    let done = |phase, key_count: usize, is_known: bool| {
+        let done_size = 12 * key_count as u64;
+        SortProgress { phase, done_size, size: is_known.then_some(done_size) }
+    };
+    let merging = |round, round_count| SortPhase::Merging { round, round_count };
+    assert_eq!(
+        phases_of(KEY_COUNT, None)?,
+        [
+            done(SortPhase::Sorting, KEY_COUNT, false),
+            done(merging(1, 2), KEY_COUNT, true),
+            done(merging(2, 2), KEY_COUNT, true),
+        ]
+    );
+    let two_chunks = 2 * CHUNK_COUNT as usize;
+    assert_eq!(
+        phases_of(two_chunks, Some(two_chunks as u64))?,
+        [done(SortPhase::Sorting, two_chunks, true), done(merging(1, 1), two_chunks, true)]
+    );
+    assert_eq!(
+        phases_of(5, Some(5))?,
+        [done(SortPhase::Sorting, 5, true), done(SortPhase::Writing, 5, true)]
+    );
     Ok(())
 }
 
