@@ -30,8 +30,8 @@ use merge::Nothing;
 use order::{KeyBits, KeyOrder};
 use progress::Meter;
 pub use progress::{SortPhase, SortProgress};
-use rounds::{Merging, write_to};
-use runs::{Run, SAMPLE_DISTANCE};
+use rounds::{Merging, of_temporary, write_to};
+use runs::{Run, SAMPLE_DISTANCE, limit_samples};
 
 /// Chunks in memory: one is filled, one is sorted, and one is drained.
 const CHUNKS: u64 = 3;
@@ -181,7 +181,7 @@ impl Gpu {
                     return Ok(());
                 }
                 if file.is_none() {
-                    file = Some(Arc::new(temporary().map_err(StreamError::Temporary)?));
+                    file = Some(Arc::new(temporary().map_err(of_temporary)?));
                 }
                 let file = file.as_ref().expect("it was just made");
                 let start = runs.last().map_or(0, Run::end);
@@ -194,7 +194,7 @@ impl Gpu {
                 });
                 runs.push(run);
                 limit_samples(&mut runs, sample_size / size_of::<u64>() as u64);
-                written.map_err(StreamError::Temporary)
+                written.map_err(of_temporary)
             },
         }
         .run(sort.chunks(self)?)?;
@@ -210,15 +210,6 @@ impl Gpu {
             _ => merging.run::<K, u64>(runs, sorted_keys, sorted_values, temporary, &mut meter),
         };
         ended.map(|()| read)
-    }
-}
-
-/// Halves the samples of all runs when there are more than `max_count`.
-fn limit_samples(runs: &mut [Run], max_count: u64) {
-    let count: usize = runs.iter().map(Run::sample_count).sum();
-    // Each run has a sample.
-    if count as u64 > max_count.max(2 * runs.len() as u64) {
-        runs.iter_mut().for_each(Run::halve_samples);
     }
 }
 

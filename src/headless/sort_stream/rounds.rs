@@ -11,6 +11,7 @@ use super::merge::{BLOCK_COPIES, MergeError, Sink, merge};
 use super::order::{KeyBits, KeyOrder};
 use super::progress::{Meter, SortPhase};
 use super::runs::Run;
+use crate::error::Error;
 use crate::headless::scan_stream::StreamError;
 
 /// Runs that are merged at a time.
@@ -48,14 +49,14 @@ impl Merging {
         while runs.len() > FAN_IN {
             begin(meter);
             // The file of these runs is freed once they are merged.
-            let file = Arc::new(temporary().map_err(StreamError::Temporary)?);
+            let file = Arc::new(temporary().map_err(of_temporary)?);
             let mut merged = Vec::<Run>::new();
             for group in runs.chunks(FAN_IN) {
                 let count = group.iter().map(Run::count).sum();
                 let start = merged.last().map_or(0, Run::end);
                 let run = Run::new(&file, start, count, self.sizes, group[0].distance());
                 let mut sink = RunSink { run, order: &self.order, meter };
-                self.merge::<K, V>(group, &mut sink, StreamError::Temporary)?;
+                self.merge::<K, V>(group, &mut sink, of_temporary)?;
                 merged.push(sink.run);
             }
             runs = merged;
@@ -74,7 +75,7 @@ impl Merging {
     ) -> Result<(), StreamError> {
         let (max_count, threads) = self.blocks(thread::available_parallelism().map_or(1, usize::from));
         merge(runs, &self.order, max_count, threads, sink).map_err(|error| match error {
-            MergeError::Read(error) => StreamError::Temporary(error),
+            MergeError::Read(error) => of_temporary(error),
             MergeError::Write(error) => of_sink(error),
             MergeError::Memory(error) => StreamError::Device(error),
         })
@@ -85,6 +86,16 @@ impl Merging {
         let keys = self.memory_size / (BLOCK_COPIES * (self.sizes[0] + self.sizes[1]));
         let threads = (keys / MIN_BLOCK).clamp(1, core_count as u64);
         ((keys / threads).min(MAX_BLOCK), threads as usize)
+    }
+}
+
+/// The error of a run that cannot be written or read.
+pub(super) fn of_temporary(error: io::Error) -> StreamError {
+    match error.kind() {
+        io::ErrorKind::OutOfMemory => {
+            StreamError::Device(Error::OutOfHostMemory { needed: None, what: "a run of keys" })
+        }
+        _ => StreamError::Temporary(error),
     }
 }
 
@@ -148,5 +159,32 @@ pub(super) fn write_to(sink: &mut Option<&mut (dyn Write + Send)>, bytes: &[u8])
     match sink {
         Some(sink) => sink.write_all(bytes),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ElementType;
+
+    #[test]
+    fn blocks_fit_the_memory() {
+        for memory_size in [0, 1, 1 << 20, 14 << 20, 1 << 30, 1 << 50] {
+            for sizes in [[4, 0], [8, 8]] {
+                let order = KeyOrder::new(ElementType::U32, false, 0..32);
+                let merging = Merging { order, sizes, memory_size, is_narrowed: false };
+                for core_count in [1, 2, 96] {
+                    let (max_count, threads) = merging.blocks(core_count);
+                    let size = max_count * threads as u64 * BLOCK_COPIES * (sizes[0] + sizes[1]);
+                    assert!(size <= memory_size && max_count <= MAX_BLOCK);
+                    assert!((1..=core_count).contains(&threads) && (threads == 1 || max_count >= MIN_BLOCK));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_are_as_few_as_the_fan_in_allows() {
+        assert_eq!([1, 64, 65, 4_096, 4_097].map(round_count), [1, 1, 2, 2, 3]);
     }
 }

@@ -51,10 +51,6 @@ impl Run {
         self.count
     }
 
-    pub(super) fn sample_count(&self) -> usize {
-        self.samples.len()
-    }
-
     pub(super) fn distance(&self) -> u64 {
         self.distance
     }
@@ -176,6 +172,15 @@ impl Run {
     }
 }
 
+/// Halves the samples of all runs when there are more than `max_count`.
+pub(super) fn limit_samples(runs: &mut [Run], max_count: u64) {
+    let count: usize = runs.iter().map(|run| run.samples.len()).sum();
+    // Each run has a sample.
+    if count as u64 > max_count.max(2 * runs.len() as u64) {
+        runs.iter_mut().for_each(Run::halve_samples);
+    }
+}
+
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
@@ -207,4 +212,28 @@ fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
         (bytes, offset) = (&bytes[size..], offset + size as u64);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ElementType;
+
+    #[test]
+    fn samples_have_a_limit() {
+        let order = KeyOrder::new(ElementType::U32, false, 0..32);
+        let file = Arc::new(tempfile::tempfile().unwrap());
+        let mut runs = Vec::<Run>::new();
+        for _ in 0..40 {
+            let distance = runs.last().map_or(2, Run::distance);
+            let mut run = Run::new(&file, runs.last().map_or(0, Run::end), 100, [4, 0], distance);
+            run.write_keys(0, &[7u32; 100], &order).unwrap();
+            runs.push(run);
+            limit_samples(&mut runs, 60);
+            let count: usize = runs.iter().map(|run| run.samples.len()).sum();
+            assert!(count <= 60.max(2 * runs.len()), "{count} samples of {} runs", runs.len());
+        }
+        // Each run has its first key, and all the same distance.
+        assert!(runs.iter().all(|run| !run.samples.is_empty() && run.distance == runs[0].distance));
+    }
 }
