@@ -55,14 +55,12 @@ impl Progress {
 
     /// A bar of bytes, of which `size` are expected, with their rate.
     pub fn of_bytes(name: impl fmt::Display, size: Option<u64>) -> Self {
-        let progress = Self(ProgressBar::no_length());
-        progress.begin_bytes(name.to_string(), size);
+        let progress = Self(ProgressBar::no_length().with_message(name.to_string()));
+        progress.expect_bytes(size);
         progress.ticking()
     }
 
-    /// Counts bytes anew, of which `size` are expected.
-    fn begin_bytes(&self, name: String, size: Option<u64>) {
-        self.0.reset();
+    fn expect_bytes(&self, size: Option<u64>) {
         let template = match size {
             Some(_) => "{msg}: {bytes} of {total_bytes} ({bytes_per_sec}, {eta} to go)",
             None => "{msg}: {bytes} ({bytes_per_sec}, {elapsed})",
@@ -74,13 +72,17 @@ impl Progress {
             Some(size) => self.0.set_length(size),
             None => self.0.unset_length(),
         }
-        self.0.set_message(name);
     }
 
-    /// Shows the bytes that are done, of those of the phase `name`.
+    /// Shows the bytes that are done, of those of the phase `name`; an estimate once there are any.
     pub fn show_bytes(&self, name: String, done_size: u64, size: Option<u64>) {
-        if self.0.message() != name || self.0.length() != size {
-            self.begin_bytes(name, size);
+        if self.0.message() != name {
+            self.0.reset();
+            self.0.set_message(name);
+        }
+        let size = size.filter(|_| done_size > 0);
+        if self.0.length() != size {
+            self.expect_bytes(size);
         }
         self.0.set_position(done_size);
     }
