@@ -7,6 +7,8 @@
 
 #[cfg(feature = "capi")]
 pub mod capi;
+#[cfg(feature = "mpi")]
+pub mod cluster;
 pub mod device;
 pub mod error;
 #[cfg(feature = "cli")]

@@ -30,6 +30,8 @@ pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
 pub use sort_stream::SortStream;
+#[cfg(feature = "mpi")]
+pub(crate) use sort_stream::{KeyBits, KeyOrder};
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
@@ -281,12 +283,12 @@ impl<'a> Prepared<'a> {
 }
 
 /// Values in pages that the system clears when they are first written.
-fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
+pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
     bytemuck::try_zeroed_vec(count)
         .map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
-fn out_of_host_memory(size: u64) -> Error {
+pub(crate) fn out_of_host_memory(size: u64) -> Error {
     Error::OutOfHostMemory { needed: Some(size), what: "the result" }
 }
 

@@ -133,7 +133,7 @@ impl Gpu {
 
     /// The range of `size` bytes of `buffer` from `offset` on, checked. Called with the staging buffer locked: another
     /// thread's work may have abandoned the device meanwhile.
-    fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
+    pub(super) fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
         // An abandoned device may still use the staging buffer.
         self.device.check()?;
         if !buffer.is_from(&self.memory) {

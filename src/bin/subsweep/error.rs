@@ -12,7 +12,7 @@ use subsweep::table::TableError;
 use crate::args::MemoryLimit;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
-use crate::files::{self, BegunOutput, Source};
+use crate::files::{self, Source};
 use crate::{device, words};
 
 /// The exit code of the program. The numbers are stable.
@@ -101,18 +101,18 @@ fn one_line(text: &str) -> String {
     line + "; see --help"
 }
 
-/// The error of a stream from `source` to `output`, with the name of the file that is at fault.
+/// The error of a stream from `source` to an output, with the name of the file that is at fault.
 pub fn of_stream(
     error: StreamError,
     source: &Source,
-    output: &BegunOutput,
+    of_output: impl FnOnce(io::Error) -> OutputError,
     folder: &Path,
     memory: &MemoryLimit,
 ) -> anyhow::Error {
     match error {
         StreamError::Device(error) => error.into(),
         StreamError::Read(error) => InputError::of(source, error),
-        StreamError::Write(error) => output.error(error).into(),
+        StreamError::Write(error) => of_output(error).into(),
         StreamError::Temporary(error) => files::no_temporary(folder, &error).into(),
         StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
         error => error.into(),
@@ -185,7 +185,7 @@ fn hint(error: &anyhow::Error) -> String {
 }
 
 /// The exit code of an error, by the first cause with a known type.
-fn of(error: &anyhow::Error) -> Exit {
+pub fn of(error: &anyhow::Error) -> Exit {
     let typed = error.chain().find_map(|cause| {
         cause
             .downcast_ref::<subsweep::Error>()

@@ -9,6 +9,9 @@ use crate::error::Ended;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Source};
 
+/// Why a reverse scan takes no pipe.
+pub const BACKWARD: &str = "--reverse reads from the end";
+
 /// Reads segment offsets, which ascend and are at most `count`. `verb` and `things` are words of the command for
 /// its errors.
 pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
@@ -73,7 +76,7 @@ impl Offsets {
     pub fn open(source: &Source, is_reverse: bool, row_count: Option<u64>) -> Result<Self> {
         const TAKEN: Taken =
             Taken { elements: &[ElementType::U32, ElementType::U64], max_dimensions: 1, max_count: u64::MAX };
-        let opened = files::open_table(source, is_reverse, |file, size| {
+        let opened = files::open_table(source, is_reverse.then_some(BACKWARD), |file, size| {
             TableReader::with_raw(file, size, ElementType::U32, &TAKEN)
         })?;
         let (element, format) = (opened.table.element, opened.table.format);

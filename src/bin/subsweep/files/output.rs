@@ -142,6 +142,15 @@ impl BegunOutput {
         }
     }
 
+    /// The path of the file until it is renamed, if it is one.
+    #[allow(dead_code, reason = "other ranks of subsweep-mpi open it")]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.sink {
+            Sink::Temporary(temporary) => Some(temporary.file.path()),
+            Sink::Stdout(_) | Sink::Special(_) => None,
+        }
+    }
+
     /// The error of a failed write: of this output, or of the one that has returned it.
     pub fn error(&self, error: io::Error) -> OutputError {
         error.downcast().unwrap_or_else(|error| self.own_error(error))

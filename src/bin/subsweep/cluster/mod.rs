@@ -1,0 +1,298 @@
+//! Commands over all ranks. The rule of this folder: before the ranks exchange anything, they agree that none has failed.
+
+pub mod bench;
+pub mod scan;
+pub mod sort;
+pub mod verify;
+
+use std::fs::{File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use subsweep::cluster::mpi::Rank;
+use subsweep::cluster::mpi::environment::processor_name;
+use subsweep::cluster::mpi::topology::SimpleCommunicator;
+use subsweep::cluster::mpi::traits::*;
+use subsweep::cluster::{ClusterError, first_failed, rank_on_node};
+use subsweep::harness::gpus::cache_folder;
+
+use crate::args::{Common, MemoryLimit};
+use crate::cache::CachedGpu;
+use crate::device::{self, DeviceChoice, Numbered};
+use crate::error::{self, Ended, of_stream};
+use crate::files::output::{OutputError, OutputProblem};
+use crate::files::{BegunOutput, Destination, Output, Source};
+use crate::words;
+
+/// Another rank has failed, and reports why.
+#[derive(Debug, thiserror::Error)]
+#[error("rank {0} has failed")]
+pub struct Elsewhere(Rank);
+
+/// The outcome of a step on all ranks.
+pub trait Agreed<T> {
+    /// The result of this rank, or the error of any. Collective.
+    ///
+    /// # Errors
+    /// That of this rank, or [`Elsewhere`].
+    fn agreed(self, world: &SimpleCommunicator) -> Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> Agreed<T> for Result<T, E> {
+    fn agreed(self, world: &SimpleCommunicator) -> Result<T> {
+        match (first_failed(world, self.is_err()), self) {
+            (Some(rank), Ok(_)) => Err(Elsewhere(rank).into()),
+            (_, own) => own.map_err(Into::into),
+        }
+    }
+}
+
+/// Ends all ranks with the same exit code. The lowest that has failed reports why.
+pub fn end(world: &SimpleCommunicator, result: Result<()>) -> ExitCode {
+    let own = match result {
+        Err(error) if error.is::<Elsewhere>() => Ok(()),
+        own => own,
+    };
+    let Some(rank) = first_failed(world, own.is_err()) else { return ExitCode::SUCCESS };
+    let mut code = own.as_ref().map_or_else(error::of, |()| error::Exit::Done) as u8;
+    world.process_at_rank(rank).broadcast_into(&mut code);
+    if world.rank() == rank {
+        let host = processor_name().unwrap_or_default();
+        let place = format!("rank {rank} of {} on {host}", world.size());
+        error::report(own.map_err(|error| error.context(place)));
+    }
+    ExitCode::from(code)
+}
+
+/// The ranks of the job.
+pub fn world() -> SimpleCommunicator {
+    SimpleCommunicator::world()
+}
+
+/// Fails on all ranks unless all have the same `what`, such as a configuration: they would wait for each other. Collective.
+///
+/// # Errors
+/// The ranks differ.
+pub fn check_same(world: &SimpleCommunicator, what: &impl Hash) -> Result<()> {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    let own = hasher.finish();
+    let mut of_first = own;
+    world.process_at_rank(0).broadcast_into(&mut of_first);
+    let same = if own == of_first {
+        Ok(())
+    } else {
+        Err(Ended::usage("it has other arguments or another input than rank 0"))
+    };
+    same.agreed(world)
+}
+
+/// Opens a device for each rank: of those that `--device` lists, or of the best kind, by the rank within the node. Rank 0 prints
+/// the name of its own. Collective.
+///
+/// # Errors
+/// A rank has no device, or its driver fails.
+pub fn open_device(world: &SimpleCommunicator, common: &Common) -> Result<CachedGpu> {
+    let index = rank_on_node(world);
+    let opened = choose(common, index).and_then(|Numbered { index, candidate, .. }| {
+        Ok((index, CachedGpu::open(candidate, !common.no_pipeline_cache)?))
+    });
+    let (index, gpu) = opened.agreed(world)?;
+    if world.rank() == 0 {
+        let name = device::name_with_driver(gpu.identity());
+        words::print_line(format_args!("rank 0 of {} on device {index}, {name}", world.size()));
+    }
+    Ok(gpu)
+}
+
+fn choose(common: &Common, index: usize) -> Result<Numbered> {
+    let instance = device::instance()?;
+    let mut devices = match &common.device {
+        // All devices that are as good as the best.
+        DeviceChoice::Unset => {
+            let list = device::list(&instance)?;
+            let kind = |numbered: &Numbered| {
+                numbered.candidate.capabilities().map(|capabilities| capabilities.identity.device_type)
+            };
+            let best = kind(&list[0]);
+            let is_like_best =
+                |numbered: &Numbered| kind(numbered) == best && numbered.candidate.requirements().is_ok();
+            let (alike, others): (Vec<_>, Vec<_>) = list.into_iter().partition(is_like_best);
+            if alike.is_empty() { others } else { alike }
+        }
+        choice => device::choose(&instance, choice)?,
+    };
+    Ok(devices.swap_remove(index % devices.len()))
+}
+
+/// The memory that this rank may use: its own limit, or its part of what is free on the node. Collective.
+pub fn memory_of_rank(world: &SimpleCommunicator, memory: &MemoryLimit) -> Option<u64> {
+    let ranks = world.split_shared(world.rank()).size() as u64;
+    memory.size().map(|size| if memory.is_given() { size } else { size / ranks })
+}
+
+/// The error of a function over all ranks.
+pub fn of_cluster(
+    error: ClusterError,
+    source: &Source,
+    output: Option<&SharedOutput>,
+    memory: &MemoryLimit,
+) -> anyhow::Error {
+    match error {
+        ClusterError::Elsewhere { rank } => Elsewhere(rank).into(),
+        ClusterError::Here(error) => {
+            let of_output = |error| match output {
+                Some(output) => output.error(error),
+                None => OutputError { output: String::new(), problem: OutputProblem::writing(error) },
+            };
+            of_stream(error, source, of_output, &std::env::temp_dir(), memory)
+        }
+    }
+}
+
+/// A file that all ranks write, each its part. It appears whole, once rank 0 renames it, or not at all.
+pub struct SharedOutput {
+    name: String,
+    file: File,
+    /// Of rank 0.
+    begun: Option<BegunOutput>,
+}
+
+/// Prepares outputs on rank 0, before any work. Collective.
+///
+/// # Errors
+/// An output is no file, is an input, or cannot be written.
+pub fn prepare_outputs(
+    world: &SimpleCommunicator,
+    destinations: &[(&Destination, &'static str)],
+    sources: &[&Source],
+) -> Result<Vec<Option<Output>>> {
+    let prepare = |(destination, option): &(&Destination, &'static str)| -> Result<Option<Output>> {
+        if **destination == Destination::Stdout {
+            let text = format!("each rank writes its part of a file; name one with {option}");
+            return Err(Ended::usage(text).into());
+        }
+        if world.rank() != 0 {
+            return Ok(None);
+        }
+        let output = Output::prepare(destination, option, sources)?;
+        if output.folder().is_none() {
+            let text =
+                format!("{destination}: is no file that ranks could write together; name one with {option}");
+            return Err(Ended::usage(text).into());
+        }
+        Ok(Some(output))
+    };
+    destinations.iter().map(prepare).collect::<Result<Vec<_>>>().agreed(world)
+}
+
+impl SharedOutput {
+    /// Begins an output of `header` and `size` bytes. Collective.
+    ///
+    /// # Errors
+    /// The file cannot be made, or not opened by each rank.
+    pub fn begin(
+        world: &SimpleCommunicator,
+        destination: &Destination,
+        prepared: Option<Output>,
+        header: &[u8],
+        size: u64,
+    ) -> Result<Self> {
+        let name = destination.to_string();
+        let error = |error| OutputError { output: name.clone(), problem: OutputProblem::writing(error) };
+        let begin = |output: Output| -> Result<BegunOutput, OutputError> {
+            let mut begun = output.begin()?;
+            begun.write_bytes(header)?;
+            if let Some(file) = begun.file() {
+                file.set_len(header.len() as u64 + size).map_err(error)?;
+            }
+            Ok(begun)
+        };
+        let begun = prepared.map(begin).transpose().agreed(world)?;
+        let path = begun.as_ref().and_then(BegunOutput::path).map(|path| path.as_os_str().as_encoded_bytes());
+        let path = broadcast(world, path.unwrap_or_default());
+        // SAFETY: the bytes are those of a path of this program on rank 0.
+        let path = PathBuf::from(unsafe { std::ffi::OsString::from_encoded_bytes_unchecked(path) });
+        let opened = OpenOptions::new().write(true).open(path).map_err(error);
+        Ok(Self { file: opened.agreed(world)?, begun, name })
+    }
+
+    /// The file, whose byte 0 is the byte `start`.
+    pub fn at(&self, start: u64) -> Part<&File> {
+        Part::new(&self.file, start)
+    }
+
+    /// The error of a failed write.
+    pub fn error(&self, error: io::Error) -> OutputError {
+        OutputError { output: self.name.clone(), problem: OutputProblem::writing(error) }
+    }
+
+    /// Renames outputs that all ranks have written to their final paths. Collective.
+    ///
+    /// # Errors
+    /// A part could not be written, or a file not be replaced.
+    pub fn finish(world: &SimpleCommunicator, outputs: Vec<Self>) -> Result<()> {
+        let sync = |output: &Self| output.file.sync_all().map_err(|error| output.error(error));
+        outputs.iter().try_for_each(sync).agreed(world)?;
+        let mut begun: Vec<_> = outputs.into_iter().filter_map(|output| output.begun).collect();
+        let renamed = match (begun.pop(), begun.pop()) {
+            (Some(second), Some(first)) => crate::files::finish_both([first, second]),
+            (Some(only), None) => only.finish(),
+            (None, _) => Ok(()),
+        };
+        renamed.agreed(world)
+    }
+}
+
+/// The bytes of rank 0, on all ranks.
+fn broadcast(world: &SimpleCommunicator, own: &[u8]) -> Vec<u8> {
+    let root = world.process_at_rank(0);
+    let mut size = own.len() as u64;
+    root.broadcast_into(&mut size);
+    let mut bytes = own.to_vec();
+    bytes.resize(size as usize, 0);
+    root.broadcast_into(&mut bytes[..]);
+    bytes
+}
+
+/// A part of a file: its byte 0 is the byte `start` of the file.
+pub struct Part<F> {
+    file: F,
+    start: u64,
+}
+
+impl<F: Seek> Part<F> {
+    /// The part from byte `start` on.
+    pub fn new(file: F, start: u64) -> Self {
+        Self { file, start }
+    }
+}
+
+impl<F: Seek> Seek for Part<F> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => SeekFrom::Start(self.start + position),
+            other => other,
+        };
+        Ok(self.file.seek(position)?.saturating_sub(self.start))
+    }
+}
+
+impl<F: Read> Read for Part<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.file.read(bytes)
+    }
+}
+
+impl<F: Write> Write for Part<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

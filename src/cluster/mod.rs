@@ -1,0 +1,131 @@
+//! Scans and sorts over many devices: one per process, which exchange by MPI.
+//!
+//! ```text
+//!   rank 0   rows ─► sort on its device ─┐            ┌─► merge ─► the first of the sorted rows
+//!   rank 1   rows ─► sort on its device ─┼─ exchange ─┼─► merge ─► those after
+//!   …                                    ┘            └─► …
+//! ```
+//!
+//! Every function here is collective: all ranks of the communicator call it, with the same configuration. What fails on one
+//! rank fails on all: before they exchange anything, the ranks agree that none has failed.
+
+mod exchange;
+mod parts;
+mod reduce;
+mod scan;
+mod sort;
+mod splitters;
+
+use std::ops::Range;
+
+use mpi::Rank;
+use mpi::collective::{CommunicatorCollectives, SystemOperation};
+use mpi::topology::Communicator;
+
+pub use mpi;
+pub use scan::{PartOfScan, ScanTimes};
+pub use sort::{Indices, SortTraffic};
+
+use crate::Error;
+use crate::headless::{Gpu, StreamError};
+
+/// A device on each rank of a communicator.
+pub struct Cluster<'a, C: Communicator + ?Sized> {
+    communicator: &'a C,
+    gpu: &'a Gpu,
+}
+
+/// Errors of a cluster, on every rank.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// That of this rank.
+    #[error(transparent)]
+    Here(#[from] StreamError),
+    /// Another rank has failed; this is the lowest that has.
+    #[error("rank {rank} has failed")]
+    Elsewhere {
+        /// The rank.
+        rank: Rank,
+    },
+}
+
+impl From<Error> for ClusterError {
+    fn from(error: Error) -> Self {
+        Self::Here(error.into())
+    }
+}
+
+impl<'a, C: Communicator + ?Sized> Cluster<'a, C> {
+    /// The ranks of `communicator`, each with a device of its own. It is used by nothing else while a function runs.
+    pub fn new(communicator: &'a C, gpu: &'a Gpu) -> Self {
+        Self { communicator, gpu }
+    }
+
+    fn rank(&self) -> usize {
+        self.communicator.rank() as usize
+    }
+
+    fn size(&self) -> usize {
+        self.communicator.size() as usize
+    }
+
+    /// The result of a step of this rank, or the error of any. Collective.
+    fn agree<T>(&self, own: Result<T, impl Into<ClusterError>>) -> Result<T, ClusterError> {
+        let own = own.map_err(Into::into);
+        match (first_failed(self.communicator, own.is_err()), own) {
+            (Some(rank), Ok(_)) => Err(ClusterError::Elsewhere { rank }),
+            (_, own) => own,
+        }
+    }
+
+    /// `own` of every rank, in their order.
+    fn gather(&self, own: &[u64]) -> Vec<u64> {
+        let mut all = vec![0; own.len() * self.size()];
+        self.communicator.all_gather_into(own, &mut all[..]);
+        all
+    }
+
+    /// The sums over all ranks.
+    fn sum(&self, own: &[u64]) -> Vec<u64> {
+        let mut sums = vec![0; own.len()];
+        self.communicator.all_reduce_into(own, &mut sums[..], SystemOperation::sum());
+        sums
+    }
+}
+
+/// The lowest rank that has failed, on every rank; `None` if none has. Collective.
+pub fn first_failed(communicator: &(impl Communicator + ?Sized), has_failed: bool) -> Option<Rank> {
+    let own = if has_failed { communicator.rank() } else { Rank::MAX };
+    let mut first = Rank::MAX;
+    communicator.all_reduce_into(&own, &mut first, SystemOperation::min());
+    (first != Rank::MAX).then_some(first)
+}
+
+/// The rank among those of the same node, by which each takes a device of its own. Collective.
+pub fn rank_on_node(communicator: &(impl Communicator + ?Sized)) -> usize {
+    communicator.split_shared(communicator.rank()).rank() as usize
+}
+
+/// The elements of `rank`, of `count` that are divided evenly among `size` ranks: none has more than one above another.
+pub fn share(count: u64, rank: Rank, size: Rank) -> Range<u64> {
+    let begin = |rank: Rank| (u128::from(count) * rank as u128 / size as u128) as u64;
+    begin(rank)..begin(rank + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_all_elements_once() {
+        for count in [0, 1, 2, 7, 1000, u64::MAX] {
+            for size in [1, 2, 3, 7, 1024] {
+                let shares: Vec<_> = (0..size).map(|rank| share(count, rank, size)).collect();
+                assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert_eq!((shares[0].start, shares[shares.len() - 1].end), (0, count));
+                let lengths = shares.iter().map(|share| share.end - share.start);
+                assert!(lengths.clone().max().unwrap() - lengths.min().unwrap() <= 1);
+            }
+        }
+    }
+}
