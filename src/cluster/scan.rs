@@ -70,7 +70,7 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
         config: ScanConfig,
         part: PartOfScan<'_>,
         mut source: impl Read + Seek + Send,
-        sink: impl Write + Seek + Send,
+        mut sink: impl Write + Seek + Send,
     ) -> Result<ScanTimes, ClusterError> {
         let begins = part.segments.unwrap_or_default();
         let (row_size, row_count) = (config.row_size(), part.row_count);
@@ -117,6 +117,7 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
             self.gpu.scan_stream(config, stream, source, sink)
         } else {
             let rewound = source.rewind().map_err(StreamError::Read);
+            let rewound = rewound.and_then(|()| sink.rewind().map_err(StreamError::Write));
             rewound.and_then(|()| {
                 self.gpu.scan_stream(config, stream, Exact { reader: source, left: size }, sink)
             })

@@ -23,7 +23,7 @@ use crate::args::{Common, MemoryLimit};
 use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
 use crate::error::{self, Ended, of_stream};
-use crate::files::output::{OutputError, OutputProblem};
+use crate::files::output::{OutputError, OutputProblem, handle_signals};
 use crate::files::{BegunOutput, Destination, Output, Source};
 use crate::words;
 
@@ -170,6 +170,8 @@ pub fn prepare_outputs(
     destinations: &[(&Destination, &'static str)],
     sources: &[&Source],
 ) -> Result<Vec<Option<Output>>> {
+    // On all ranks: a file over the size limit is an error of a write, and no signal.
+    handle_signals();
     let prepare = |(destination, option): &(&Destination, &'static str)| -> Result<Option<Output>> {
         if **destination == Destination::Stdout {
             let text = format!("each rank writes its part of a file; name one with {option}");

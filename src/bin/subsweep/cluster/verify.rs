@@ -1,5 +1,7 @@
 //! `subsweep-mpi verify`: sorts and scans over all ranks, compared with those of one device.
 
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
@@ -86,19 +88,20 @@ impl Division {
     }
 }
 
-/// A number of elements and their parts.
+/// Numbers of elements: none, fewer than ranks, and one that few ranks divide.
+fn counts(ranks: i32) -> [u64; 4] {
+    [0, 1, ranks as u64 - 1, 4_099]
+}
+
+/// The parts of all elements.
 #[derive(Debug, Clone)]
 struct Size {
     counts: Vec<u64>,
 }
 
 impl Size {
-    fn all(ranks: i32) -> Vec<Self> {
-        // None, fewer than ranks, and numbers that the ranks do not divide.
-        let counts = [0, 1, ranks as u64 - 1, 1_000, 4_099];
-        let divisions = [Division::Even, Division::Gaps];
-        let of = |count| divisions.map(|division| Self { counts: division.counts(count, ranks) });
-        counts.into_iter().flat_map(of).collect()
+    fn all(count: u64, ranks: i32) -> [Self; 2] {
+        [Division::Even, Division::Gaps].map(|division| Self { counts: division.counts(count, ranks) })
     }
 
     fn count(&self) -> u64 {
@@ -137,12 +140,10 @@ impl Run for Verify {
         for config in scans(self.quick) {
             verified.scans(config)?;
         }
+        verified.failures()?;
         if world.rank() == 0 {
             let Verified { count, .. } = verified;
-            words::print_line(format_args!(
-                "{count} results over {} ranks are those of one device",
-                world.size()
-            ));
+            words::print_line(format_args!("{count} results over {} ranks are right", world.size()));
         }
         Ok(())
     }
@@ -212,132 +213,137 @@ fn scans(is_quick: bool) -> Vec<ScanConfig> {
 
 impl Verified<'_> {
     fn sorts(&mut self, config: SortConfig) -> Result<()> {
-        let element = config.key_type();
-        let [key_words, value_words] = [config.key_size(), config.value_size()].map(|size| size as usize / 4);
-        for size in Size::all(self.world.size()) {
+        let words = [config.key_size(), config.value_size()].map(|size| size as usize / 4);
+        for count in counts(self.world.size()) {
             for kind in Keys::ALL {
-                let count = size.count();
-                let all: Vec<u32> =
-                    (0..count).flat_map(|index| kind.words(index, count, key_words)).collect();
-                let values: Vec<u32> = (0..count as u32 * value_words as u32).collect();
-                let mut expected = (all.clone(), values.clone());
-                let sorted = self.gpu.sort_words(config, &mut expected.0, &mut expected.1);
-                sorted.agreed(self.world)?;
-                let mut keys = size.part(self.world.rank(), &all, key_words).to_vec();
-                let mut got_values = size.part(self.world.rank(), &values, value_words).to_vec();
-                let is_argsort = config.is_argsort();
-                let sorted = if is_argsort {
-                    self.cluster.sort_with_indices(config, &mut keys).map(|(indices, _)| {
-                        if let Indices::U32(indices) = indices {
-                            got_values = indices;
-                        }
-                    })
-                } else {
-                    self.cluster.sort_words(config, &mut keys, &mut got_values).map(|_| ())
-                };
-                sorted.map_err(of_device)?;
-                let rank = self.world.rank();
-                let expected_values = size.part(rank, &expected.1, value_words);
-                // An argsort leaves the keys of one device as they were.
-                let is_right = got_values == expected_values
-                    && (is_argsort || keys == size.part(rank, &expected.0, key_words));
-                let what = || format!("sort of {kind:?} {element} in parts of {:?}: {config:?}", size.counts);
-                self.compare(is_right, what)?;
+                let all = (0..count).flat_map(|index| kind.words(index, count, words[0])).collect();
+                let all: [Vec<u32>; 2] = [all, (0..count as u32 * words[1] as u32).collect()];
+                let [mut keys, mut values] = all.clone();
+                self.gpu.sort_words(config, &mut keys, &mut values).agreed(self.world)?;
+                let expected = [keys, values];
+                for size in Size::all(count, self.world.size()) {
+                    self.sort(config, &size, &all, &expected, words)?;
+                    if matches!(kind, Keys::Few) && !config.is_argsort() {
+                        self.sort_buffers(config, &size, &all, &expected, words)?;
+                    }
+                }
             }
-            self.sort_buffers(config, &size)?;
         }
         Ok(())
     }
 
-    /// Sorts in buffers of the device.
-    fn sort_buffers(&mut self, config: SortConfig, size: &Size) -> Result<()> {
-        if config.is_argsort() {
-            return Ok(());
-        }
-        let (rank, count) = (self.world.rank(), size.count());
-        let words = [config.key_size(), config.value_size()].map(|size| size as usize / 4);
-        let all: Vec<u32> = (0..count).flat_map(|index| Keys::Few.words(index, count, words[0])).collect();
-        let values: Vec<u32> = (0..count as u32 * words[1] as u32).collect();
-        let (mut expected, mut expected_values) = (all.clone(), values.clone());
-        let own = [size.part(rank, &all, words[0]), size.part(rank, &values, words[1])];
-        let prepare = || -> subsweep::Result<_> {
-            self.gpu.sort_words(config, &mut expected, &mut expected_values)?;
-            let buffers = own.map(|words| self.gpu.allocate(size_of_val(words).max(4) as u64));
-            let [keys, values] = buffers;
-            let (keys, values) = (keys?, values?);
-            self.gpu.upload(&keys, 0, own[0])?;
-            self.gpu.upload(&values, 0, own[1])?;
-            Ok([keys, values])
+    /// Sorts keys and values, and compares this rank's part.
+    fn sort(
+        &mut self,
+        config: SortConfig,
+        size: &Size,
+        all: &[Vec<u32>; 2],
+        expected: &[Vec<u32>; 2],
+        words: [usize; 2],
+    ) -> Result<()> {
+        let own = |of: &[Vec<u32>; 2]| {
+            [0, 1].map(|array| size.part(self.world.rank(), &of[array], words[array]).to_vec())
         };
-        let mut prepare = prepare;
-        let [keys, values] = prepare().agreed(self.world)?;
-        let values_buffer = (words[1] > 0).then_some(&values);
-        let sorted = self.cluster.sort_buffers(config, &keys, values_buffer, size.counts[rank as usize]);
+        let ([mut keys, mut values], [expected_keys, expected_values]) = (own(all), own(expected));
+        let is_argsort = config.is_argsort();
+        let sorted = if is_argsort {
+            self.cluster.sort_with_indices(config, &mut keys).map(|(indices, _)| {
+                if let Indices::U32(indices) = indices {
+                    values = indices;
+                }
+            })
+        } else {
+            self.cluster.sort_words(config, &mut keys, &mut values).map(|_| ())
+        };
         sorted.map_err(of_device)?;
-        let read = || -> subsweep::Result<_> {
-            Ok([self.gpu.read(&keys, own[0].len())?, self.gpu.read(&values, own[1].len())?])
+        // An argsort leaves the keys of one device as they were.
+        let is_right = values == expected_values && (is_argsort || keys == expected_keys);
+        self.compare(is_right, || format!("sort in parts of {:?}: {config:?}", size.counts))
+    }
+
+    /// Sorts in buffers of the device.
+    fn sort_buffers(
+        &mut self,
+        config: SortConfig,
+        size: &Size,
+        all: &[Vec<u32>; 2],
+        expected: &[Vec<u32>; 2],
+        words: [usize; 2],
+    ) -> Result<()> {
+        let rank = self.world.rank();
+        let own = |of: &[Vec<u32>; 2]| [0, 1].map(|array| size.part(rank, &of[array], words[array]).to_vec());
+        let (own, expected) = (own(all), own(expected));
+        let upload = |words: &Vec<u32>| -> subsweep::Result<_> {
+            let buffer = self.gpu.allocate(4 * words.len().max(1) as u64)?;
+            self.gpu.upload(&buffer, 0, words)?;
+            Ok(buffer)
         };
-        let [got, got_values] = read().agreed(self.world)?;
-        let is_right = got == size.part(rank, &expected, words[0])
-            && got_values == size.part(rank, &expected_values, words[1]);
-        self.compare(is_right, || format!("sort of buffers in parts of {:?}: {config:?}", size.counts))
+        let uploaded = own.iter().map(upload).collect::<Result<Vec<_>, _>>();
+        let buffers = uploaded.agreed(self.world)?;
+        let values = buffers.get(1).filter(|_| words[1] > 0);
+        let sorted = self.cluster.sort_buffers(config, &buffers[0], values, size.counts[rank as usize]);
+        sorted.map_err(of_device)?;
+        let read = buffers.iter().zip(&own).map(|(buffer, own)| self.gpu.read(buffer, own.len()));
+        let got = read.collect::<Result<Vec<_>, _>>().agreed(self.world)?;
+        self.compare(got == expected, || format!("sort of buffers in parts of {:?}: {config:?}", size.counts))
     }
 
     fn scans(&mut self, config: ScanConfig) -> Result<()> {
         let row_words = config.row_size() as usize / 4;
-        let is_segmented = config.segments_by().is_some();
-        let initial: Vec<u32> = (0..row_words as u32).map(|word| 11 + word).collect();
-        for size in Size::all(self.world.size()) {
-            let (rank, count) = (self.world.rank(), size.count());
-            let all: Vec<u32> = (0..count)
-                .flat_map(|index| Keys::Random.words(index, count, row_words.min(2)))
-                .chain(std::iter::repeat(5))
-                .take(count as usize * row_words)
-                .collect();
-            // No segments, few, many, and at the borders of parts.
-            let borders: Vec<u64> = (0..self.world.size()).map(|rank| size.start(rank)).collect();
+        let row: Vec<u32> = (0..row_words as u32).map(|word| 11 + word).collect();
+        for count in counts(self.world.size()) {
+            let numbers = (0..).flat_map(|index| Keys::Random.words(index, count, row_words.min(2)));
+            let all: Vec<u32> = numbers.take(count as usize * row_words).collect();
+            let sizes = Size::all(count, self.world.size());
+            // No segments, few, many, and at the borders of even parts.
+            let borders = (0..self.world.size()).map(|rank| sizes[0].start(rank)).collect();
             let all_begins: [Vec<u64>; 4] =
                 [vec![], vec![count / 3, count / 2], (0..count).step_by(7).collect(), borders];
+            let is_segmented = config.segments_by().is_some();
             for begins in &all_begins[..if is_segmented { 4 } else { 1 }] {
-                for initial in [None, Some(&initial[..])] {
-                    let offsets: Vec<u32> = begins.iter().map(|&begin| begin as u32).collect();
+                for initial in [None, Some(&row[..])] {
+                    let segments: Vec<u32> = begins.iter().map(|&begin| begin as u32).collect();
                     let mut expected = all.clone();
-                    let inputs = ScanInputs { initial, segments: &offsets };
+                    let inputs = ScanInputs { initial, segments: &segments };
                     self.gpu.scan_words(config, &mut expected, inputs).agreed(self.world)?;
-                    let start = size.start(rank);
-                    let rows = start..start + size.counts[rank as usize];
-                    let own: Vec<u64> = begins
-                        .iter()
-                        .filter(|begin| rows.contains(begin))
-                        .map(|begin| begin - start)
-                        .collect();
-                    let part = PartOfScan {
-                        initial,
-                        segments: is_segmented.then_some(&own),
-                        row_count: rows.end - rows.start,
-                        memory_size: None,
-                    };
-                    let source = size.part(rank, &all, row_words);
-                    let mut result = vec![0u32; source.len()];
-                    let (from, to) = (
-                        std::io::Cursor::new(bytemuck::cast_slice::<_, u8>(source)),
-                        std::io::Cursor::new(bytemuck::cast_slice_mut::<_, u8>(&mut result)),
-                    );
-                    self.cluster.scan_stream(config, part, from, to).map_err(of_device)?;
-                    let expected = size.part(rank, &expected, row_words);
-                    let what = || {
-                        format!(
-                            "scan in parts of {:?}, segments {begins:?}, {initial:?}: {config:?}",
-                            size.counts
-                        )
-                    };
-                    self.compare(result == expected, what)?;
-                    if !is_segmented {
-                        let result = self.scan_buffers(config, source, part)?;
-                        self.compare(result == expected, || format!("scan of buffers: {}", what()))?;
+                    for size in &sizes {
+                        self.scan(config, size, [&all, &expected], begins, initial)?;
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Scans rows, and compares this rank's part.
+    fn scan(
+        &mut self,
+        config: ScanConfig,
+        size: &Size,
+        [all, expected]: [&[u32]; 2],
+        begins: &[u64],
+        initial: Option<&[u32]>,
+    ) -> Result<()> {
+        let (rank, row_words) = (self.world.rank(), config.row_size() as usize / 4);
+        let rows = size.start(rank)..size.start(rank) + size.counts[rank as usize];
+        let own = begins.iter().filter(|begin| rows.contains(begin)).map(|begin| begin - rows.start);
+        let own: Vec<u64> = own.collect();
+        let part = PartOfScan {
+            initial,
+            segments: config.segments_by().map(|_| &own[..]),
+            row_count: rows.end - rows.start,
+            memory_size: None,
+        };
+        let (source, expected) = (size.part(rank, all, row_words), size.part(rank, expected, row_words));
+        let mut result = vec![0u32; source.len()];
+        let from = Cursor::new(bytemuck::cast_slice::<_, u8>(source));
+        let to = Cursor::new(bytemuck::cast_slice_mut::<_, u8>(&mut result));
+        self.cluster.scan_stream(config, part, from, to).map_err(of_device)?;
+        let what = || format!("in parts of {:?}, segments {begins:?}, {initial:?}: {config:?}", size.counts);
+        self.compare(result == expected, || format!("scan {}", what()))?;
+        if part.segments.is_none() {
+            let result = self.scan_buffers(config, source, part)?;
+            self.compare(result == expected, || format!("scan of buffers {}", what()))?;
         }
         Ok(())
     }
@@ -356,6 +362,45 @@ impl Verified<'_> {
         self.gpu.read(&result, rows.len()).agreed(self.world)
     }
 
+    /// Lets each rank fail in turn: all must have the error, and none wait.
+    fn failures(&mut self) -> Result<()> {
+        const ROWS: u64 = 100;
+        let config = ScanConfig::inclusive(ElementType::U32);
+        let (source, initial) = (Failing::new(4 * ROWS), [1u32]);
+        for rank in 0..self.world.size() {
+            let is_here = rank == self.world.rank();
+            let with = |allowed_reads, allowed_writes| {
+                let failing =
+                    if is_here { Failing { allowed_reads, allowed_writes, ..source } } else { source };
+                let part = PartOfScan { row_count: ROWS, ..PartOfScan::default() };
+                self.cluster.scan_stream(config, part, failing, failing).map(|_| ())
+            };
+            // In the reduction, which the last rank has none of; in the scan; when it is written.
+            let second = u64::from(rank + 1 < self.world.size());
+            let scans = [with(0, u64::MAX), with(second, u64::MAX), with(u64::MAX, 0)];
+            let part = PartOfScan {
+                row_count: ROWS,
+                segments: if is_here { Some(&[5, 4]) } else { None },
+                initial: Some(&initial),
+                memory_size: None,
+            };
+            let refused = self.cluster.scan_stream(config, part, source, source).map(|_| ());
+            let mut keys = vec![3u32; 10];
+            let mut values = vec![0u32; if is_here { 9 } else { 10 }];
+            let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B4);
+            let sorted = self.cluster.sort_words(pairs, &mut keys, &mut values).map(|_| ());
+            for (step, ended) in scans.into_iter().chain([refused, sorted]).enumerate() {
+                let is_right = match ended {
+                    Err(ClusterError::Here(_)) => is_here,
+                    Err(ClusterError::Elsewhere { rank: failed }) => !is_here && failed == rank,
+                    Ok(()) => false,
+                };
+                self.compare(is_right, || format!("step {step} fails on rank {rank}, and not on all"))?;
+            }
+        }
+        Ok(())
+    }
+
     fn compare(&mut self, is_right: bool, what: impl FnOnce() -> String) -> Result<()> {
         self.count += 1;
         let compared = if is_right { Ok(()) } else { Err(Ended::wrong(format!("wrong: {}", what()))) };
@@ -369,5 +414,52 @@ pub fn of_device(error: ClusterError) -> anyhow::Error {
         ClusterError::Elsewhere { rank } => super::Elsewhere(rank).into(),
         ClusterError::Here(subsweep::headless::StreamError::Device(error)) => error.into(),
         ClusterError::Here(error) => error.into(),
+    }
+}
+
+/// Zeros, of which a number of passes can be read, and some be written.
+#[derive(Debug, Clone, Copy)]
+struct Failing {
+    size: u64,
+    position: u64,
+    allowed_reads: u64,
+    allowed_writes: u64,
+}
+
+impl Failing {
+    fn new(size: u64) -> Self {
+        Self { size, position: 0, allowed_reads: u64::MAX, allowed_writes: u64::MAX }
+    }
+}
+
+impl Read for Failing {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let size = (self.size - self.position).min(bytes.len() as u64);
+        if size > 0 && self.allowed_reads == 0 {
+            return Err(io::Error::other("it is to fail"));
+        }
+        self.allowed_reads -= u64::from(size > 0);
+        self.position += size;
+        bytes[..size as usize].fill(0);
+        Ok(size as usize)
+    }
+}
+
+impl Write for Failing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.allowed_writes == 0 { Err(io::Error::other("it is to fail")) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Failing {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if let SeekFrom::Start(position) = to {
+            self.position = position;
+        }
+        Ok(self.position)
     }
 }

@@ -10,7 +10,8 @@ use subsweep::table::Table;
 use tempfile::NamedTempFile;
 
 use super::identity;
-use super::unfinished::{self, Unfinished};
+use super::unfinished::Unfinished;
+pub use super::unfinished::handle_signals;
 use super::{Destination, Source, streams};
 use crate::words;
 
@@ -50,7 +51,7 @@ impl Output {
         option: &'static str,
         sources: &[&Source],
     ) -> Result<Self, OutputError> {
-        unfinished::handle_signals();
+        handle_signals();
         let name = destination.to_string();
         let target = match destination {
             Destination::Stdout => prepare_stdout(sources),
@@ -488,7 +489,7 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
 /// # Errors
 /// The folder or the file cannot be written.
 pub fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
-    unfinished::handle_signals();
+    handle_signals();
     RegularFile { path: path.to_owned(), replaced: None }.replace(pieces)
 }
 
