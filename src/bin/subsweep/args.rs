@@ -34,7 +34,8 @@ pub struct Cli {
 
 fn after_help() -> String {
     let example = |name: &str, (arguments, purpose): &(&str, &str)| {
-        let line = format!("  {:52} {purpose}", format!("{INVOCATION} {name} {arguments}"));
+        let width = INVOCATION.len() + 44;
+        let line = format!("  {:width$} {purpose}", format!("{INVOCATION} {name} {arguments}"));
         format!("{}\n", line.trim_end())
     };
     let of_command = |(name, examples): &(&str, &[(&str, &str)])| -> String {

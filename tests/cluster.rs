@@ -1,0 +1,236 @@
+//! `subsweep-mpi` on ranks of this machine: every rank on lavapipe, with a thread of its own.
+//!
+//! A run for each number of ranks has all cases of `verify`; further ones have files, and a failure each.
+
+#![cfg(unix)]
+
+#[allow(
+    dead_code,
+    reason = "for what drivers need in their environment; the rest is of tests with a process a row"
+)]
+#[path = "common/children.rs"]
+mod children;
+#[allow(dead_code, reason = "not every driver is needed by name")]
+#[path = "common/software.rs"]
+mod software;
+
+use std::ffi::OsString;
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Elements of a file, which no number of ranks divides.
+const COUNT: usize = 50_021;
+
+/// The environment of lavapipe; none where it is missing and not required.
+fn lavapipe() -> Option<Vec<(&'static str, OsString)>> {
+    match software::lavapipe() {
+        Ok(environment) => Some(environment),
+        Err(missing) => {
+            assert!(!missing.is_failure, "{}", missing.what);
+            eprintln!("SKIPPED: {}", missing.what);
+            None
+        }
+    }
+}
+
+/// Runs `mpirun` in a folder with these groups of ranks: their number, and the command of each.
+fn mpirun(folder: &TempDir, groups: &[(usize, &[&str])]) -> Option<Output> {
+    let mut command = Command::new("mpirun");
+    command.current_dir(folder.path()).envs(lavapipe()?).stdin(Stdio::null());
+    // More ranks than cores, which leave them to others while they wait; root is whom containers run as.
+    for (name, value) in [
+        ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+        ("OMPI_MCA_mpi_yield_when_idle", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("LP_NUM_THREADS", "1"),
+    ] {
+        command.env(name, value);
+    }
+    for (i, (count, arguments)) in groups.iter().enumerate() {
+        if i > 0 {
+            command.arg(":");
+        }
+        let arguments = arguments
+            .iter()
+            .map(|argument| argument.replace("subsweep-mpi", env!("CARGO_BIN_EXE_subsweep-mpi")));
+        command.args(["-n", &count.to_string()]).args(arguments);
+    }
+    let start = Instant::now();
+    let output = command.output().expect("mpirun starts; tools/setup mpi installs it");
+    eprintln!("{groups:?}: {:.1} s", start.elapsed().as_secs_f64());
+    Some(output)
+}
+
+fn words(count: usize) -> Vec<u32> {
+    (0..count as u32).map(|i| i.wrapping_mul(0x9e37_79b9).rotate_left(11)).collect()
+}
+
+/// An `.npy` file.
+fn npy(descr: &str, shape: &str, words: &[u32]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let header = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    bytes
+}
+
+/// A folder with inputs.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: Vec<u8>| fs::write(folder.path().join(name), bytes).unwrap();
+    write("keys.npy", npy("<u4", &format!("({COUNT},)"), &words(COUNT)));
+    write(
+        "few.npy",
+        npy("<i8", &format!("({COUNT},)"), &words(2 * COUNT).iter().map(|word| word % 3).collect::<Vec<_>>()),
+    );
+    write("ids.npy", npy("<u8", &format!("({COUNT},)"), &words(2 * COUNT)));
+    write("table.npy", npy("<i4", &format!("({COUNT}, 3)"), &words(3 * COUNT)));
+    // Segments, of which some begin where the rows of ranks do.
+    let starts = [0, 5, 16_673, 16_674, 33_347, 33_348, 40_000, COUNT as u32];
+    write("starts.npy", npy("<u4", "(8,)", &starts));
+    write("raw", words(COUNT).iter().flat_map(|word| word.to_le_bytes()).collect());
+    write("empty.npy", npy("<f4", "(0,)", &[]));
+    folder
+}
+
+fn verified(ranks: usize, arguments: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments: Vec<_> = ["subsweep-mpi", "verify"].iter().chain(arguments).copied().collect();
+    let Some(output) = mpirun(&folder, &[(ranks, &arguments)]) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains(&format!("results over {ranks} ranks are right")), "{stderr}");
+}
+
+#[test]
+fn results_over_ranks_are_those_of_one_device() {
+    for ranks in [1, 2, 3, 5] {
+        verified(ranks, &["--quick"]);
+    }
+}
+
+#[test]
+fn results_over_many_ranks_are_those_of_one_device() {
+    if std::env::var_os("SUBSWEEP_SUITE").is_none_or(|suite| suite != "full") {
+        return;
+    }
+    for ranks in [8, 16] {
+        verified(ranks, &["--quick"]);
+    }
+    verified(3, &[]);
+}
+
+#[test]
+fn files_are_those_of_one_device() {
+    let folder = folder();
+    let cases: [(&str, &str); 8] = [
+        ("sort keys.npy -o", ""),
+        ("sort few.npy --values ids.npy --descending -o", "--values-output"),
+        ("sort few.npy --argsort --bits 1:2 -o", ""),
+        ("sort raw --type f32 -o", ""),
+        ("sort empty.npy -o", ""),
+        ("scan table.npy --segments starts.npy --init 9 --exclusive -o", ""),
+        ("scan table.npy --segments starts.npy --reverse --op max -o", ""),
+        ("scan raw --type u32 -o", ""),
+    ];
+    for (arguments, second) in cases {
+        let of = |program: &str| -> Vec<String> {
+            let mut words: Vec<_> = arguments.split(' ').map(str::to_owned).collect();
+            words.push(format!("{program}.out"));
+            if !second.is_empty() {
+                words.extend([second.to_owned(), format!("{program}.second")]);
+            }
+            words
+        };
+        let Some(environment) = lavapipe() else { return };
+        let mut single = Command::new(env!("CARGO_BIN_EXE_subsweep"));
+        let single = single.current_dir(folder.path()).envs(environment).args(of("single")).output().unwrap();
+        assert!(single.status.success(), "{}", String::from_utf8_lossy(&single.stderr));
+        let ranks = of("ranks");
+        let ranks: Vec<_> = std::iter::once("subsweep-mpi").chain(ranks.iter().map(String::as_str)).collect();
+        let Some(output) = mpirun(&folder, &[(3, &ranks)]) else { return };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for name in if second.is_empty() { &["out"][..] } else { &["out", "second"] } {
+            let read = |program: &str| fs::read(folder.path().join(format!("{program}.{name}"))).unwrap();
+            assert!(read("single") == read("ranks"), "{arguments}: {name}");
+        }
+    }
+}
+
+/// Runs two ranks, the second of which fails: all end soon with `code`, one line names the rank, and nothing is written.
+fn fails(first: &[&str], second: &[&str], code: i32, line: &str) {
+    let folder = folder();
+    fs::write(folder.path().join("out"), "before").unwrap();
+    // Zeros, of which a part takes more than a limit of a file's size.
+    fs::File::create(folder.path().join("large")).unwrap().set_len(64 << 20).unwrap();
+    let names = || {
+        let mut names: Vec<_> =
+            folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let start = Instant::now();
+    let Some(output) = mpirun(&folder, &[(1, first), (1, second)]) else { return };
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    let of_program: Vec<_> = stderr
+        .lines()
+        .filter(|line| line.starts_with("subsweep: ") && !line.contains(" on device "))
+        .collect();
+    if line.is_empty() {
+        assert_eq!(of_program, [""; 0]);
+    } else {
+        assert!(of_program.len() == 1 && of_program[0].starts_with("subsweep: rank 1 of 2 on "), "{stderr}");
+        assert!(of_program[0].contains(line), "{stderr}");
+    }
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"before");
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn a_missing_input_of_one_rank_ends_all() {
+    let sort = |input| ["subsweep-mpi", "sort", input, "-o", "out"];
+    fails(&sort("keys.npy"), &sort("missing.npy"), 2, "missing.npy: cannot be opened");
+}
+
+#[test]
+fn other_arguments_of_one_rank_end_all() {
+    let sort = |input| ["subsweep-mpi", "sort", input, "-o", "out"];
+    fails(&sort("keys.npy"), &sort("few.npy"), 2, "it has other arguments or another input than rank 0");
+}
+
+#[test]
+fn a_missing_device_of_one_rank_ends_all() {
+    let sort = ["subsweep-mpi", "sort", "keys.npy", "-o", "out"];
+    let other = ["env", "SUBSWEEP_DEVICE=voodoo", "subsweep-mpi", "sort", "keys.npy", "-o", "out"];
+    fails(&sort, &other, 3, "no Vulkan device matches 'voodoo'");
+}
+
+#[test]
+fn too_little_memory_of_one_rank_ends_all() {
+    let scan = ["subsweep-mpi", "scan", "keys.npy", "-o", "out"];
+    let limited = ["subsweep-mpi", "scan", "keys.npy", "-o", "out", "--memory", "1M"];
+    fails(&scan, &limited, 2, "--memory 1048576 is too little");
+}
+
+#[test]
+fn a_failed_write_of_one_rank_ends_all() {
+    let command = ["subsweep-mpi", "scan", "large", "--type", "u32", "-o", "out"];
+    let limited = "ulimit -f 81920; exec \"$0\" \"$@\"";
+    let limited: Vec<_> = ["sh", "-c", limited].into_iter().chain(command).collect();
+    fails(&command, &limited, 2, "raise the limit (ulimit -f), or name another file");
+}
+
+#[test]
+fn a_killed_rank_ends_the_job() {
+    let killed: [&str; 6] = ["timeout", "-s", "KILL", "1", "subsweep-mpi", "verify"];
+    fails(&["subsweep-mpi", "verify"], &killed, 137, "");
+}
