@@ -163,6 +163,41 @@ fn files_are_those_of_one_device() {
     }
 }
 
+/// Every `$ mpirun -n N subsweep-mpi …` of these pages, over three ranks.
+#[test]
+fn commands_of_the_documentation_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, words: &[u32]| {
+        let bytes = npy("<u4", &format!("({},)", words.len()), words);
+        fs::write(folder.path().join(name), bytes).unwrap();
+    };
+    write("keys.npy", &[3, 1, 4, 1, 5, 9]);
+    write("ids.npy", &[10, 11, 12, 13, 14, 15]);
+    write("values.npy", &[2, 7, 1, 8, 2]);
+    write("starts.npy", &[0, 3]);
+    for page in [include_str!("../README.md"), include_str!("../docs/cluster.md")] {
+        let commands: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("$ mpirun -n 8 ")).collect();
+        assert!(!commands.is_empty());
+        // Another test verifies.
+        for command in commands.into_iter().filter(|command| !command.contains(" verify ")) {
+            let Some(output) = mpirun(&folder, &[(3, &command.split(' ').collect::<Vec<_>>())]) else {
+                return;
+            };
+            assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    for (name, words) in [
+        ("sorted.npy", &[1u32, 1, 3, 4, 5, 9][..]),
+        ("by-key.npy", &[1, 1, 3, 4, 5, 9]),
+        ("ids-by-key.npy", &[11, 13, 10, 12, 14, 15]),
+        ("order.npy", &[1, 3, 0, 2, 4, 5]),
+        ("suffix.npy", &[7, 7, 1, 8, 2]),
+    ] {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert!(fs::read(folder.path().join(name)).unwrap().ends_with(&bytes), "{name}");
+    }
+}
+
 /// Runs two ranks, the second of which fails: all end soon with `code`, one line names the rank, and nothing is written.
 fn fails(first: &[&str], second: &[&str], code: i32, line: &str) {
     let folder = folder();

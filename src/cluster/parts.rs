@@ -86,10 +86,9 @@ impl Parts {
 /// open.
 pub(super) fn open_rows(row_count: u64, begins: &[u64], is_reverse: bool) -> Range<u64> {
     let mut in_rows = begins.iter().copied().filter(|&begin| begin < row_count);
-    if is_reverse {
-        0..in_rows.find(|&begin| begin > 0).unwrap_or(row_count)
-    } else {
-        in_rows.last().unwrap_or(0)..row_count
+    match is_reverse {
+        true => 0..in_rows.find(|&begin| begin > 0).unwrap_or(row_count),
+        false => in_rows.next_back().unwrap_or(0)..row_count,
     }
 }
 

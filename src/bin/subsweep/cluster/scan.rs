@@ -78,7 +78,7 @@ impl Run for Scan {
         let first = part.start * config.row_size();
         let (file, start) = opened.into_file();
         let (from, to) = (Part::new(file, start + first), output.at(header.len() as u64 + first));
-        match Cluster::new(&world, &*gpu).scan_stream(config, scanned, from, to) {
+        match Cluster::new(&world, &gpu).scan_stream(config, scanned, from, to) {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
             Err(error) => Err(of_cluster(error, &source, Some(&output), &args.memory)),
         }

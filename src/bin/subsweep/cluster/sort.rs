@@ -129,7 +129,7 @@ impl Run for Sort {
         };
         let (mut words, mut read_values) = read().agreed(&world)?;
 
-        let cluster = Cluster::new(&world, &*gpu);
+        let cluster = Cluster::new(&world, &gpu);
         let failed = |error| match error {
             subsweep::cluster::ClusterError::Here(subsweep::headless::StreamError::Device(error)) => {
                 sort::too_many(common, error)

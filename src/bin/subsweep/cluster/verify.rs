@@ -57,7 +57,7 @@ impl Keys {
             Self::Equal => 77,
             Self::Sorted => ordered(index),
             Self::Reversed => ordered(count - index),
-            Self::Hot if hash % 16 == 0 => hash,
+            Self::Hot if hash.is_multiple_of(16) => hash,
             Self::Hot => 1 << 30,
         };
         [key as u32, (key >> 32) as u32][..word_count].to_vec()
@@ -133,7 +133,7 @@ impl Run for Verify {
         let world = super::world();
         let gpu = open_device(&world, common)?;
         let mut verified =
-            Verified { world: &world, gpu: &gpu, cluster: Cluster::new(&world, &*gpu), count: 0 };
+            Verified { world: &world, gpu: &gpu, cluster: Cluster::new(&world, &gpu), count: 0 };
         for config in sorts(self.quick) {
             verified.sorts(config)?;
         }
