@@ -17,6 +17,8 @@ mod software;
 use std::ffi::OsString;
 use std::fs;
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -38,9 +40,20 @@ fn lavapipe() -> Option<Vec<(&'static str, OsString)>> {
 
 /// Runs `mpirun` in a folder with these groups of ranks: their number, and the command of each.
 fn mpirun(folder: &TempDir, groups: &[(usize, &[&str])]) -> Option<Output> {
+    mpirun_with(folder, groups, lavapipe()?)
+}
+
+fn mpirun_with(
+    folder: &TempDir,
+    groups: &[(usize, &[&str])],
+    environment: Vec<(&'static str, OsString)>,
+) -> Option<Output> {
+    /// Far more than any takes, so that ranks which wait for each other are found.
+    const LIMIT: Duration = Duration::from_secs(300);
     let mut command = Command::new("mpirun");
-    command.current_dir(folder.path()).envs(lavapipe()?).stdin(Stdio::null());
-    // More ranks than cores, which leave them to others while they wait; root is whom containers run as.
+    command.current_dir(folder.path()).envs(environment);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // For Open MPI: more ranks than cores, which leave them to others while they wait; root is whom containers run as.
     for (name, value) in [
         ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
         ("OMPI_MCA_mpi_yield_when_idle", "1"),
@@ -54,15 +67,22 @@ fn mpirun(folder: &TempDir, groups: &[(usize, &[&str])]) -> Option<Output> {
         if i > 0 {
             command.arg(":");
         }
-        let arguments = arguments
-            .iter()
-            .map(|argument| argument.replace("subsweep-mpi", env!("CARGO_BIN_EXE_subsweep-mpi")));
-        command.args(["-n", &count.to_string()]).args(arguments);
+        // As the documentation has it, the program is on the path.
+        let program = |argument: &&str| argument.replace("subsweep-mpi", env!("CARGO_BIN_EXE_subsweep-mpi"));
+        command.args(["-n", &count.to_string()]).args(arguments.iter().map(program));
     }
     let start = Instant::now();
-    let output = command.output().expect("mpirun starts; tools/setup mpi installs it");
+    let child = command.spawn().expect("mpirun starts; tools/setup mpi installs it");
+    let id = child.id().to_string();
+    let (ended, end) = mpsc::channel();
+    thread::spawn(move || ended.send(child.wait_with_output()));
+    let Ok(output) = end.recv_timeout(LIMIT) else {
+        // mpirun ends its ranks.
+        let _ = Command::new("kill").arg(&id).status();
+        panic!("{groups:?} has not ended within {LIMIT:?}");
+    };
     eprintln!("{groups:?}: {:.1} s", start.elapsed().as_secs_f64());
-    Some(output)
+    Some(output.expect("mpirun ends"))
 }
 
 fn words(count: usize) -> Vec<u32> {
@@ -239,7 +259,9 @@ fn a_missing_input_of_one_rank_ends_all() {
 #[test]
 fn other_arguments_of_one_rank_end_all() {
     let sort = |input| ["subsweep-mpi", "sort", input, "-o", "out"];
-    fails(&sort("keys.npy"), &sort("few.npy"), 2, "it has other arguments or another input than rank 0");
+    // As many elements of one type, but raw.
+    let raw = ["subsweep-mpi", "sort", "raw", "-o", "out", "--type", "u32"];
+    fails(&sort("keys.npy"), &raw, 2, "its arguments or its input differ from those of rank 0");
 }
 
 #[test]
@@ -266,6 +288,36 @@ fn a_failed_write_of_one_rank_ends_all() {
 
 #[test]
 fn a_killed_rank_ends_the_job() {
-    let killed: [&str; 6] = ["timeout", "-s", "KILL", "1", "subsweep-mpi", "verify"];
-    fails(&["subsweep-mpi", "verify"], &killed, 137, "");
+    let command = ["subsweep-mpi", "sort", "large", "--type", "u64", "-o", "out"];
+    let killed = "(sleep 0.7; kill -9 $$) & exec \"$0\" \"$@\"";
+    let killed: Vec<_> = ["sh", "-c", killed].into_iter().chain(command).collect();
+    fails(&command, &killed, 137, "");
+}
+
+#[test]
+fn ranks_of_a_node_take_the_devices_that_are_listed() {
+    let (Some(lavapipe), Ok(swiftshader)) = (lavapipe(), software::swiftshader()) else { return };
+    // Both drivers: their manifests, in the variables that have one each.
+    let mut environment = lavapipe.clone();
+    for (name, value) in &mut environment {
+        if let Some((_, other)) =
+            swiftshader.iter().find(|(other, _)| other == name && name.starts_with("VK_"))
+        {
+            value.push(":");
+            value.push(other);
+        }
+    }
+    let folder = folder();
+    let command = ["subsweep-mpi", "sort", "keys.npy", "-o", "out", "--device", "llvmpipe,swiftshader"];
+    let Some(output) = mpirun_with(&folder, &[(3, &command)], environment) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    for (rank, name) in ["llvmpipe", "SwiftShader", "llvmpipe"].into_iter().enumerate() {
+        let start = format!("subsweep: rank {rank} of 3 on device ");
+        let line = stderr.lines().find(|line| line.starts_with(&start));
+        assert!(line.is_some_and(|line| line.contains(name)), "{stderr}");
+    }
+    let mut sorted = words(COUNT);
+    sorted.sort_unstable();
+    assert!(fs::read(folder.path().join("out")).unwrap() == npy("<u4", &format!("({COUNT},)"), &sorted));
 }

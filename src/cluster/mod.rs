@@ -6,11 +6,11 @@
 //!   …                                    ┘            └─► …
 //! ```
 //!
-//! Every function here is collective: all ranks of the communicator call it, with the same configuration. What fails on one
-//! rank fails on all: before they exchange anything, the ranks agree that none has failed.
+//! Every function here is collective: all ranks of the communicator call it, with the same configuration. A failure of one
+//! rank is one of all: before the ranks exchange anything, they agree that none has failed.
 
 mod exchange;
-mod parts;
+mod ranks;
 mod reduce;
 mod scan;
 mod sort;
@@ -20,19 +20,23 @@ use std::ops::Range;
 
 use mpi::Rank;
 use mpi::collective::{CommunicatorCollectives, SystemOperation};
-use mpi::topology::Communicator;
+use mpi::topology::{Communicator, SimpleCommunicator};
 
 pub use mpi;
-pub use scan::{PartOfScan, ScanTimes};
+pub use scan::{ScanSlice, ScanTimes};
 pub use sort::{Indices, SortTraffic};
 
 use crate::Error;
 use crate::headless::{Gpu, StreamError};
 
 /// A device on each rank of a communicator.
-pub struct Cluster<'a, C: Communicator + ?Sized> {
-    communicator: &'a C,
+pub struct Cluster<'a> {
+    /// A duplicate, so that no message of the caller's is taken for one of these.
+    communicator: SimpleCommunicator,
     gpu: &'a Gpu,
+    merges_on_device: bool,
+    has_wide_indices: bool,
+    max_message_size: u64,
 }
 
 /// Errors of a cluster, on every rank.
@@ -40,10 +44,10 @@ pub struct Cluster<'a, C: Communicator + ?Sized> {
 pub enum ClusterError {
     /// That of this rank.
     #[error(transparent)]
-    Here(#[from] StreamError),
+    Local(#[from] StreamError),
     /// Another rank has failed; this is the lowest that has.
     #[error("rank {rank} has failed")]
-    Elsewhere {
+    Remote {
         /// The rank.
         rank: Rank,
     },
@@ -51,14 +55,39 @@ pub enum ClusterError {
 
 impl From<Error> for ClusterError {
     fn from(error: Error) -> Self {
-        Self::Here(error.into())
+        Self::Local(error.into())
     }
 }
 
-impl<'a, C: Communicator + ?Sized> Cluster<'a, C> {
-    /// The ranks of `communicator`, each with a device of its own. It is used by nothing else while a function runs.
-    pub fn new(communicator: &'a C, gpu: &'a Gpu) -> Self {
-        Self { communicator, gpu }
+impl<'a> Cluster<'a> {
+    /// The ranks of `communicator`, each with its device. Collective. A panic on one rank leaves the others waiting: let it
+    /// end the process.
+    pub fn new(communicator: &(impl Communicator + ?Sized), gpu: &'a Gpu) -> Self {
+        Self {
+            communicator: communicator.duplicate(),
+            gpu,
+            merges_on_device: !gpu.capabilities().is_cpu(),
+            has_wide_indices: false,
+            max_message_size: 1 << 30,
+        }
+    }
+
+    /// Sets whether what has come is merged on the device, by another sort; by default, unless that is a CPU.
+    pub fn merge_on_device(mut self, merges: bool) -> Self {
+        self.merges_on_device = merges;
+        self
+    }
+
+    /// Makes indices of u64, whatever the number of keys.
+    pub fn wide_indices(mut self) -> Self {
+        self.has_wide_indices = true;
+        self
+    }
+
+    /// Sets the largest message, bytes; by default 1 GiB, at most 4 GiB. The same on all ranks.
+    pub fn max_message_size(mut self, size: u64) -> Self {
+        self.max_message_size = size.clamp(4, 4 << 30);
+        self
     }
 
     fn rank(&self) -> usize {
@@ -72,8 +101,8 @@ impl<'a, C: Communicator + ?Sized> Cluster<'a, C> {
     /// The result of a step of this rank, or the error of any. Collective.
     fn agree<T>(&self, own: Result<T, impl Into<ClusterError>>) -> Result<T, ClusterError> {
         let own = own.map_err(Into::into);
-        match (first_failed(self.communicator, own.is_err()), own) {
-            (Some(rank), Ok(_)) => Err(ClusterError::Elsewhere { rank }),
+        match (first_failed(&self.communicator, own.is_err()), own) {
+            (Some(rank), Ok(_)) => Err(ClusterError::Remote { rank }),
             (_, own) => own,
         }
     }

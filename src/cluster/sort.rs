@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use mpi::collective::{CommunicatorCollectives, SystemOperation};
-use mpi::topology::Communicator;
 
 use super::exchange::{Array, exchange};
 use super::splitters::{Counts, SortedKeys};
@@ -22,15 +21,17 @@ pub struct SortTraffic {
     pub sent_size: u64,
     /// Messages that have carried them.
     pub message_count: u64,
+    /// Keys that this rank has got, those of its own included.
+    pub received_count: u64,
     /// Rounds of counting that have found the splitters.
-    pub rounds: u32,
+    pub round_count: u32,
     /// Bytes that this rank has contributed to the sums of those rounds.
     pub counted_size: u64,
     /// Time of the local sort.
     pub sort_time: Duration,
     /// Time until the splitters were found, waiting for other ranks included.
     pub splitter_time: Duration,
-    /// Time of the exchange.
+    /// Time of the exchange, waiting for other ranks included.
     pub exchange_time: Duration,
     /// Time of the merge.
     pub merge_time: Duration,
@@ -45,14 +46,14 @@ pub enum Indices {
     U64(Vec<u64>),
 }
 
-impl<C: Communicator + ?Sized> Cluster<'_, C> {
+impl Cluster<'_> {
     /// Sorts the keys of all ranks in place: those of rank 0, then those of rank 1, and so on, as if they were one array. Each
     /// rank keeps as many as it had. Stable; the result does not depend on the number of ranks. The form of the
     /// configuration has no effect. On error `keys` is undefined.
     ///
     /// # Errors
-    /// [`ClusterError::Here`] with the errors of [`Gpu::sort`](crate::headless::Gpu::sort), or [`Error::OutOfHostMemory`] for
-    /// the memory of another copy of the keys; [`ClusterError::Elsewhere`].
+    /// [`ClusterError::Local`] with the errors of [`Gpu::sort`](crate::headless::Gpu::sort), or [`Error::OutOfHostMemory`] for
+    /// the memory of another copy of the keys; [`ClusterError::Remote`].
     pub fn sort<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<SortTraffic, ClusterError> {
         self.agree(check_type::<N>(&config))?;
         self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
@@ -74,8 +75,8 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
         let config = config.with_keys();
         let start = Instant::now();
         let sorted = self.gpu.prepare_sort(config, keys, values).and_then(|sort| sort.run());
-        self.agree(sorted)?;
         let traffic = SortTraffic { sort_time: start.elapsed(), ..SortTraffic::default() };
+        self.agree(sorted)?;
         self.merge_all(config, keys, values, traffic)
     }
 
@@ -99,11 +100,12 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
             self.gpu.prepare_sort(config, keys, &mut indices)?.run()?;
             Ok(indices)
         };
-        let mut indices = self.agree(sort())?;
+        let sorted = sort();
         let traffic = SortTraffic { sort_time: start.elapsed(), ..SortTraffic::default() };
+        let mut indices = self.agree(sorted)?;
         let counts = self.gather(&[indices.len() as u64]);
         let base: u64 = counts[..self.rank()].iter().sum();
-        if counts.iter().sum::<u64>() <= 1 << 32 {
+        if counts.iter().sum::<u64>() <= 1 << 32 && !self.has_wide_indices {
             indices.iter_mut().for_each(|index| *index += base as u32);
             let traffic = self.merge_all(config.carrying(ValueSize::B4), keys, &mut indices, traffic)?;
             return Ok((Indices::U32(indices), traffic));
@@ -123,27 +125,28 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
     pub fn sort_buffers(
         &self,
         config: SortConfig,
-        keys: &GpuBuffer,
-        values: Option<&GpuBuffer>,
+        keys: &mut GpuBuffer,
+        mut values: Option<&mut GpuBuffer>,
         count: u64,
     ) -> Result<SortTraffic, ClusterError> {
         let indices = Err(Error::Unsupported { reason: "Cluster::sort_with_indices makes indices" });
         self.agree(if config.begins_as_indices() { indices } else { Ok(()) })?;
         let config = config.with_keys();
         let start = Instant::now();
-        let read = || -> Result<_> {
-            self.gpu.sort_buffers(config, keys, values, count)?;
+        let mut read = || -> Result<_> {
+            self.gpu.sort_buffers(config, keys, values.as_deref_mut(), count)?;
             let words = |size: u64| (count * size / 4) as usize;
             let keys = self.gpu.read(keys, words(config.key_size()))?;
-            let values = values.map(|values| self.gpu.read(values, words(config.value_size())));
+            let values = values.as_deref().map(|values| self.gpu.read(values, words(config.value_size())));
             Ok((keys, values.transpose()?.unwrap_or_default()))
         };
-        let (mut key_words, mut value_words) = self.agree(read())?;
+        let read = read();
         let traffic = SortTraffic { sort_time: start.elapsed(), ..SortTraffic::default() };
+        let (mut key_words, mut value_words) = self.agree(read)?;
         let traffic = self.merge_all(config, &mut key_words, &mut value_words, traffic)?;
         let write = || -> Result<()> {
             self.gpu.upload(keys, 0, &key_words)?;
-            values.map_or(Ok(()), |values| self.gpu.upload(values, 0, &value_words))
+            values.as_deref().map_or(Ok(()), |values| self.gpu.upload(values, 0, &value_words))
         };
         self.agree(write())?;
         Ok(traffic)
@@ -158,6 +161,7 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
         mut traffic: SortTraffic,
     ) -> Result<SortTraffic, ClusterError> {
         if self.size() == 1 {
+            traffic.received_count = keys.len() as u64 / (config.key_size() / 4);
             return Ok(traffic);
         }
         let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
@@ -179,7 +183,7 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
         };
         let mut counting = Counting { cluster: self, size: 0 };
         let (borders, rounds) = sorted.divided(&targets, &mut counting);
-        (traffic.rounds, traffic.counted_size) = (rounds, counting.size);
+        (traffic.round_count, traffic.counted_size) = (rounds, counting.size);
         let sent = parts(borders.into_iter().chain([count]));
         let lengths: Vec<u64> = sent.iter().map(|part| part.len() as u64).collect();
         let mut received = vec![0u64; self.size()];
@@ -189,6 +193,7 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
             Some(*end)
         });
         let received = parts(ends);
+        traffic.received_count = received.iter().map(|part| part.len() as u64).sum();
         traffic.splitter_time = start.elapsed();
 
         let start = Instant::now();
@@ -207,17 +212,17 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
         };
         let mut arrays =
             [(&*keys, &mut received_keys[..], words[0]), (&*values, received_values, words[1])].map(array);
-        let crossed = exchange(self.communicator, &mut arrays);
-        (traffic.sent_size, traffic.message_count) = (crossed.size, crossed.messages);
+        let crossed = exchange(&self.communicator, &mut arrays, (self.max_message_size / 4) as usize);
+        (traffic.sent_size, traffic.message_count) = (crossed.size, crossed.message_count);
         traffic.exchange_time = start.elapsed();
 
         let start = Instant::now();
         let [received_keys, received_values] = &mut memory;
-        self.agree(self.merge(&config, &order, [received_keys, received_values], &received))?;
+        let merged = self.merge(&config, &order, [received_keys, received_values], &received);
         keys.copy_from_slice(received_keys);
         values.copy_from_slice(received_values);
         traffic.merge_time = start.elapsed();
-        Ok(traffic)
+        self.agree(merged).map(|()| traffic)
     }
 
     /// Merges the sorted parts that have come, in the order of their ranks.
@@ -232,7 +237,7 @@ impl<C: Communicator + ?Sized> Cluster<'_, C> {
             return Ok(());
         }
         // A GPU sorts again in less time than a host merges; the driver of a CPU does not.
-        if !self.gpu.capabilities().is_cpu() {
+        if self.merges_on_device {
             return self.gpu.prepare_sort(*config, keys, values)?.run();
         }
         match (config.key_size(), config.value_size()) {
@@ -255,6 +260,8 @@ fn merge_items<K: KeyBits, V: Pod>(order: &KeyOrder, keys: &mut [u32], values: &
     let mut items: Vec<(K, V)> = Vec::new();
     let needed = count.saturating_mul(size_of::<(K, V)>()) as u64;
     items.try_reserve_exact(count).map_err(|_| out_of_host_memory(needed))?;
+    // The sort cannot say that it lacks memory: it takes half as much again.
+    Vec::<(K, V)>::new().try_reserve_exact(count / 2 + 1).map_err(|_| out_of_host_memory(needed))?;
     // Words need not be aligned as keys are.
     items.extend((0..count).map(|index| {
         let key = bytemuck::pod_read_unaligned(&keys[index * key_size..][..key_size]);
@@ -284,12 +291,12 @@ fn check_type<N: Number>(config: &SortConfig) -> Result<()> {
 }
 
 /// The sums of counts, and their size.
-struct Counting<'a, 'b, C: Communicator + ?Sized> {
-    cluster: &'a Cluster<'b, C>,
+struct Counting<'a, 'b> {
+    cluster: &'a Cluster<'b>,
     size: u64,
 }
 
-impl<C: Communicator + ?Sized> Counts for Counting<'_, '_, C> {
+impl Counts for Counting<'_, '_> {
     fn sum(&mut self, own: &[u64]) -> Vec<u64> {
         self.size += size_of_val(own) as u64;
         self.cluster.sum(own)

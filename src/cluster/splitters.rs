@@ -1,8 +1,10 @@
 //! Exact splitters of keys that are sorted on each rank, by rounds of counting.
 //!
-//! A splitter is the place in the order of all keys at which a rank's result begins. Its key is found from the highest
-//! digit to the lowest: every rank counts its keys below each candidate, and the sums tell the digit. Keys that are equal to
+//! A splitter is the position in the order of all keys at which a rank's result begins. Its key is found from the highest
+//! digit to the lowest: every rank counts its keys below each candidate, and the sums give the digit. Keys that are equal to
 //! it are divided by rank, and then by index, so that the result is that of a stable sort.
+//!
+//! Kalé and Krishnan, "A comparison based parallel sorting algorithm", ICPP 1993, refine splitters by counting likewise.
 
 /// Bits of a digit: 15 candidates of a splitter a round.
 const DIGIT_BITS: u32 = 4;

@@ -76,7 +76,7 @@ impl Gpu {
         &self,
         mut config: ScanConfig,
         source: &GpuBuffer,
-        result: &GpuBuffer,
+        result: &mut GpuBuffer,
         count: u64,
         initial: Option<&[u32]>,
     ) -> Result<()> {

@@ -161,6 +161,10 @@ impl Gpu {
         let scratch = [continued?, fresh?];
         let carry = self.allocate(scan.row_size)?;
         if let Some(row) = row_before {
+            if size_of_val(row) as u64 != scan.row_size {
+                let columns = config.column_count();
+                return Err(Error::RowLengthMismatch { value_count: row.len() as u64, columns }.into());
+            }
             self.upload(&carry, 0, row)?;
         }
         let chunks = scan.chunks(self, memory_size)?;

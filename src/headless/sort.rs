@@ -138,8 +138,8 @@ impl Gpu {
     pub(crate) fn sort_buffers(
         &self,
         config: SortConfig,
-        keys: &GpuBuffer,
-        values: Option<&GpuBuffer>,
+        keys: &mut GpuBuffer,
+        values: Option<&mut GpuBuffer>,
         count: u64,
     ) -> Result<()> {
         let size = |bytes: u64| usize::try_from(count.saturating_mul(bytes)).unwrap_or(usize::MAX);
@@ -150,7 +150,7 @@ impl Gpu {
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
         let buffers = SortBuffers::new(keys.addresses(), scratch_range(&scratch))
             .values(values.as_ref().map(BufferRange::addresses).unwrap_or_default());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and borrowed for this alone.
         unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
         Ok(())
     }

@@ -17,34 +17,33 @@ use subsweep::cluster::mpi::environment::processor_name;
 use subsweep::cluster::mpi::topology::SimpleCommunicator;
 use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{ClusterError, first_failed, rank_on_node};
-use subsweep::harness::gpus::cache_folder;
 
 use crate::args::{Common, MemoryLimit};
 use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
-use crate::error::{self, Ended, of_stream};
-use crate::files::output::{OutputError, OutputProblem, handle_signals};
+use crate::error::{self, Ended, Exit, of_stream};
+use crate::files::output::{OutputError, OutputProblem, handle_signals, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Output, Source};
 use crate::words;
 
-/// Another rank has failed, and reports why.
+/// The failure of another rank, which reports it.
 #[derive(Debug, thiserror::Error)]
 #[error("rank {0} has failed")]
-pub struct Elsewhere(Rank);
+pub struct RemoteFailure(Rank);
 
 /// The outcome of a step on all ranks.
 pub trait Agreed<T> {
     /// The result of this rank, or the error of any. Collective.
     ///
     /// # Errors
-    /// That of this rank, or [`Elsewhere`].
+    /// That of this rank, or [`RemoteFailure`].
     fn agreed(self, world: &SimpleCommunicator) -> Result<T>;
 }
 
 impl<T, E: Into<anyhow::Error>> Agreed<T> for Result<T, E> {
     fn agreed(self, world: &SimpleCommunicator) -> Result<T> {
         match (first_failed(world, self.is_err()), self) {
-            (Some(rank), Ok(_)) => Err(Elsewhere(rank).into()),
+            (Some(rank), Ok(_)) => Err(RemoteFailure(rank).into()),
             (_, own) => own.map_err(Into::into),
         }
     }
@@ -53,18 +52,34 @@ impl<T, E: Into<anyhow::Error>> Agreed<T> for Result<T, E> {
 /// Ends all ranks with the same exit code. The lowest that has failed reports why.
 pub fn end(world: &SimpleCommunicator, result: Result<()>) -> ExitCode {
     let own = match result {
-        Err(error) if error.is::<Elsewhere>() => Ok(()),
+        Err(error) if error.is::<RemoteFailure>() => Ok(()),
         own => own,
     };
     let Some(rank) = first_failed(world, own.is_err()) else { return ExitCode::SUCCESS };
-    let mut code = own.as_ref().map_or_else(error::of, |()| error::Exit::Done) as u8;
+    let exit = error::exit_of(&own);
+    let mut code = exit as u8;
     world.process_at_rank(rank).broadcast_into(&mut code);
-    if world.rank() == rank {
-        let host = processor_name().unwrap_or_default();
-        let place = format!("rank {rank} of {} on {host}", world.size());
-        error::report(own.map_err(|error| error.context(place)));
+    if let Some(error) = own.as_ref().err().filter(|_| world.rank() == rank && exit != Exit::Done) {
+        words::print_line(format_args!("{}: {}", name_of(world), error::line(error)));
     }
+    error::leave_if_busy(&own, exit);
     ExitCode::from(code)
+}
+
+/// A rank in a message: its number and its host.
+fn name_of(world: &SimpleCommunicator) -> String {
+    let host = processor_name().unwrap_or_default();
+    format!("rank {} of {} on {host}", world.rank(), world.size())
+}
+
+/// Lets a panic end this process, and so the job: other ranks would wait for it.
+pub fn end_all_on_panic(world: &SimpleCommunicator) {
+    let name = name_of(world);
+    std::panic::set_hook(Box::new(move |panic| {
+        words::print_line(format_args!("{name}: {panic}; this is a bug"));
+        remove_unfinished();
+        error::leave(Exit::Failed);
+    }));
 }
 
 /// The ranks of the job.
@@ -82,16 +97,13 @@ pub fn check_same(world: &SimpleCommunicator, what: &impl Hash) -> Result<()> {
     let own = hasher.finish();
     let mut of_first = own;
     world.process_at_rank(0).broadcast_into(&mut of_first);
-    let same = if own == of_first {
-        Ok(())
-    } else {
-        Err(Ended::usage("it has other arguments or another input than rank 0"))
-    };
+    let differs = "its arguments or its input differ from those of rank 0; start all ranks alike";
+    let same = if own == of_first { Ok(()) } else { Err(Ended::usage(differs)) };
     same.agreed(world)
 }
 
-/// Opens a device for each rank: of those that `--device` lists, or of the best kind, by the rank within the node. Rank 0 prints
-/// the name of its own. Collective.
+/// Opens a device for each rank: of those that `--device` lists, or of the best kind, by the rank within the node. Collective.
+/// Up to 8 ranks print theirs, of more rank 0 alone.
 ///
 /// # Errors
 /// A rank has no device, or its driver fails.
@@ -101,9 +113,9 @@ pub fn open_device(world: &SimpleCommunicator, common: &Common) -> Result<Cached
         Ok((index, CachedGpu::open(candidate, !common.no_pipeline_cache)?))
     });
     let (index, gpu) = opened.agreed(world)?;
-    if world.rank() == 0 {
-        let name = device::name_with_driver(gpu.identity());
-        words::print_line(format_args!("rank 0 of {} on device {index}, {name}", world.size()));
+    if world.rank() == 0 || world.size() <= 8 {
+        let (rank, name) = (world.rank(), device::name_with_driver(gpu.identity()));
+        words::print_line(format_args!("rank {rank} of {} on device {index}, {name}", world.size()));
     }
     Ok(gpu)
 }
@@ -142,8 +154,8 @@ pub fn of_cluster(
     memory: &MemoryLimit,
 ) -> anyhow::Error {
     match error {
-        ClusterError::Elsewhere { rank } => Elsewhere(rank).into(),
-        ClusterError::Here(error) => {
+        ClusterError::Remote { rank } => RemoteFailure(rank).into(),
+        ClusterError::Local(error) => {
             let of_output = |error| match output {
                 Some(output) => output.error(error),
                 None => OutputError { output: String::new(), problem: OutputProblem::writing(error) },
@@ -223,8 +235,8 @@ impl SharedOutput {
     }
 
     /// The file, whose byte 0 is the byte `start`.
-    pub fn at(&self, start: u64) -> Part<&File> {
-        Part::new(&self.file, start)
+    pub fn at(&self, start: u64) -> FileWindow<&File> {
+        FileWindow::new(&self.file, start)
     }
 
     /// The error of a failed write.
@@ -237,7 +249,9 @@ impl SharedOutput {
     /// # Errors
     /// A part could not be written, or a file not be replaced.
     pub fn finish(world: &SimpleCommunicator, outputs: Vec<Self>) -> Result<()> {
-        let sync = |output: &Self| output.file.sync_all().map_err(|error| output.error(error));
+        let sync = |output: &Self| {
+            sync(&output.file).map_err(|problem| OutputError { output: output.name.clone(), problem })
+        };
         outputs.iter().try_for_each(sync).agreed(world)?;
         let mut begun: Vec<_> = outputs.into_iter().filter_map(|output| output.begun).collect();
         let renamed = match (begun.pop(), begun.pop()) {
@@ -260,20 +274,20 @@ fn broadcast(world: &SimpleCommunicator, own: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A part of a file: its byte 0 is the byte `start` of the file.
-pub struct Part<F> {
+/// A file from byte `start` on, which is byte 0.
+pub struct FileWindow<F> {
     file: F,
     start: u64,
 }
 
-impl<F: Seek> Part<F> {
-    /// The part from byte `start` on.
+impl<F: Seek> FileWindow<F> {
+    /// `file` from byte `start` on.
     pub fn new(file: F, start: u64) -> Self {
         Self { file, start }
     }
 }
 
-impl<F: Seek> Seek for Part<F> {
+impl<F: Seek> Seek for FileWindow<F> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => SeekFrom::Start(self.start + position),
@@ -283,13 +297,13 @@ impl<F: Seek> Seek for Part<F> {
     }
 }
 
-impl<F: Read> Read for Part<F> {
+impl<F: Read> Read for FileWindow<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.file.read(bytes)
     }
 }
 
-impl<F: Write> Write for Part<F> {
+impl<F: Write> Write for FileWindow<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }

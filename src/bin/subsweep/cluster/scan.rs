@@ -1,27 +1,27 @@
 //! `subsweep-mpi scan`.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use anyhow::Result;
 use clap::Args;
+use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
-use subsweep::cluster::{Cluster, ClusterError, PartOfScan, share};
-use subsweep::headless::StreamError;
-use subsweep::table::{TableReader, TableShape, header};
+use subsweep::cluster::{Cluster, ScanSlice, share};
+use subsweep::table::{Format, TableReader, TableShape, header};
 
 use super::sort::IN_PARTS;
 use super::{
-    Agreed, Part, SharedOutput, check_same, memory_of_rank, of_cluster, open_device, prepare_outputs,
+    Agreed, FileWindow, SharedOutput, check_same, memory_of_rank, of_cluster, open_device, prepare_outputs,
 };
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::Ended;
 use crate::files::input::InputError;
 use crate::files::{self, Source};
 use crate::policy;
 use crate::scan::{self, ScanArgs, TAKEN};
-use crate::segments::Offsets;
+use crate::segments;
 
 /// Scan a file over all ranks: prefix sums, or another operation
 ///
@@ -56,7 +56,13 @@ impl Run for Scan {
         let mut prepared = prepare_outputs(&world, &[(&destination, "-o")], &inputs)?;
         check_same(
             &world,
-            &(row_count, format!("{config:?} {initial:?} {:?} {:?}", common.algorithm, common.policy)),
+            &(
+                format!(
+                    "{config:?} {initial:?} {shape:?} {format:?} {:?} {:?}",
+                    common.algorithm, common.policy
+                ),
+                format!("{destination:?}"),
+            ),
         )?;
         let part = share(row_count, world.rank(), world.size());
         let begins = segments.as_ref().map(|source| begins_in(source, row_count, &part)).transpose();
@@ -69,15 +75,16 @@ impl Run for Scan {
         let header = shape.map_or(Vec::new(), |shape| header(format, element, shape));
         let output = SharedOutput::begin(&world, &destination, prepared.pop().flatten(), &header, size)?;
         let begins_size = begins.as_ref().map_or(0, |begins| 8 * begins.len() as u64);
-        let scanned = PartOfScan {
+        let scanned = ScanSlice {
             initial: initial.as_deref(),
             segments: begins.as_deref(),
             row_count: part.end - part.start,
             memory_size: memory_of_rank(&world, &args.memory).map(|size| size.saturating_sub(begins_size)),
+            chunk_size: None,
         };
         let first = part.start * config.row_size();
         let (file, start) = opened.into_file();
-        let (from, to) = (Part::new(file, start + first), output.at(header.len() as u64 + first));
+        let (from, to) = (FileWindow::new(file, start + first), output.at(header.len() as u64 + first));
         match Cluster::new(&world, &gpu).scan_stream(config, scanned, from, to) {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
             Err(error) => Err(of_cluster(error, &source, Some(&output), &args.memory)),
@@ -85,15 +92,88 @@ impl Run for Scan {
     }
 }
 
-/// The segments that begin in the rows of a part, from its first row on.
-fn begins_in(source: &Source, row_count: u64, part: &Range<u64>) -> Result<Vec<u64>> {
+/// The segments that begin in a slice of the rows, from its first row on. A rank reads those alone, and a few to find them.
+fn begins_in(source: &Source, row_count: u64, rows: &Range<u64>) -> Result<Vec<u64>> {
+    let mut offsets = OffsetFile::open(source)?;
+    let read = |error| InputError::of(source, error);
+    let first = if rows.start == 0 { 0 } else { offsets.lower_bound(rows.start).map_err(read)? };
+    // The last rank also checks what begins at the end, and beyond.
+    let is_last = rows.end == row_count;
+    let end = if is_last { offsets.count } else { offsets.lower_bound(rows.end).map_err(read)? };
     let mut begins = Vec::new();
-    // Those of other ranks are checked as well.
-    for begin in Offsets::open(source, false, Some(row_count))? {
-        let begin = begin.map_err(|error| InputError::of(source, error))?;
-        if part.contains(&begin) {
-            begins.push(begin - part.start);
+    let needed = end.saturating_sub(first);
+    let no_memory =
+        |_| subsweep::Error::OutOfHostMemory { needed: Some(8 * needed), what: "the segments of a rank" };
+    begins.try_reserve_exact(needed as usize).map_err(no_memory)?;
+    let mut before = if first > 0 { Some(offsets.at(first - 1).map_err(read)?) } else { None };
+    offsets.seek(first).map_err(read)?;
+    for index in first..end {
+        let begin = offsets.next().map_err(read)?;
+        if let Some(before) = before.filter(|&before| before > begin) {
+            return Err(segments::not_ascending(source, index, before, begin).into());
+        }
+        if begin > row_count {
+            return Err(segments::beyond(source, begin, row_count, "rows").into());
+        }
+        before = Some(begin);
+        if rows.contains(&begin) {
+            begins.push(begin - rows.start);
         }
     }
     Ok(begins)
+}
+
+/// Segment offsets in a file, of u32 or u64.
+struct OffsetFile {
+    file: io::BufReader<FileWindow<File>>,
+    size: u64,
+    count: u64,
+}
+
+impl OffsetFile {
+    fn open(source: &Source) -> Result<Self> {
+        let opened = files::open_table(source, Some(IN_PARTS), |file, size| {
+            TableReader::with_raw(file, size, ElementType::U32, &segments::TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let count = shape.map_or(0, TableShape::rows) as u64;
+        if count == 0 && format == Format::Raw {
+            return Err(segments::none(source).into());
+        }
+        let (file, start) = opened.into_file();
+        Ok(Self {
+            file: io::BufReader::new(FileWindow::new(file, start)),
+            size: element.size() as u64,
+            count,
+        })
+    }
+
+    fn seek(&mut self, index: u64) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(index * self.size)).map(|_| ())
+    }
+
+    fn next(&mut self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.file.read_exact(&mut bytes[..self.size as usize])?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn at(&mut self, index: u64) -> io::Result<u64> {
+        self.seek(index)?;
+        self.next()
+    }
+
+    /// The index of the first offset that is not below `row`.
+    fn lower_bound(&mut self, row: u64) -> io::Result<u64> {
+        let (mut first, mut last) = (0, self.count);
+        while first < last {
+            let middle = first + (last - first) / 2;
+            if self.at(middle)? < row {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        Ok(first)
+    }
 }

@@ -7,13 +7,13 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
-use subsweep::cluster::{Cluster, Indices, share};
-use subsweep::harness::PolicyName;
+use subsweep::cluster::{Cluster, ClusterError, Indices, share};
+use subsweep::headless::StreamError;
 use subsweep::sort::SortConfig;
 use subsweep::table::{self, TableReader, TableShape, Taken};
 
 use super::{
-    Agreed, Part, SharedOutput, check_same, memory_of_rank, of_cluster, open_device, prepare_outputs,
+    Agreed, FileWindow, SharedOutput, check_same, memory_of_rank, of_cluster, open_device, prepare_outputs,
 };
 use crate::args::Common;
 use crate::command::Run;
@@ -65,6 +65,11 @@ impl Input {
         Self { source, file, start, element, header, count: count as u64 }
     }
 
+    /// What is the same on all ranks.
+    fn identity(&self) -> (u64, ElementType, Vec<u8>) {
+        (self.count, self.element, self.header.clone())
+    }
+
     /// The header of a table of other elements.
     fn header_of(&self, element: ElementType) -> Vec<u8> {
         let shape = TableShape::Flat { count: self.count as usize };
@@ -76,7 +81,7 @@ impl Input {
         let size = self.element.size() as u64;
         let word_count = ((part.end - part.start) * size / 4) as usize;
         let mut words = zeroed(word_count)?;
-        let mut file = Part::new(&self.file, self.start);
+        let mut file = FileWindow::new(&self.file, self.start);
         let read = file
             .seek(std::io::SeekFrom::Start(part.start * size))
             .and_then(|_| file.read_exact(bytemuck::cast_slice_mut(&mut words)));
@@ -106,12 +111,20 @@ impl Run for Sort {
         let mut prepared = prepare_outputs(&world, &outputs, &inputs)?.into_iter();
         let element = values_input.as_ref().map(|input| input.element);
         let config = sort::config(args, keys.element, element).agreed(&world)?;
-        check_same(&world, &(keys.count, format!("{config:?} {:?} {:?}", common.algorithm, common.policy)))?;
+        let compared = [&Some(&keys), &values_input.as_ref()].map(|input| input.map(Input::identity));
+        check_same(
+            &world,
+            &(
+                compared,
+                format!("{config:?} {:?} {:?}", common.algorithm, common.policy),
+                format!("{outputs:?}"),
+            ),
+        )?;
 
         let part = share(keys.count, world.rank(), world.size());
         let memory_size = memory_of_rank(&world, &args.memory);
         let check_memory = || -> Result<()> {
-            let needed = needed_memory(&config, part.end - part.start);
+            let needed = needed_memory(&config, part.end - part.start, keys.count);
             match memory_size.filter(|&given| given < needed) {
                 Some(given) => Err(args.memory.refusal(needed, given).into()),
                 None => Ok(()),
@@ -131,33 +144,27 @@ impl Run for Sort {
 
         let cluster = Cluster::new(&world, &gpu);
         let failed = |error| match error {
-            subsweep::cluster::ClusterError::Here(subsweep::headless::StreamError::Device(error)) => {
-                sort::too_many(common, error)
-            }
+            ClusterError::Local(StreamError::Device(error)) => sort::too_many(common, error),
             error => of_cluster(error, &source, None, &args.memory),
         };
-        let mut indices = Vec::new();
-        let mut result_element = keys.element;
+        let mut indices = None;
         if args.argsort {
-            let (found, _) = cluster.sort_with_indices(config, &mut words).map_err(failed)?;
-            (indices, result_element) = match found {
-                Indices::U32(indices) => (indices, ElementType::U32),
-                Indices::U64(indices) => {
-                    (bytemuck::allocation::pod_collect_to_vec(&indices), ElementType::U64)
-                }
-            };
+            indices = Some(cluster.sort_with_indices(config, &mut words).map_err(failed)?.0);
         } else {
             cluster.sort_words(config, &mut words, &mut read_values).map_err(failed)?;
         }
-        let result = if args.argsort { &indices } else { &words };
+        let (result, element): (&[u8], _) = match &indices {
+            None => (bytemuck::cast_slice(&words), keys.element),
+            Some(Indices::U32(indices)) => (bytemuck::cast_slice(indices), ElementType::U32),
+            Some(Indices::U64(indices)) => (bytemuck::cast_slice(indices), ElementType::U64),
+        };
 
         let mut written = Vec::new();
-        let header = keys.header_of(result_element);
-        let mut tables = vec![(result, header, result_element)];
+        let mut tables = vec![(result, keys.header_of(element), element)];
         if let Some(input) = &values_input {
-            tables.push((&read_values, input.header.clone(), input.element));
+            tables.push((bytemuck::cast_slice(&read_values), input.header.clone(), input.element));
         }
-        for ((destination, _), (words, header, element)) in outputs.into_iter().zip(tables) {
+        for ((destination, _), (bytes, header, element)) in outputs.into_iter().zip(tables) {
             let size = element.size() as u64;
             let output = prepared.next().flatten();
             let output = SharedOutput::begin(&world, destination, output, &header, keys.count * size)?;
@@ -165,7 +172,7 @@ impl Run for Sort {
             let first = header.len() as u64 + part.start * size;
             let write = at
                 .seek(std::io::SeekFrom::Start(first))
-                .and_then(|_| at.write_all(bytemuck::cast_slice(words)))
+                .and_then(|_| at.write_all(bytes))
                 .map_err(|error| output.error(error));
             write.agreed(&world)?;
             written.push(output);
@@ -206,10 +213,12 @@ impl Sort {
     }
 }
 
-/// Bytes that a rank needs for `count` keys at most: those that are sorted, those that have come, and what a device or a merge
-/// holds of them.
-fn needed_memory(config: &SortConfig, count: u64) -> u64 {
+/// Bytes that a rank needs for its `count` keys of `total`: those that are sorted, those that have come, the pairs of a merge
+/// and half as many, and what does not depend on the number.
+fn needed_memory(config: &SortConfig, count: u64, total: u64) -> u64 {
     const FIXED_SIZE: u64 = 40 << 20;
-    let pair_size = config.key_size() + config.value_size();
-    count.saturating_mul(4 * pair_size.next_multiple_of(8)).saturating_add(FIXED_SIZE)
+    let has_wide_indices = config.is_argsort() && total > 1 << 32;
+    let value_size = if has_wide_indices { 8 } else { config.value_size() };
+    let pair_size = (config.key_size() + value_size).next_multiple_of(config.key_size());
+    count.saturating_mul(4 * pair_size).saturating_add(FIXED_SIZE)
 }

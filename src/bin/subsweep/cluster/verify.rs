@@ -7,12 +7,12 @@ use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::topology::SimpleCommunicator;
 use subsweep::cluster::mpi::traits::*;
-use subsweep::cluster::{Cluster, ClusterError, Indices, PartOfScan, share};
+use subsweep::cluster::{Cluster, ClusterError, Indices, ScanSlice, share};
 use subsweep::headless::{Gpu, ScanInputs};
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortConfig, ValueSize};
 
-use super::{Agreed, of_cluster, open_device};
+use super::{Agreed, open_device};
 use crate::args::Common;
 use crate::command::Run;
 use crate::error::Ended;
@@ -104,10 +104,6 @@ impl Size {
         [Division::Even, Division::Gaps].map(|division| Self { counts: division.counts(count, ranks) })
     }
 
-    fn count(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-
     fn start(&self, rank: i32) -> u64 {
         self.counts[..rank as usize].iter().sum()
     }
@@ -123,7 +119,8 @@ impl Size {
 struct Verified<'a> {
     world: &'a SimpleCommunicator,
     gpu: &'a Gpu,
-    cluster: Cluster<'a, SimpleCommunicator>,
+    /// Once as it is, and once with what the number of keys or the kind of the device would choose otherwise.
+    clusters: [Cluster<'a>; 2],
     /// Number of results that were compared.
     count: u64,
 }
@@ -132,14 +129,16 @@ impl Run for Verify {
     fn run(&self, common: &Common) -> Result<()> {
         let world = super::world();
         let gpu = open_device(&world, common)?;
-        let mut verified =
-            Verified { world: &world, gpu: &gpu, cluster: Cluster::new(&world, &gpu), count: 0 };
+        let other = Cluster::new(&world, &gpu).merge_on_device(gpu.capabilities().is_cpu());
+        let clusters = [Cluster::new(&world, &gpu), other.wide_indices().max_message_size(1000)];
+        let mut verified = Verified { world: &world, gpu: &gpu, clusters, count: 0 };
         for config in sorts(self.quick) {
             verified.sorts(config)?;
         }
         for config in scans(self.quick) {
             verified.scans(config)?;
         }
+        verified.repeated_sums()?;
         verified.failures()?;
         if world.rank() == 0 {
             let Verified { count, .. } = verified;
@@ -190,13 +189,14 @@ fn scans(is_quick: bool) -> Vec<ScanConfig> {
         segmented(of(Exclusive, E::I32).columns(3)),
         segmented(of(Inclusive, E::U32).reverse()),
         of(Inclusive, E::F32).operator(ScanOperator::Min),
+        of(Inclusive, E::F32),
         of(Exclusive, E::I64).columns(2).operator(ScanOperator::Xor),
     ];
     if is_quick {
         return quick;
     }
     let of_element = |element: ElementType| {
-        // Sums of floats depend on the ranks.
+        // Other sums of floats depend on the ranks.
         let is_exact = move |operator: &ScanOperator| {
             operator.takes(element)
                 && !(element.is_float() && matches!(operator, ScanOperator::Add | ScanOperator::Mul))
@@ -209,6 +209,16 @@ fn scans(is_quick: bool) -> Vec<ScanConfig> {
         })
     };
     quick.into_iter().chain(E::ALL.into_iter().flat_map(of_element)).collect()
+}
+
+/// Whether it adds or multiplies.
+fn is_sum(config: &ScanConfig) -> bool {
+    matches!(config.built_in_operator(), Some(ScanOperator::Add | ScanOperator::Mul))
+}
+
+/// A whole number whose sums are exact in f32.
+fn small(index: u64) -> f32 {
+    (index % 5) as f32 - 1.0
 }
 
 impl Verified<'_> {
@@ -224,7 +234,10 @@ impl Verified<'_> {
                 self.gpu.sort_words(config, &mut keys, &mut values).agreed(self.world)?;
                 let expected = [keys, values];
                 for size in Size::all(count, self.world.size()) {
-                    self.sort(config, &size, &all, &expected, words)?;
+                    self.sort(config, &size, &all, &expected, words, 0)?;
+                    if matches!(kind, Keys::Random | Keys::Few) {
+                        self.sort(config, &size, &all, &expected, words, 1)?;
+                    }
                     if matches!(kind, Keys::Random) && !config.is_argsort() {
                         self.sort_buffers(config, &size, &all, &expected, words)?;
                     }
@@ -242,6 +255,7 @@ impl Verified<'_> {
         all: &[Vec<u32>; 2],
         expected: &[Vec<u32>; 2],
         words: [usize; 2],
+        cluster: usize,
     ) -> Result<()> {
         let own = |of: &[Vec<u32>; 2]| {
             [0, 1].map(|array| size.part(self.world.rank(), &of[array], words[array]).to_vec())
@@ -249,13 +263,14 @@ impl Verified<'_> {
         let ([mut keys, mut values], [expected_keys, expected_values]) = (own(all), own(expected));
         let is_argsort = config.is_argsort();
         let sorted = if is_argsort {
-            self.cluster.sort_with_indices(config, &mut keys).map(|(indices, _)| {
-                if let Indices::U32(indices) = indices {
-                    values = indices;
+            self.clusters[cluster].sort_with_indices(config, &mut keys).map(|(indices, _)| {
+                values = match indices {
+                    Indices::U32(indices) => indices,
+                    Indices::U64(indices) => indices.into_iter().map(|index| index as u32).collect(),
                 }
             })
         } else {
-            self.cluster.sort_words(config, &mut keys, &mut values).map(|_| ())
+            self.clusters[cluster].sort_words(config, &mut keys, &mut values).map(|_| ())
         };
         sorted.map_err(of_device)?;
         // An argsort leaves the keys of one device as they were.
@@ -281,10 +296,12 @@ impl Verified<'_> {
             Ok(buffer)
         };
         let uploaded = own.iter().map(upload).collect::<Result<Vec<_>, _>>();
-        let buffers = uploaded.agreed(self.world)?;
-        let values = buffers.get(1).filter(|_| words[1] > 0);
-        let sorted = self.cluster.sort_buffers(config, &buffers[0], values, size.counts[rank as usize]);
-        sorted.map_err(of_device)?;
+        let mut buffers = uploaded.agreed(self.world)?;
+        if let [keys, values] = &mut buffers[..] {
+            let values = Some(values).filter(|_| words[1] > 0);
+            let sorted = self.clusters[0].sort_buffers(config, keys, values, size.counts[rank as usize]);
+            sorted.map_err(of_device)?;
+        }
         let read = buffers.iter().zip(&own).map(|(buffer, own)| self.gpu.read(buffer, own.len()));
         let got = read.collect::<Result<Vec<_>, _>>().agreed(self.world)?;
         self.compare(got == expected, || format!("sort of buffers in parts of {:?}: {config:?}", size.counts))
@@ -294,7 +311,11 @@ impl Verified<'_> {
         let row_words = config.row_size() as usize / 4;
         let row: Vec<u32> = (0..row_words as u32).map(|word| 11 + word).collect();
         for count in counts(self.world.size()) {
-            let numbers = (0..).flat_map(|index| Keys::Random.words(index, count, row_words.min(2)));
+            let words = |index| match config.element_type() {
+                Some(ElementType::F32) if is_sum(&config) => vec![small(index).to_bits()],
+                _ => Keys::Random.words(index, count, row_words.min(2)),
+            };
+            let numbers = (0..).flat_map(words);
             let all: Vec<u32> = numbers.take(count as usize * row_words).collect();
             let sizes = Size::all(count, self.world.size());
             // No segments, few, many, and at the borders of even parts.
@@ -330,17 +351,19 @@ impl Verified<'_> {
         let rows = size.start(rank)..size.start(rank) + size.counts[rank as usize];
         let own = begins.iter().filter(|begin| rows.contains(begin)).map(|begin| begin - rows.start);
         let own: Vec<u64> = own.collect();
-        let part = PartOfScan {
+        let part = ScanSlice {
             initial,
             segments: config.segments_by().map(|_| &own[..]),
             row_count: rows.end - rows.start,
+            // Several chunks.
+            chunk_size: Some(300 * config.row_size()),
             memory_size: None,
         };
         let (source, expected) = (size.part(rank, all, row_words), size.part(rank, expected, row_words));
         let mut result = vec![0u32; source.len()];
         let from = Cursor::new(bytemuck::cast_slice::<_, u8>(source));
         let to = Cursor::new(bytemuck::cast_slice_mut::<_, u8>(&mut result));
-        self.cluster.scan_stream(config, part, from, to).map_err(of_device)?;
+        self.clusters[0].scan_stream(config, part, from, to).map_err(of_device)?;
         let what = || format!("in parts of {:?}, segments {begins:?}, {initial:?}: {config:?}", size.counts);
         self.compare(result == expected, || format!("scan {}", what()))?;
         if part.segments.is_none() {
@@ -351,17 +374,32 @@ impl Verified<'_> {
     }
 
     /// Scans from a buffer of the device to another.
-    fn scan_buffers(&self, config: ScanConfig, rows: &[u32], part: PartOfScan<'_>) -> Result<Vec<u32>> {
+    fn scan_buffers(&self, config: ScanConfig, rows: &[u32], part: ScanSlice<'_>) -> Result<Vec<u32>> {
         let size = size_of_val(rows).max(4) as u64;
         let prepare = || -> subsweep::Result<_> {
             let [source, result] = [self.gpu.allocate(size)?, self.gpu.allocate(size)?];
             self.gpu.upload(&source, 0, rows)?;
             Ok([source, result])
         };
-        let [source, result] = prepare().agreed(self.world)?;
-        let scanned = self.cluster.scan_buffers(config, &source, &result, part.row_count, part.initial);
+        let [source, mut result] = prepare().agreed(self.world)?;
+        let scanned =
+            self.clusters[0].scan_buffers(config, &source, &mut result, part.row_count, part.initial);
         scanned.map_err(of_device)?;
         self.gpu.read(&result, rows.len()).agreed(self.world)
+    }
+
+    /// Sums of floats have the same bits in every run.
+    fn repeated_sums(&mut self) -> Result<()> {
+        let config = ScanConfig::inclusive(ElementType::F32).out_of_place();
+        let first = self.world.rank() as u64 * 5_000;
+        let rows: Vec<f32> = (first..first + 5_000).map(|index| (index as f32 * 0.7).sin()).collect();
+        let sums = || {
+            let mut sums = vec![0f32; rows.len()];
+            self.clusters[0].scan(config, &rows, &mut sums).map_err(of_device)?;
+            anyhow::Ok(sums)
+        };
+        let is_right = sums()? == sums()?;
+        self.compare(is_right, || "sums of floats differ between two runs".to_owned())
     }
 
     /// Lets each rank fail in turn: all must have the error, and none wait.
@@ -374,27 +412,27 @@ impl Verified<'_> {
             let with = |allowed_reads, allowed_writes| {
                 let failing =
                     if is_here { Failing { allowed_reads, allowed_writes, ..source } } else { source };
-                let part = PartOfScan { row_count: ROWS, ..PartOfScan::default() };
-                self.cluster.scan_stream(config, part, failing, failing).map(|_| ())
+                let part = ScanSlice { row_count: ROWS, ..ScanSlice::default() };
+                self.clusters[0].scan_stream(config, part, failing, failing).map(|_| ())
             };
             // In the reduction, which the last rank has none of; in the scan; when it is written.
             let second = u64::from(rank + 1 < self.world.size());
             let scans = [with(0, u64::MAX), with(second, u64::MAX), with(u64::MAX, 0)];
-            let part = PartOfScan {
+            let part = ScanSlice {
                 row_count: ROWS,
                 segments: if is_here { Some(&[5, 4]) } else { None },
                 initial: Some(&initial),
-                memory_size: None,
+                ..ScanSlice::default()
             };
-            let refused = self.cluster.scan_stream(config, part, source, source).map(|_| ());
+            let refused = self.clusters[0].scan_stream(config, part, source, source).map(|_| ());
             let mut keys = vec![3u32; 10];
             let mut values = vec![0u32; if is_here { 9 } else { 10 }];
             let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B4);
-            let sorted = self.cluster.sort_words(pairs, &mut keys, &mut values).map(|_| ());
+            let sorted = self.clusters[0].sort_words(pairs, &mut keys, &mut values).map(|_| ());
             for (step, ended) in scans.into_iter().chain([refused, sorted]).enumerate() {
                 let is_right = match ended {
-                    Err(ClusterError::Here(_)) => is_here,
-                    Err(ClusterError::Elsewhere { rank: failed }) => !is_here && failed == rank,
+                    Err(ClusterError::Local(_)) => is_here,
+                    Err(ClusterError::Remote { rank: failed }) => !is_here && failed == rank,
                     Ok(()) => false,
                 };
                 self.compare(is_right, || format!("step {step} fails on rank {rank}, and not on all"))?;
@@ -413,9 +451,9 @@ impl Verified<'_> {
 /// The error of a device, where there are no files.
 pub fn of_device(error: ClusterError) -> anyhow::Error {
     match error {
-        ClusterError::Elsewhere { rank } => super::Elsewhere(rank).into(),
-        ClusterError::Here(subsweep::headless::StreamError::Device(error)) => error.into(),
-        ClusterError::Here(error) => error.into(),
+        ClusterError::Remote { rank } => super::RemoteFailure(rank).into(),
+        ClusterError::Local(subsweep::headless::StreamError::Device(error)) => error.into(),
+        ClusterError::Local(error) => error.into(),
     }
 }
 

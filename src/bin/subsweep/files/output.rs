@@ -12,6 +12,8 @@ use tempfile::NamedTempFile;
 use super::identity;
 use super::unfinished::Unfinished;
 pub use super::unfinished::handle_signals;
+#[allow(unused_imports, reason = "of subsweep-mpi")]
+pub use super::unfinished::remove_unfinished;
 use super::{Destination, Source, streams};
 use crate::words;
 
@@ -536,7 +538,7 @@ impl RegularFile {
 }
 
 /// Without a sync, a crash of the machine could leave a renamed file without its bytes.
-fn sync(file: &File) -> Result<(), OutputProblem> {
+pub fn sync(file: &File) -> Result<(), OutputProblem> {
     match file.sync_all() {
         // Some file systems do not support it.
         Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {

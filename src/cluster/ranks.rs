@@ -1,63 +1,66 @@
-//! The parts of a scan on the ranks, and what each needs of those before it.
+//! The rows of a scan on all ranks, and what each rank needs of those before it.
 
+use std::iter;
 use std::ops::Range;
 
 /// The rows of a rank, and their segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) row_count: u64,
+pub(super) struct RankRows {
+    pub(super) count: u64,
     /// Whether a segment begins at the first row.
     pub(super) begins_at_first: bool,
     /// Whether one begins at a later row.
     pub(super) has_later_begin: bool,
 }
 
-/// Words of a part.
-pub(super) const PART_WORDS: usize = 2;
+impl RankRows {
+    /// Words in an exchange.
+    pub(super) const WORDS: usize = 2;
 
-impl Part {
-    /// Of `row_count` rows with segments that begin at `begins`, ascending.
-    pub(super) fn new(row_count: u64, begins: &[u64]) -> Self {
-        let in_rows = &begins[..begins.partition_point(|&begin| begin < row_count)];
+    /// `count` rows with segments that begin at `begins`, ascending.
+    pub(super) fn new(count: u64, begins: &[u64]) -> Self {
+        let in_rows = &begins[..begins.partition_point(|&begin| begin < count)];
         Self {
-            row_count,
+            count,
             begins_at_first: in_rows.first() == Some(&0),
             has_later_begin: in_rows.last().is_some_and(|&begin| begin > 0),
         }
     }
 
-    pub(super) fn to_words(self) -> [u64; PART_WORDS] {
-        [self.row_count, u64::from(self.begins_at_first) | u64::from(self.has_later_begin) << 1]
+    pub(super) fn to_words(self) -> [u64; Self::WORDS] {
+        [self.count, u64::from(self.begins_at_first) | u64::from(self.has_later_begin) << 1]
     }
 
     pub(super) fn of_words(words: &[u64]) -> Self {
-        Self { row_count: words[0], begins_at_first: words[1] & 1 != 0, has_later_begin: words[1] & 2 != 0 }
+        Self { count: words[0], begins_at_first: words[1] & 1 != 0, has_later_begin: words[1] & 2 != 0 }
     }
 }
 
-/// The parts of all ranks.
-pub(super) struct Parts {
-    pub(super) parts: Vec<Part>,
+/// The rows of all ranks, in the direction of a scan.
+pub(super) struct Ranks {
+    pub(super) rows: Vec<RankRows>,
     pub(super) is_reverse: bool,
 }
 
-impl Parts {
-    /// The ranks that have rows and are scanned before `rank`, the nearest first.
-    fn before(&self, rank: usize) -> impl Iterator<Item = usize> {
-        let ranks: Vec<_> =
-            if self.is_reverse { (rank + 1..self.parts.len()).collect() } else { (0..rank).rev().collect() };
-        ranks.into_iter().filter(|&rank| self.parts[rank].row_count > 0)
+impl Ranks {
+    /// The next rank with rows in the order of the scan, or against it.
+    fn neighbour(&self, rank: usize, is_next: bool) -> Option<usize> {
+        let has_rows = |rank: &usize| self.rows[*rank].count > 0;
+        match is_next != self.is_reverse {
+            true => (rank + 1..self.rows.len()).find(has_rows),
+            false => (0..rank).rev().find(has_rows),
+        }
     }
 
     /// Whether the scan of a rank's rows begins with the initial value: no carry enters it.
     pub(super) fn starts_fresh(&self, rank: usize) -> bool {
-        let begins = |before: usize| self.parts[if self.is_reverse { before } else { rank }].begins_at_first;
-        self.before(rank).next().is_none_or(begins)
+        let begins = |before: usize| self.rows[if self.is_reverse { before } else { rank }].begins_at_first;
+        self.neighbour(rank, false).is_none_or(begins)
     }
 
     /// Whether the carry that leaves a rank does not depend on one that enters it.
     pub(super) fn is_closed(&self, rank: usize) -> bool {
-        self.starts_fresh(rank) || self.parts[rank].has_later_begin
+        self.starts_fresh(rank) || self.rows[rank].has_later_begin
     }
 
     /// The ranks whose totals together are the carry that enters `rank`, in the order of the scan. None if it starts fresh.
@@ -65,20 +68,16 @@ impl Parts {
         if self.starts_fresh(rank) {
             return Vec::new();
         }
-        let mut carried = Vec::new();
-        for before in self.before(rank) {
-            carried.push(before);
-            if self.is_closed(before) {
-                break;
-            }
-        }
+        // From the last on, until one is closed.
+        let before = |rank: &usize| self.neighbour(*rank, false).filter(|_| !self.is_closed(*rank));
+        let mut carried: Vec<_> = iter::successors(self.neighbour(rank, false), before).collect();
         carried.reverse();
         carried
     }
 
-    /// Whether a rank's total is needed by another.
+    /// Whether another rank needs this one's total.
     pub(super) fn is_carried(&self, rank: usize) -> bool {
-        (0..self.parts.len()).any(|other| self.carried(other).contains(&rank))
+        self.rows[rank].count > 0 && self.neighbour(rank, true).is_some_and(|next| !self.starts_fresh(next))
     }
 }
 
@@ -96,34 +95,34 @@ pub(super) fn open_rows(row_count: u64, begins: &[u64], is_reverse: bool) -> Ran
 mod tests {
     use super::*;
 
-    /// Sums rows by segments, in the parts of ranks, as the carries tell.
-    fn sums_of_parts(lengths: &[u64], begins: &[u64], is_reverse: bool) -> Vec<u64> {
+    /// Sums rows by segments, on the ranks that have so many.
+    fn sums_of_ranks(lengths: &[u64], begins: &[u64], is_reverse: bool) -> Vec<u64> {
         let starts: Vec<u64> = (0..lengths.len()).map(|rank| lengths[..rank].iter().sum()).collect();
         let local = |rank: usize| -> Vec<u64> {
             let rows = starts[rank]..starts[rank] + lengths[rank];
             begins.iter().filter(|begin| rows.contains(begin)).map(|begin| begin - rows.start).collect()
         };
-        let parts = (0..lengths.len()).map(|rank| Part::new(lengths[rank], &local(rank))).collect();
-        let parts = Parts { parts, is_reverse };
+        let rows = (0..lengths.len()).map(|rank| RankRows::new(lengths[rank], &local(rank))).collect();
+        let ranks = Ranks { rows, is_reverse };
         const INITIAL: u64 = 1000;
         let value = |row: u64| row * row + 1;
         let total = |rank: usize| -> u64 {
             let rows = open_rows(lengths[rank], &local(rank), is_reverse);
-            let initial = if parts.is_closed(rank) { INITIAL } else { 0 };
+            let initial = if ranks.is_closed(rank) { INITIAL } else { 0 };
             initial + rows.map(|row| value(starts[rank] + row)).sum::<u64>()
         };
         let mut result = vec![0; lengths.iter().sum::<u64>() as usize];
         for rank in 0..lengths.len() {
-            let carried = parts.carried(rank);
-            assert!(carried.iter().all(|&other| parts.is_carried(other)));
+            let carried = ranks.carried(rank);
+            assert!(carried.iter().all(|&other| ranks.is_carried(other)));
             let mut sum =
-                if parts.starts_fresh(rank) { INITIAL } else { carried.into_iter().map(total).sum() };
+                if ranks.starts_fresh(rank) { INITIAL } else { carried.into_iter().map(total).sum() };
             let rows = starts[rank]..starts[rank] + lengths[rank];
             let rows: Vec<u64> = if is_reverse { rows.rev().collect() } else { rows.collect() };
-            for (place, row) in rows.into_iter().enumerate() {
+            for (index, row) in rows.into_iter().enumerate() {
                 // A carry that enters replaces what a begin at the border would.
                 let begin = if is_reverse { row + 1 } else { row };
-                if begins.contains(&begin) && (place > 0 || !is_reverse) {
+                if begins.contains(&begin) && (index > 0 || !is_reverse) {
                     sum = INITIAL;
                 }
                 sum += value(row);
@@ -134,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn carries_join_the_parts() {
+    fn carries_join_the_ranks() {
         let splits: [&[u64]; 7] =
             [&[12], &[4, 4, 4], &[0, 12], &[12, 0], &[1, 0, 0, 10, 1], &[5, 0, 7], &[2, 2, 2, 2, 2, 2]];
         for begins in [&[][..], &[0], &[0, 4], &[3, 4, 5], &[11], &[4, 8], &[2, 10], &[1], &[5, 5, 12]] {
             for is_reverse in [false, true] {
-                let expected = sums_of_parts(splits[0], begins, is_reverse);
+                let expected = sums_of_ranks(splits[0], begins, is_reverse);
                 for lengths in splits {
-                    let sums = sums_of_parts(lengths, begins, is_reverse);
+                    let sums = sums_of_ranks(lengths, begins, is_reverse);
                     assert_eq!(sums, expected, "{lengths:?} {begins:?} {is_reverse}");
                 }
             }
