@@ -104,6 +104,8 @@ fn npy(descr: &str, shape: &str, words: &[u32]) -> Vec<u8> {
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: Vec<u8>| fs::write(folder.path().join(name), bytes).unwrap();
+    fs::create_dir(folder.path().join("other")).unwrap();
+    write("other/keys.npy", npy("<u4", &format!("({COUNT},)"), &words(COUNT)));
     write("keys.npy", npy("<u4", &format!("({COUNT},)"), &words(COUNT)));
     write(
         "few.npy",
@@ -262,6 +264,19 @@ fn other_arguments_of_one_rank_end_all() {
     // As many elements of one type, but raw.
     let raw = ["subsweep-mpi", "sort", "raw", "-o", "out", "--type", "u32"];
     fails(&sort("keys.npy"), &raw, 2, "its arguments or its input differ from those of rank 0");
+}
+
+#[test]
+fn another_input_of_one_rank_ends_all() {
+    let command = ["subsweep-mpi", "sort", "keys.npy", "-o", "out"];
+    // The same bytes, in a file of another folder.
+    let elsewhere = ["sh", "-c", "cd other && exec \"$0\" \"$@\""].into_iter().chain(command);
+    fails(
+        &command,
+        &elsewhere.collect::<Vec<_>>(),
+        2,
+        "its arguments or its input differ from those of rank 0",
+    );
 }
 
 #[test]

@@ -266,7 +266,7 @@ impl<R: Read> Read for Exact<R> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
         let size = self.reader.read(&mut bytes[..wanted])?;
         if size == 0 && wanted > 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has fewer rows than it should"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has become shorter"));
         }
         self.left -= size as u64;
         Ok(size)

@@ -40,6 +40,7 @@ use args::Cli;
 use cluster::Agreed;
 use device::DeviceChoice;
 use error::Ended;
+use files::output::{OutputProblem, check_stdout, handle_signals, of_stdout};
 
 /// How the program is called.
 const INVOCATION: &str = "mpirun -n 4 subsweep-mpi";
@@ -58,6 +59,7 @@ commands! {
 }
 
 fn main() -> ExitCode {
+    handle_signals();
     let parsed = parse();
     if let Ok(Parsed::Command(cli)) = &parsed {
         // SAFETY: no other thread runs before MPI starts some.
@@ -91,7 +93,7 @@ fn parse() -> Result<Parsed, Ended> {
         let help = "The output file; an existing one is replaced once all ranks have written it";
         command.mut_arg("output", |argument| argument.required(true).help(help).long_help(help))
     };
-    let command = hide(Cli::command(), &["list_algorithms", "list_gpus"])
+    let command = hide(Cli::command().name("subsweep-mpi"), &["list_algorithms", "list_gpus"])
         .mut_subcommand("sort", |sort| with_file(hide(sort, &["segments", "temp_dir"])))
         .mut_subcommand("scan", with_file);
     match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -107,9 +109,12 @@ fn run(world: &SimpleCommunicator, parsed: Result<Parsed, Ended>) -> anyhow::Res
     let cli = match parsed.and_then(|parsed| check(&parsed).map(|()| parsed)).agreed(world)? {
         Parsed::Command(cli) => Some(cli),
         Parsed::Text(text) => {
-            if world.rank() == 0 {
-                let _ = text.print();
-            }
+            let print = || {
+                check_stdout()?;
+                text.print().map_err(|error| of_stdout(OutputProblem::writing(error)))
+            };
+            let printed = if world.rank() == 0 { print() } else { Ok(()) };
+            printed.agreed(world)?;
             None
         }
     };

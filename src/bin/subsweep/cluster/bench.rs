@@ -15,10 +15,11 @@ use subsweep::scan::ScanConfig;
 use subsweep::sort::{SortConfig, ValueSize};
 
 use super::verify::of_device;
-use super::{Agreed, open_device};
+use super::{Agreed, open_device, ranks_on_node};
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::Ended;
+use crate::error::{Ended, Exit};
+use crate::files::memory;
 use crate::files::output::print;
 
 /// Measure scans and sorts over all ranks
@@ -42,12 +43,25 @@ fn parse_count(text: &str) -> Result<usize, String> {
     let count = text.parse::<f64>().ok().filter(|count| (0.0..1e10).contains(count) && count.fract() == 0.0);
     count
         .map(|count| count as usize)
-        .ok_or_else(|| "it is a number of elements, such as 1000000 or 1e6".into())
+        .ok_or_else(|| "it is a whole number of elements below 1e10, such as 1000000 or 1e6".into())
 }
 
 impl Run for Bench {
     fn run(&self, common: &Common) -> Result<()> {
         let world = super::world();
+        // Keys and results of 8 bytes, and what a sort needs for them.
+        let needed = 64 * self.count as u64;
+        let available = memory::available().map(|available| available / ranks_on_node(&world));
+        let checked = match available.filter(|&available| available < needed) {
+            Some(_) => Err(Ended::with(
+                Exit::Failed,
+                format!(
+                    "{needed} bytes of memory are needed on each rank; take a smaller --count, or fewer ranks"
+                ),
+            )),
+            None => Ok(()),
+        };
+        checked.agreed(&world)?;
         let gpu = open_device(&world, common)?;
         let bench = Measured { args: self, world: &world, gpu: &gpu };
         let identity = gpu.identity();

@@ -5,7 +5,7 @@ pub mod scan;
 pub mod sort;
 pub mod verify;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::args::{Common, MemoryLimit};
 use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
 use crate::error::{self, Ended, Exit, of_stream};
-use crate::files::output::{OutputError, OutputProblem, handle_signals, remove_unfinished, sync};
+use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Output, Source};
 use crate::words;
 
@@ -140,10 +140,28 @@ fn choose(common: &Common, index: usize) -> Result<Numbered> {
     Ok(devices.swap_remove(index % devices.len()))
 }
 
+/// What tells a file from another: the same on every machine that sees the file, as long as nothing writes it.
+///
+/// # Errors
+/// The system does not say.
+pub fn identity(file: &File) -> io::Result<impl Hash + use<>> {
+    let found = file.metadata()?;
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&found);
+    #[cfg(not(unix))]
+    let number = 0u64;
+    Ok((number, found.len(), found.modified()?))
+}
+
 /// The memory that this rank may use: its own limit, or its part of what is free on the node. Collective.
 pub fn memory_of_rank(world: &SimpleCommunicator, memory: &MemoryLimit) -> Option<u64> {
-    let ranks = world.split_shared(world.rank()).size() as u64;
+    let ranks = ranks_on_node(world);
     memory.size().map(|size| if memory.is_given() { size } else { size / ranks })
+}
+
+/// The number of ranks on this node. Collective.
+pub fn ranks_on_node(world: &SimpleCommunicator) -> u64 {
+    world.split_shared(world.rank()).size() as u64
 }
 
 /// The error of a function over all ranks.
@@ -182,8 +200,6 @@ pub fn prepare_outputs(
     destinations: &[(&Destination, &'static str)],
     sources: &[&Source],
 ) -> Result<Vec<Option<Output>>> {
-    // On all ranks: a file over the size limit is an error of a write, and no signal.
-    handle_signals();
     let prepare = |(destination, option): &(&Destination, &'static str)| -> Result<Option<Output>> {
         if **destination == Destination::Stdout {
             let text = format!("each rank writes its part of a file; name one with {option}");
@@ -192,12 +208,19 @@ pub fn prepare_outputs(
         if world.rank() != 0 {
             return Ok(None);
         }
-        let output = Output::prepare(destination, option, sources)?;
-        if output.folder().is_none() {
+        // Opening a pipe would wait until something reads from it.
+        let is_special = match destination {
+            Destination::Stdout => true,
+            Destination::File(path) => {
+                fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+            }
+        };
+        let output = if is_special { None } else { Some(Output::prepare(destination, option, sources)?) };
+        let Some(output) = output.filter(|output| output.folder().is_some()) else {
             let text =
                 format!("{destination}: is no file that ranks could write together; name one with {option}");
             return Err(Ended::usage(text).into());
-        }
+        };
         Ok(Some(output))
     };
     destinations.iter().map(prepare).collect::<Result<Vec<_>>>().agreed(world)
@@ -284,6 +307,11 @@ impl<F: Seek> FileWindow<F> {
     /// `file` from byte `start` on.
     pub fn new(file: F, start: u64) -> Self {
         Self { file, start }
+    }
+
+    /// The whole file.
+    pub fn file(&self) -> &F {
+        &self.file
     }
 }
 

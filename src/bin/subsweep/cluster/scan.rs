@@ -13,7 +13,8 @@ use subsweep::table::{Format, TableReader, TableShape, header};
 
 use super::sort::IN_PARTS;
 use super::{
-    Agreed, FileWindow, SharedOutput, check_same, memory_of_rank, of_cluster, open_device, prepare_outputs,
+    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_cluster, open_device,
+    prepare_outputs,
 };
 use crate::args::Common;
 use crate::command::Run;
@@ -54,18 +55,21 @@ impl Run for Scan {
         let (row_count, size) = (shape.map_or(0, TableShape::rows) as u64, payload_size.unwrap_or(0));
         let inputs: Vec<_> = std::iter::once(&source).chain(&segments).collect();
         let mut prepared = prepare_outputs(&world, &[(&destination, "-o")], &inputs)?;
-        check_same(
-            &world,
-            &(
-                format!(
-                    "{config:?} {initial:?} {shape:?} {format:?} {:?} {:?}",
-                    common.algorithm, common.policy
-                ),
-                format!("{destination:?}"),
-            ),
-        )?;
         let part = share(row_count, world.rank(), world.size());
-        let begins = segments.as_ref().map(|source| begins_in(source, row_count, &part)).transpose();
+        let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
+        let (file, start) = opened.into_file();
+        let identities = || -> Result<_> {
+            let of = |source, file| identity(file).map_err(|error| InputError::of(source, error));
+            let segments = offsets.as_ref().zip(segments.as_ref());
+            let segments = segments.map(|(offsets, source)| of(source, offsets.file.get_ref().file()));
+            Ok((of(&source, &file)?, segments.transpose()?))
+        };
+        let options = format!(
+            "{config:?} {initial:?} {shape:?} {format:?} {destination:?} {:?} {:?}",
+            common.algorithm, common.policy
+        );
+        check_same(&world, &(identities().agreed(&world)?, options))?;
+        let begins = offsets.as_mut().map(|offsets| offsets.begins_in(row_count, &part)).transpose();
         let begins = begins.agreed(&world)?;
 
         let gpu = open_device(&world, common)?;
@@ -83,7 +87,6 @@ impl Run for Scan {
             chunk_size: None,
         };
         let first = part.start * config.row_size();
-        let (file, start) = opened.into_file();
         let (from, to) = (FileWindow::new(file, start + first), output.at(header.len() as u64 + first));
         match Cluster::new(&world, &gpu).scan_stream(config, scanned, from, to) {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
@@ -92,39 +95,9 @@ impl Run for Scan {
     }
 }
 
-/// The segments that begin in a slice of the rows, from its first row on. A rank reads those alone, and a few to find them.
-fn begins_in(source: &Source, row_count: u64, rows: &Range<u64>) -> Result<Vec<u64>> {
-    let mut offsets = OffsetFile::open(source)?;
-    let read = |error| InputError::of(source, error);
-    let first = if rows.start == 0 { 0 } else { offsets.lower_bound(rows.start).map_err(read)? };
-    // The last rank also checks what begins at the end, and beyond.
-    let is_last = rows.end == row_count;
-    let end = if is_last { offsets.count } else { offsets.lower_bound(rows.end).map_err(read)? };
-    let mut begins = Vec::new();
-    let needed = end.saturating_sub(first);
-    let no_memory =
-        |_| subsweep::Error::OutOfHostMemory { needed: Some(8 * needed), what: "the segments of a rank" };
-    begins.try_reserve_exact(needed as usize).map_err(no_memory)?;
-    let mut before = if first > 0 { Some(offsets.at(first - 1).map_err(read)?) } else { None };
-    offsets.seek(first).map_err(read)?;
-    for index in first..end {
-        let begin = offsets.next().map_err(read)?;
-        if let Some(before) = before.filter(|&before| before > begin) {
-            return Err(segments::not_ascending(source, index, before, begin).into());
-        }
-        if begin > row_count {
-            return Err(segments::beyond(source, begin, row_count, "rows").into());
-        }
-        before = Some(begin);
-        if rows.contains(&begin) {
-            begins.push(begin - rows.start);
-        }
-    }
-    Ok(begins)
-}
-
 /// Segment offsets in a file, of u32 or u64.
 struct OffsetFile {
+    source: Source,
     file: io::BufReader<FileWindow<File>>,
     size: u64,
     count: u64,
@@ -141,11 +114,40 @@ impl OffsetFile {
             return Err(segments::none(source).into());
         }
         let (file, start) = opened.into_file();
-        Ok(Self {
-            file: io::BufReader::new(FileWindow::new(file, start)),
-            size: element.size() as u64,
-            count,
-        })
+        let file = io::BufReader::new(FileWindow::new(file, start));
+        Ok(Self { source: source.clone(), file, size: element.size() as u64, count })
+    }
+
+    /// The segments that begin in a slice of the rows, from its first row on. Reads those alone, and a few to find them.
+    fn begins_in(&mut self, row_count: u64, rows: &Range<u64>) -> Result<Vec<u64>> {
+        let source = self.source.clone();
+        let read = |error| InputError::of(&source, error);
+        let first = if rows.start == 0 { 0 } else { self.lower_bound(rows.start).map_err(read)? };
+        // The last rank also checks what begins at the end, and beyond.
+        let is_last = rows.end == row_count;
+        let end = if is_last { self.count } else { self.lower_bound(rows.end).map_err(read)? };
+        let mut begins = Vec::new();
+        let count = end.saturating_sub(first);
+        begins.try_reserve_exact(count as usize).map_err(|_| subsweep::Error::OutOfHostMemory {
+            needed: Some(8 * count),
+            what: "the segments of a rank",
+        })?;
+        let mut before = if first > 0 { Some(self.at(first - 1).map_err(read)?) } else { None };
+        self.seek(first).map_err(read)?;
+        for index in first..end {
+            let begin = self.next().map_err(read)?;
+            if let Some(before) = before.filter(|&before| before > begin) {
+                return Err(segments::not_ascending(&source, index, before, begin).into());
+            }
+            if begin > row_count {
+                return Err(segments::beyond(&source, begin, row_count, "rows").into());
+            }
+            before = Some(begin);
+            if rows.contains(&begin) {
+                begins.push(begin - rows.start);
+            }
+        }
+        Ok(begins)
     }
 
     fn seek(&mut self, index: u64) -> io::Result<()> {

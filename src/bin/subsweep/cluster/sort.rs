@@ -1,7 +1,8 @@
 //! `subsweep-mpi sort`.
 
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::hash::Hash;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use anyhow::Result;
 use clap::Args;
@@ -13,11 +14,12 @@ use subsweep::sort::SortConfig;
 use subsweep::table::{self, TableReader, TableShape, Taken};
 
 use super::{
-    Agreed, FileWindow, SharedOutput, check_same, memory_of_rank, of_cluster, open_device, prepare_outputs,
+    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_cluster, open_device,
+    prepare_outputs,
 };
-use crate::args::Common;
+use crate::args::{Common, MemoryLimit};
 use crate::command::Run;
-use crate::error::Ended;
+use crate::error::{Ended, Exit};
 use crate::files::input::{InputError, OpenTable};
 use crate::files::{self, Source};
 use crate::policy;
@@ -66,8 +68,9 @@ impl Input {
     }
 
     /// What is the same on all ranks.
-    fn identity(&self) -> (u64, ElementType, Vec<u8>) {
-        (self.count, self.element, self.header.clone())
+    fn identity(&self) -> Result<impl Hash + use<>> {
+        let file = identity(&self.file).map_err(|error| InputError::of(&self.source, error))?;
+        Ok((file, self.count, self.element, self.header.clone()))
     }
 
     /// The header of a table of other elements.
@@ -83,8 +86,12 @@ impl Input {
         let mut words = zeroed(word_count)?;
         let mut file = FileWindow::new(&self.file, self.start);
         let read = file
-            .seek(std::io::SeekFrom::Start(part.start * size))
-            .and_then(|_| file.read_exact(bytemuck::cast_slice_mut(&mut words)));
+            .seek(SeekFrom::Start(part.start * size))
+            .and_then(|_| file.read_exact(bytemuck::cast_slice_mut(&mut words)))
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "it has become shorter"),
+                _ => error,
+            });
         read.map_err(|error| InputError::of(&self.source, error))?;
         Ok(words)
     }
@@ -111,22 +118,18 @@ impl Run for Sort {
         let mut prepared = prepare_outputs(&world, &outputs, &inputs)?.into_iter();
         let element = values_input.as_ref().map(|input| input.element);
         let config = sort::config(args, keys.element, element).agreed(&world)?;
-        let compared = [&Some(&keys), &values_input.as_ref()].map(|input| input.map(Input::identity));
-        check_same(
-            &world,
-            &(
-                compared,
-                format!("{config:?} {:?} {:?}", common.algorithm, common.policy),
-                format!("{outputs:?}"),
-            ),
-        )?;
+        let identities = || -> Result<_> {
+            Ok((keys.identity()?, values_input.as_ref().map(Input::identity).transpose()?))
+        };
+        let options = format!("{config:?} {outputs:?} {:?} {:?}", common.algorithm, common.policy);
+        check_same(&world, &(identities().agreed(&world)?, options))?;
 
         let part = share(keys.count, world.rank(), world.size());
         let memory_size = memory_of_rank(&world, &args.memory);
         let check_memory = || -> Result<()> {
             let needed = needed_memory(&config, part.end - part.start, keys.count);
             match memory_size.filter(|&given| given < needed) {
-                Some(given) => Err(args.memory.refusal(needed, given).into()),
+                Some(given) => Err(too_little(&args.memory, needed, given).into()),
                 None => Ok(()),
             }
         };
@@ -171,7 +174,7 @@ impl Run for Sort {
             let mut at = output.at(0);
             let first = header.len() as u64 + part.start * size;
             let write = at
-                .seek(std::io::SeekFrom::Start(first))
+                .seek(SeekFrom::Start(first))
                 .and_then(|_| at.write_all(bytes))
                 .map_err(|error| output.error(error));
             write.agreed(&world)?;
@@ -211,6 +214,12 @@ impl Sort {
         let values_input = values.as_ref().map(open_values).transpose()?;
         Ok(Opened { keys, values, values_input })
     }
+}
+
+/// The refusal of a limit below what a rank's slice needs.
+fn too_little(memory: &MemoryLimit, needed: u64, given: u64) -> Ended {
+    let text = format!("a rank needs {needed} bytes of memory, and may use {given}; start more ranks");
+    if memory.is_given() { Ended::usage(text) } else { Ended::with(Exit::Failed, text) }
 }
 
 /// Bytes that a rank needs for its `count` keys of `total`: those that are sorted, those that have come, the pairs of a merge

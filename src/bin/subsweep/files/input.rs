@@ -1,6 +1,6 @@
 //! Input of tables and reports: a file, a pipe or standard input.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
@@ -102,7 +102,16 @@ pub fn open_table(
     needs_file: Option<&'static str>,
     open_reader: impl FnOnce(File, Option<u64>) -> Result<TableReader<File>, TableError>,
 ) -> Result<OpenTable, InputError> {
-    let table = open(source).and_then(|(mut file, size)| {
+    // Opening a pipe would wait until something writes to it.
+    let is_special = match source {
+        Source::Stdin => false,
+        Source::File(path) => fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()),
+    };
+    let checked = match needs_file {
+        Some(reason) if is_special => Err(InputProblem::NotSeekable { reason }),
+        _ => Ok(()),
+    };
+    let table = checked.and_then(|()| open(source)).and_then(|(mut file, size)| {
         let (mut position, mut size) = (0, size);
         if let Some(reason) = needs_file {
             size = Some(streams::rest(&file).ok_or(InputProblem::NotSeekable { reason })?);
