@@ -2,11 +2,13 @@
 //!
 //! Floors, from the lowest: [`kernels`], the compiled shaders and their interfaces; [`device`], what every primitive
 //! needs of Vulkan; the primitives, such as [`scan`] and [`sort`]: plans that record into the caller's command buffer; and, with
-//! the feature `headless`, a device of its own with safe calls on slices. [`embedding`] describes how to record plans
-//! among other commands. The feature `capi` has the same plans for C.
+//! the feature `headless`, a device of its own with safe calls on slices; with the feature `mpi`, many of them. [`embedding`]
+//! describes how to record plans among other commands. The feature `capi` has the same plans for C.
 
 #[cfg(feature = "capi")]
 pub mod capi;
+#[cfg(feature = "mpi")]
+pub mod cluster;
 pub mod device;
 pub mod error;
 #[cfg(feature = "cli")]
@@ -41,3 +43,7 @@ struct Readme;
 #[cfg(all(doctest, feature = "headless"))]
 #[doc = include_str!("../docs/headless.md")]
 struct Headless;
+
+#[cfg(all(doctest, feature = "mpi"))]
+#[doc = include_str!("../docs/cluster.md")]
+struct OverRanks;

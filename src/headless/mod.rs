@@ -29,6 +29,8 @@ pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
+#[cfg(feature = "mpi")]
+pub(crate) use sort_stream::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
@@ -281,12 +283,12 @@ impl<'a> Prepared<'a> {
 }
 
 /// Values in pages that the system clears when they are first written.
-fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
+pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
     bytemuck::try_zeroed_vec(count)
         .map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
-fn out_of_host_memory(size: u64) -> Error {
+pub(crate) fn out_of_host_memory(size: u64) -> Error {
     Error::OutOfHostMemory { needed: Some(size), what: "the result" }
 }
 

@@ -1,5 +1,7 @@
 //! Scan on slices.
 
+#[cfg(feature = "mpi")]
+use super::GpuBuffer;
 use super::{Gpu, Prepared, scratch_range};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
@@ -66,6 +68,32 @@ impl Gpu {
         inputs: ScanInputs<'_, u32>,
     ) -> Result<()> {
         self.prepare_scan(config, words, inputs)?.run_or_keep()
+    }
+
+    /// Scans the first `count` rows of a buffer to another, and waits.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn scan_buffers(
+        &self,
+        mut config: ScanConfig,
+        source: &GpuBuffer,
+        result: &mut GpuBuffer,
+        count: u64,
+        initial: Option<&[u32]>,
+    ) -> Result<()> {
+        let mut initial_value = InitialValue::Identity;
+        if let Some(row) = initial {
+            initial_value = InitialValue::host(row)?;
+            config = config.with_initial();
+        }
+        let size = usize::try_from(count.saturating_mul(config.row_size())).unwrap_or(usize::MAX);
+        let [source, result] = [self.checked(source, 0, size)?, self.checked(result, 0, size)?];
+        let plan = self.plan(config)?;
+        let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
+        let buffers = ScanBuffers::new(source.addresses(), result.addresses(), scratch_range(&scratch))
+            .initial(initial_value);
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        Ok(())
     }
 
     /// Prepares [`Self::scan_words`]: creates the plan, and computes the size of the memory, before any is allocated.

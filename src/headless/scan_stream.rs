@@ -41,6 +41,9 @@ const IN_CHUNK: Barrier = Barrier { name: "in a chunk", ..AFTER_EARLIER_SUBMISSI
 pub struct ScanStream<'a> {
     /// Initial value: a row, as words.
     pub initial: Option<&'a [u32]>,
+    /// The last result of rows that come before these, as words: unless a segment begins at the first row, these continue
+    /// after it. Of an exclusive scan, the result that the first row gets.
+    pub carry: Option<&'a [u32]>,
     /// The rows at which segments begin: ascending, or, of a reverse scan, descending. For a configuration with
     /// [`SegmentsBy::Offsets`], the only representation that is supported.
     pub segments: Option<&'a mut (dyn Iterator<Item = io::Result<u64>> + Send)>,
@@ -152,14 +155,21 @@ impl Gpu {
         mut source: impl Read + Send,
         mut sink: impl Write + Send,
     ) -> Result<(), StreamError> {
-        let ScanStream { initial, segments, row_count, memory_size, chunk_size } = stream;
+        let ScanStream { initial, carry: row_before, segments, row_count, memory_size, chunk_size } = stream;
         let scan = ChunkedScan::new(self, config, initial, chunk_size, row_count)?;
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
         let scratch = [continued?, fresh?];
         let carry = self.allocate(scan.row_size)?;
+        if let Some(row) = row_before {
+            if size_of_val(row) as u64 != scan.row_size {
+                let columns = config.column_count();
+                return Err(Error::RowLengthMismatch { value_count: row.len() as u64, columns }.into());
+            }
+            self.upload(&carry, 0, row)?;
+        }
         let chunks = scan.chunks(self, memory_size)?;
         let no_segments: &mut (dyn Iterator<Item = io::Result<u64>> + Send) = &mut std::iter::empty();
-        let mut filler = Filler::new(&scan, segments.unwrap_or(no_segments), row_count);
+        let mut filler = Filler::new(&scan, segments.unwrap_or(no_segments), row_count, row_before.is_some());
         Stages {
             fill: |chunk: &mut ScanChunk| filler.fill(chunk, &mut source),
             start: |chunk: &mut ScanChunk| {
@@ -375,17 +385,10 @@ struct Filler<'a, I: Iterator> {
 }
 
 impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
-    fn new(scan: &'a ChunkedScan, segments: I, row_count: Option<u64>) -> Self {
+    fn new(scan: &'a ChunkedScan, segments: I, row_count: Option<u64>, is_continued: bool) -> Self {
         let row_count = row_count.unwrap_or(0);
         let begin = if scan.config.is_reverse() { row_count } else { 0 };
-        Self {
-            scan,
-            segments: segments.peekable(),
-            last_segment: None,
-            row_count,
-            begin,
-            is_continued: false,
-        }
+        Self { scan, segments: segments.peekable(), last_segment: None, row_count, begin, is_continued }
     }
 
     /// Reads the rows of a chunk, and the segments that begin in them. Returns whether there are rows.

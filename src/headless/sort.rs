@@ -1,6 +1,10 @@
 //! Sort on slices.
 
+#[cfg(feature = "mpi")]
+use super::GpuBuffer;
 use super::{Gpu, Prepared, scratch_range, zeroed};
+#[cfg(feature = "mpi")]
+use crate::device::BufferRange;
 use crate::device::{AddressRange, Recorder};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
@@ -127,6 +131,28 @@ impl Gpu {
         Ok(self.sort_by(config, keys, values, None, scratch_size, move |recorder, buffers, _| {
             plan.record(recorder, buffers, count)
         }))
+    }
+
+    /// Sorts the first `count` keys and values of buffers in place, and waits.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn sort_buffers(
+        &self,
+        config: SortConfig,
+        keys: &mut GpuBuffer,
+        values: Option<&mut GpuBuffer>,
+        count: u64,
+    ) -> Result<()> {
+        let size = |bytes: u64| usize::try_from(count.saturating_mul(bytes)).unwrap_or(usize::MAX);
+        let keys = self.checked(keys, 0, size(config.key_size()))?;
+        let values = values.map(|values| self.checked(values, 0, size(config.value_size()))).transpose()?;
+        let plan = self.plan(config.large_counts_for(count))?;
+        plan.check_count(count)?;
+        let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
+        let buffers = SortBuffers::new(keys.addresses(), scratch_range(&scratch))
+            .values(values.as_ref().map(BufferRange::addresses).unwrap_or_default());
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and borrowed for this alone.
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        Ok(())
     }
 
     /// A sort by the commands of `record`, which takes the range of `segments` on the device.

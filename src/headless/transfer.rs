@@ -131,9 +131,9 @@ impl Gpu {
         Ok(())
     }
 
-    /// The range of `size` bytes of `buffer` from `offset` on, checked. Called with the staging buffer locked: another
-    /// thread's work may have abandoned the device meanwhile.
-    fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
+    /// The range of `size` bytes of `buffer` from `offset` on, checked. For a copy, called with the staging buffer locked:
+    /// another thread's work may have abandoned the device meanwhile.
+    pub(super) fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
         // An abandoned device may still use the staging buffer.
         self.device.check()?;
         if !buffer.is_from(&self.memory) {

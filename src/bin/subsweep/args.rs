@@ -6,11 +6,11 @@ use clap::{Args, Parser, ValueEnum};
 use subsweep::ElementType;
 use subsweep::harness::PolicyName;
 
-use crate::Command;
 use crate::device::DeviceChoice;
 use crate::error::{Ended, Exit};
 use crate::files::{Destination, Source, memory};
 use crate::policy::Algorithm;
+use crate::{Command, INVOCATION};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -34,7 +34,8 @@ pub struct Cli {
 
 fn after_help() -> String {
     let example = |name: &str, (arguments, purpose): &(&str, &str)| {
-        let line = format!("  {:52} {purpose}", format!("subsweep {name} {arguments}"));
+        let width = INVOCATION.len() + 44;
+        let line = format!("  {:width$} {purpose}", format!("{INVOCATION} {name} {arguments}"));
         format!("{}\n", line.trim_end())
     };
     let of_command = |(name, examples): &(&str, &[(&str, &str)])| -> String {

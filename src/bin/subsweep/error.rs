@@ -12,7 +12,7 @@ use subsweep::table::TableError;
 use crate::args::MemoryLimit;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
-use crate::files::{self, BegunOutput, Source};
+use crate::files::{self, Source};
 use crate::{device, words};
 
 /// The exit code of the program. The numbers are stable.
@@ -101,18 +101,18 @@ fn one_line(text: &str) -> String {
     line + "; see --help"
 }
 
-/// The error of a stream from `source` to `output`, with the name of the file that is at fault.
+/// The error of a stream from `source` to an output, with the name of the file that is at fault.
 pub fn of_stream(
     error: StreamError,
     source: &Source,
-    output: &BegunOutput,
+    of_output: impl FnOnce(io::Error) -> OutputError,
     folder: &Path,
     memory: &MemoryLimit,
 ) -> anyhow::Error {
     match error {
         StreamError::Device(error) => error.into(),
         StreamError::Read(error) => InputError::of(source, error),
-        StreamError::Write(error) => output.error(error).into(),
+        StreamError::Write(error) => of_output(error).into(),
         StreamError::Temporary(error) => files::no_temporary(folder, &error).into(),
         StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
         error => error.into(),
@@ -121,33 +121,42 @@ pub fn of_stream(
 
 /// Prints the error on one line, and returns the exit code.
 pub fn report(result: anyhow::Result<()>) -> ExitCode {
-    let exit = match &result {
-        Ok(()) => Exit::Done,
-        Err(error) => {
-            // The reader of the output has closed the pipe: no failure.
-            let is_broken_pipe = error
-                .downcast_ref::<OutputError>()
-                .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
-            if is_broken_pipe {
-                Exit::Done
-            } else {
-                words::print_line(format_args!("{error:#}{}", hint(error)));
-                of(error)
-            }
-        }
-    };
-    let is_device_busy = |error: &anyhow::Error| {
-        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(subsweep::Error::TimedOut { .. })))
-    };
-    if result.is_err_and(|error| is_device_busy(&error)) {
-        leave(exit);
+    let exit = exit_of(&result);
+    if let Some(error) = result.as_ref().err().filter(|_| exit != Exit::Done) {
+        words::print_line(line(error));
     }
+    leave_if_busy(&result, exit);
     ExitCode::from(exit as u8)
 }
 
-/// Exits without teardown while a device is still busy. A CPU's driver works in threads of this process, and
+/// The exit code of a result.
+pub fn exit_of(result: &anyhow::Result<()>) -> Exit {
+    let Err(error) = result else { return Exit::Done };
+    // The reader of the output has closed the pipe: no failure.
+    let is_broken_pipe = error
+        .downcast_ref::<OutputError>()
+        .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
+    if is_broken_pipe { Exit::Done } else { of(error) }
+}
+
+/// The text of an error, with a hint.
+pub fn line(error: &anyhow::Error) -> String {
+    format!("{error:#}{}", hint(error))
+}
+
+/// Exits without teardown if a device is still busy. A CPU's driver works in threads of this process, and
 /// SwiftShader crashes if its state is destroyed under them; the exit code would be the crash's.
-fn leave(exit: Exit) -> ! {
+pub fn leave_if_busy(result: &anyhow::Result<()>, exit: Exit) {
+    let is_device_busy = |error: &anyhow::Error| {
+        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(subsweep::Error::TimedOut { .. })))
+    };
+    if result.as_ref().is_err_and(is_device_busy) {
+        leave(exit);
+    }
+}
+
+/// Exits without teardown.
+pub fn leave(exit: Exit) -> ! {
     // A failed write could not be repeated after `main` either.
     let _ = io::stdout().flush();
     #[cfg(unix)]

@@ -35,6 +35,9 @@ use command::Shown;
 use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
 
+/// How the program is called.
+const INVOCATION: &str = "subsweep";
+
 // In the order of --help.
 commands! {
     "devices" => Devices(devices::DevicesArgs), [("", "list devices and their policies")];

@@ -59,50 +59,31 @@ pub struct ScanArgs {
     pub memory: MemoryLimit,
 }
 
-const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+/// The tables that are scanned.
+pub const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
 impl Run for ScanArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        let kind = if self.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-        let operator = self.op;
-        check(kind, self, common)?;
-        if let Some(element) = self.files.element {
-            check_operator(operator, element)?;
-        }
+        device::check_one(&common.device, "scan")?;
+        check(self, common)?;
         let source = self.files.source();
         let segments_source = self.segments.clone().map(Source::from);
         if source == Source::Stdin && segments_source == Some(Source::Stdin) {
             return Err(Ended::usage("standard input is one table; name a file for --segments").into());
         }
         let destination = self.files.destination();
-        let opened = files::open_table(&source, self.reverse, |file, size| {
+        let needs_file = self.reverse.then_some(segments::BACKWARD);
+        let opened = files::open_table(&source, needs_file, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, payload_size, .. } = opened.table;
-        check_operator(operator, element)?;
-        let columns = check_columns(&source, shape)?;
-        check_seed(common, operator, element, columns)?;
+        let (columns, initial) = self.check_table(common, &source, &opened.table)?;
         let row_count = shape.map(|shape| shape.rows() as u64);
-        let initial = self.init.as_deref().map(|text| initial_row(text, element, columns)).transpose()?;
         let mut segments = segments_source
             .as_ref()
             .map(|source| Offsets::open(source, self.reverse, row_count))
             .transpose()?;
-        let mut config = ScanConfig::new(kind, element).operator(operator).columns(columns);
-        // The seed's scan is in place.
-        if common.seed().is_none() {
-            config = config.out_of_place();
-        }
-        if self.reverse {
-            config = config.reverse();
-        }
-        if segments.is_some() {
-            config = config.segments(SegmentsBy::Offsets);
-        }
-        if initial.is_some() {
-            config = config.with_initial();
-        }
-        policy::check_config(common, &config)?;
+        let mut config = self.config(common, element, columns)?;
         let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
             (Box::new(opened.backward()), row_count)
         } else {
@@ -119,6 +100,7 @@ impl Run for ScanArgs {
         }
         let stream = ScanStream {
             initial: initial.as_deref(),
+            carry: None,
             segments: segments.as_mut().map(|offsets| offsets as _),
             row_count,
             memory_size: self.memory.size(),
@@ -142,8 +124,58 @@ impl Run for ScanArgs {
                 Err(segments::beyond(source, begin, row_count, "rows").into())
             }
             // A source of segments names itself.
-            Err(error) => Err(of_stream(error, &source, &output, &std::env::temp_dir(), &self.memory)),
+            Err(error) => {
+                let of_output = |error| output.error(error);
+                Err(of_stream(error, &source, of_output, &std::env::temp_dir(), &self.memory))
+            }
         }
+    }
+}
+
+impl ScanArgs {
+    /// The kind of the scan.
+    pub fn kind(&self) -> ScanKind {
+        if self.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive }
+    }
+
+    /// The configuration of a scan of `columns` columns.
+    ///
+    /// # Errors
+    /// The algorithm does not support it.
+    pub fn config(&self, common: &Common, element: ElementType, columns: u32) -> Result<ScanConfig, Ended> {
+        let mut config = ScanConfig::new(self.kind(), element).operator(self.op).columns(columns);
+        // The seed's scan is in place.
+        if common.seed().is_none() {
+            config = config.out_of_place();
+        }
+        if self.reverse {
+            config = config.reverse();
+        }
+        if self.segments.is_some() {
+            config = config.segments(SegmentsBy::Offsets);
+        }
+        if self.init.is_some() {
+            config = config.with_initial();
+        }
+        policy::check_config(common, &config)?;
+        Ok(config)
+    }
+
+    /// The opened table's columns, and the initial row.
+    ///
+    /// # Errors
+    /// The operator, the number of columns or the initial value is not one for the elements.
+    pub fn check_table(
+        &self,
+        common: &Common,
+        source: &Source,
+        table: &TableReader<File>,
+    ) -> Result<(u32, Option<Vec<u32>>), Ended> {
+        check_operator(self.op, table.element)?;
+        let columns = check_columns(source, table.shape)?;
+        check_seed(common, self.op, table.element, columns)?;
+        let initial = self.init.as_deref().map(|text| initial_row(text, table.element, columns));
+        Ok((columns, initial.transpose()?))
     }
 }
 
@@ -173,8 +205,7 @@ fn write_backward(
 }
 
 /// Refuses options that contradict each other.
-fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "scan")?;
+pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
     policy::check_scan(common)?;
     let is_seed = common.policy == Some(PolicyKind::Seed);
     for (is_given, option) in [
@@ -186,12 +217,13 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
             return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));
         }
     }
-    match (kind, common.policy) {
-        (ScanKind::Exclusive, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) => {
-            Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
-        }
-        (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
+    let is_of_seed = matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin));
+    if is_of_seed && args.exclusive {
+        return Err(Ended::usage(
+            "--policy seed scans inclusively only; leave out one of it and --exclusive",
+        ));
     }
+    args.files.element.map_or(Ok(()), |element| check_operator(args.op, element))
 }
 
 /// The initial value `text` for every column.

@@ -9,6 +9,9 @@ use crate::error::Ended;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Source};
 
+/// Why a reverse scan takes no pipe.
+pub const BACKWARD: &str = "--reverse reads from the end";
+
 /// Reads segment offsets, which ascend and are at most `count`. `verb` and `things` are words of the command for
 /// its errors.
 pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
@@ -27,7 +30,8 @@ fn instead(verb: &str) -> String {
     format!("leave out --segments to {verb} all at once")
 }
 
-fn not_ascending(source: &Source, index: u64, before: u64, after: u64) -> Ended {
+/// The error of segments that do not ascend.
+pub fn not_ascending(source: &Source, index: u64, before: u64, after: u64) -> Ended {
     Ended::usage(format!(
         "{source}: segments are not ascending: {after} at index {index} comes after {before}; sort them"
     ))
@@ -38,6 +42,15 @@ pub fn beyond(source: &Source, begin: u64, count: u64, things: &str) -> Ended {
     Ended::usage(format!(
         "{source}: a segment begins at {begin}, and there are {count} {things}; leave it out"
     ))
+}
+
+/// The segment offsets of scans.
+pub const TAKEN: Taken =
+    Taken { elements: &[ElementType::U32, ElementType::U64], max_dimensions: 1, max_count: u64::MAX };
+
+/// The error of an empty raw file.
+pub fn none(source: &Source) -> InputError {
+    InputError { input: source.to_string(), problem: InputProblem::NoNumbers { instead: instead("scan") } }
 }
 
 /// Reads bytes into an empty vector; none at the end.
@@ -71,9 +84,7 @@ impl Offsets {
     /// The file cannot be opened, or is not of row numbers; in reverse, it is a pipe; the first offsets do not ascend, or
     /// exceed the rows.
     pub fn open(source: &Source, is_reverse: bool, row_count: Option<u64>) -> Result<Self> {
-        const TAKEN: Taken =
-            Taken { elements: &[ElementType::U32, ElementType::U64], max_dimensions: 1, max_count: u64::MAX };
-        let opened = files::open_table(source, is_reverse, |file, size| {
+        let opened = files::open_table(source, is_reverse.then_some(BACKWARD), |file, size| {
             TableReader::with_raw(file, size, ElementType::U32, &TAKEN)
         })?;
         let (element, format) = (opened.table.element, opened.table.format);
@@ -96,8 +107,7 @@ impl Offsets {
         offsets.read_block().map_err(|error| InputError::of(source_name, error))?;
         // An empty raw file is probably the output of a program that failed.
         if offsets.block.is_empty() && format == Format::Raw {
-            let problem = InputProblem::NoNumbers { instead: instead("scan") };
-            return Err(InputError { input: offsets.source.to_string(), problem }.into());
+            return Err(none(&offsets.source).into());
         }
         Ok(offsets)
     }

@@ -71,9 +71,9 @@ pub struct SortArgs {
 }
 
 /// Source and destination of the values.
-struct Values {
-    source: Source,
-    destination: Destination,
+pub struct Values {
+    pub source: Source,
+    pub destination: Destination,
 }
 
 impl Run for SortArgs {
@@ -104,7 +104,7 @@ impl SortArgs {
         values: Option<Values>,
     ) -> Result<()> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-        let mut opened = files::open_table(source, false, |file, size| {
+        let mut opened = files::open_table(source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let (element, format) = (opened.table.element, opened.table.format);
@@ -150,7 +150,7 @@ impl SortArgs {
             |format, element| shape.map_or(Vec::new(), |shape| table::header(format, element, shape));
         let ended = |error, output: &BegunOutput| match error {
             StreamError::Device(error) => too_many(common, error),
-            error => of_stream(error, source, output, &folder, &self.memory),
+            error => of_stream(error, source, |error| output.error(error), &folder, &self.memory),
         };
         let mut temporary = || tempfile::tempfile_in(&folder);
         let mut stream = SortStream {
@@ -275,7 +275,7 @@ fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
 }
 
 /// Refuses options that contradict each other.
-fn check_values(
+pub fn check_values(
     args: &SortArgs,
     source: &Source,
     destination: &Destination,
@@ -336,7 +336,7 @@ fn check_segments(
 }
 
 /// The error of a plan; more keys than the chosen algorithm supports on this device are an error of usage.
-fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
+pub fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
     match (common.algorithm, error) {
         (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => Ended::usage(format!(
             "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
@@ -347,7 +347,8 @@ fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
     }
 }
 
-fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
+/// Refuses bits that a key does not have.
+pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
     match &args.bits {
         Some(bits) if bits.end > element.bits() => Err(Ended::usage(format!(
             "--bits {}:{} exceeds the {} bits of a {element}; leave it out to compare all",
@@ -359,7 +360,8 @@ fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
     }
 }
 
-fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -> Result<SortConfig> {
+/// The configuration of a sort of `keys`.
+pub fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -> Result<SortConfig> {
     let config = match values {
         Some(values) => SortConfig::pairs(keys, ValueSize::new(values.size())?),
         None if args.argsort => SortConfig::argsort(keys),

@@ -27,6 +27,9 @@ use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use merge::Nothing;
+#[cfg(feature = "mpi")]
+pub(crate) use order::{KeyBits, KeyOrder};
+#[cfg(not(feature = "mpi"))]
 use order::{KeyBits, KeyOrder};
 use progress::Meter;
 pub use progress::{SortPhase, SortProgress};

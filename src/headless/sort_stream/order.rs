@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use crate::ElementType;
 
 /// The bits of a key, as an unsigned number.
-pub(super) trait KeyBits: Pod + Send + Sync {
+pub(crate) trait KeyBits: Pod + Send + Sync {
     fn bits(self) -> u64;
 }
 
@@ -25,7 +25,7 @@ impl KeyBits for u64 {
 
 /// The order of keys: an unsigned number that compares as the key does, in the bits that are compared.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KeyOrder {
+pub(crate) struct KeyOrder {
     /// All bits of a key, and its highest bit.
     all: u64,
     sign: u64,
@@ -36,7 +36,7 @@ pub(super) struct KeyOrder {
 }
 
 impl KeyOrder {
-    pub(super) fn new(element: ElementType, is_descending: bool, bits: Range<u32>) -> Self {
+    pub(crate) fn new(element: ElementType, is_descending: bool, bits: Range<u32>) -> Self {
         let all = u64::MAX >> (64 - element.bits());
         let sign = 1 << (element.bits() - 1);
         let flips = match element {
@@ -49,7 +49,7 @@ impl KeyOrder {
         Self { all, sign, flips, begin: bits.start.min(63), mask }
     }
 
-    pub(super) fn of(&self, key: impl KeyBits) -> u64 {
+    pub(crate) fn of(&self, key: impl KeyBits) -> u64 {
         let key = key.bits();
         let flip = self.flips[usize::from(key & self.sign != 0)];
         ((key ^ flip) & self.all) >> self.begin & self.mask

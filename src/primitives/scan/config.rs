@@ -221,6 +221,28 @@ impl ScanConfig {
         self.segments
     }
 
+    /// The built-in operator; `None` for a custom one.
+    pub const fn built_in_operator(&self) -> Option<ScanOperator> {
+        match self.operation {
+            Operation::BuiltIn(operator, _) => Some(operator),
+            Operation::Custom(_) => None,
+        }
+    }
+
+    /// The same scan, inclusive.
+    #[cfg(feature = "mpi")]
+    pub(crate) const fn as_inclusive(mut self) -> Self {
+        self.kind = ScanKind::Inclusive;
+        self
+    }
+
+    /// The scan that combines results of this one.
+    #[cfg(feature = "mpi")]
+    pub(crate) const fn combining(mut self) -> Self {
+        (self.direction, self.is_out_of_place, self.policy) = (Direction::Forward, false, None);
+        self.as_inclusive().unsegmented()
+    }
+
     /// The same scan without segments and initial value.
     #[cfg(feature = "headless")]
     pub(crate) const fn unsegmented(mut self) -> Self {

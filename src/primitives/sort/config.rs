@@ -252,6 +252,13 @@ impl SortConfig {
         self
     }
 
+    /// The same sort with values of `size` that are read.
+    #[cfg(feature = "mpi")]
+    pub(crate) const fn carrying(mut self, size: ValueSize) -> Self {
+        self.values = Values::Carried(size);
+        self
+    }
+
     /// Size of a key, bytes.
     pub const fn key_size(&self) -> u64 {
         self.key.size() as u64

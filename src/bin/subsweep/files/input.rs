@@ -1,6 +1,6 @@
 //! Input of tables and reports: a file, a pipe or standard input.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
 pub struct OpenTable {
     /// The table.
     pub table: TableReader<File>,
-    /// The position of the file before the header, if the table's size was needed.
+    /// The position of the file before the header, if it had to be a file.
     position: u64,
 }
 
@@ -63,11 +63,17 @@ impl OpenTable {
         Ok(Self { table, position: 0 })
     }
 
-    /// The elements from the last to the first, of a table whose size was needed.
+    /// The elements from the last to the first, of a table that had to be a file.
     pub fn backward(self) -> Backward<File> {
+        let size = self.table.payload_size.unwrap_or(0);
+        let (file, start) = self.into_file();
+        Backward::new(file, start, start + size)
+    }
+
+    /// The file, and the byte of its first element, of a table that had to be one.
+    pub fn into_file(self) -> (File, u64) {
         let start = self.position + self.table.header_size;
-        let end = start + self.table.payload_size.unwrap_or(0);
-        Backward::new(self.table.into_inner(), start, end)
+        (self.table.into_inner(), start)
     }
 }
 
@@ -89,19 +95,28 @@ impl<R: Read> Read for Named<R> {
     }
 }
 
-/// Opens `source` as a table, by `open` of [`TableReader`]. With `needs_size` it must be a file, and can be read from its
-/// end.
+/// Opens `source` as a table, by `open` of [`TableReader`]. With a reason in `needs_file` it must be a file, and can be read
+/// from any place.
 pub fn open_table(
     source: &Source,
-    needs_size: bool,
+    needs_file: Option<&'static str>,
     open_reader: impl FnOnce(File, Option<u64>) -> Result<TableReader<File>, TableError>,
 ) -> Result<OpenTable, InputError> {
-    let table = open(source).and_then(|(mut file, size)| {
-        let size = if needs_size { streams::rest(&file) } else { size };
-        if needs_size && size.is_none() {
-            return Err(InputProblem::NotSeekable);
+    // Opening a pipe would wait until something writes to it.
+    let is_special = match source {
+        Source::Stdin => false,
+        Source::File(path) => fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()),
+    };
+    let checked = match needs_file {
+        Some(reason) if is_special => Err(InputProblem::NotSeekable { reason }),
+        _ => Ok(()),
+    };
+    let table = checked.and_then(|()| open(source)).and_then(|(mut file, size)| {
+        let (mut position, mut size) = (0, size);
+        if let Some(reason) = needs_file {
+            size = Some(streams::rest(&file).ok_or(InputProblem::NotSeekable { reason })?);
+            position = file.stream_position().map_err(InputProblem::Read)?;
         }
-        let position = if needs_size { file.stream_position().map_err(InputProblem::Read)? } else { 0 };
         Ok(OpenTable { table: open_reader(file, size)?, position })
     });
     table.map_err(|problem| InputError { input: source.to_string(), problem })
@@ -279,9 +294,12 @@ pub enum InputProblem {
     /// The path is a directory.
     #[error("is a directory; name a file in it")]
     Directory,
-    /// A pipe or a device that must be read from its end.
-    #[error("is a pipe or a device, and --reverse reads from the end; save it to a file first")]
-    NotSeekable,
+    /// A pipe or a device that must be read from another place than its start.
+    #[error("is a pipe or a device, and {reason}; save it to a file first")]
+    NotSeekable {
+        /// What reads it from another place.
+        reason: &'static str,
+    },
     /// The content is not a table, or not of a supported kind.
     #[error(transparent)]
     Table(#[from] TableError),

@@ -10,7 +10,10 @@ use subsweep::table::Table;
 use tempfile::NamedTempFile;
 
 use super::identity;
-use super::unfinished::{self, Unfinished};
+use super::unfinished::Unfinished;
+pub use super::unfinished::handle_signals;
+#[allow(unused_imports, reason = "of subsweep-mpi")]
+pub use super::unfinished::remove_unfinished;
 use super::{Destination, Source, streams};
 use crate::words;
 
@@ -50,7 +53,7 @@ impl Output {
         option: &'static str,
         sources: &[&Source],
     ) -> Result<Self, OutputError> {
-        unfinished::handle_signals();
+        handle_signals();
         let name = destination.to_string();
         let target = match destination {
             Destination::Stdout => prepare_stdout(sources),
@@ -138,6 +141,15 @@ impl BegunOutput {
     pub fn file(&mut self) -> Option<&mut File> {
         match &mut self.sink {
             Sink::Temporary(temporary) => Some(temporary.file.as_file_mut()),
+            Sink::Stdout(_) | Sink::Special(_) => None,
+        }
+    }
+
+    /// The path of the file until it is renamed, if it is one.
+    #[allow(dead_code, reason = "other ranks of subsweep-mpi open it")]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.sink {
+            Sink::Temporary(temporary) => Some(temporary.file.path()),
             Sink::Stdout(_) | Sink::Special(_) => None,
         }
     }
@@ -479,7 +491,7 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
 /// # Errors
 /// The folder or the file cannot be written.
 pub fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
-    unfinished::handle_signals();
+    handle_signals();
     RegularFile { path: path.to_owned(), replaced: None }.replace(pieces)
 }
 
@@ -526,7 +538,7 @@ impl RegularFile {
 }
 
 /// Without a sync, a crash of the machine could leave a renamed file without its bytes.
-fn sync(file: &File) -> Result<(), OutputProblem> {
+pub fn sync(file: &File) -> Result<(), OutputProblem> {
     match file.sync_all() {
         // Some file systems do not support it.
         Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {

@@ -8,6 +8,12 @@ pub fn handle_signals() {
     imp::handle_signals();
 }
 
+/// Removes the [`Unfinished`] files, before the program ends without a teardown.
+#[allow(dead_code, reason = "subsweep-mpi ends so after a panic")]
+pub fn remove_unfinished() {
+    imp::remove_unfinished();
+}
+
 /// A file that a signal removes, until this is dropped. At most two exist at a time.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -59,15 +65,21 @@ mod imp {
     }
 
     extern "C" fn remove_and_end(signal: c_int) {
-        // SAFETY: `unlink` and `raise` are async-signal-safe; a path is null or a string that is never freed.
+        remove_unfinished();
+        // SAFETY: `raise` is async-signal-safe.
         unsafe {
-            for path in PATHS.each_ref().map(|path| path.load(Ordering::Acquire)) {
-                if !path.is_null() {
-                    libc::unlink(path);
-                }
-            }
             // SA_RESETHAND has restored the default action, which ends the program once the handler returns.
             libc::raise(signal);
+        }
+    }
+
+    /// Called by signal handlers.
+    pub fn remove_unfinished() {
+        for path in PATHS.each_ref().map(|path| path.load(Ordering::Acquire)) {
+            if !path.is_null() {
+                // SAFETY: `unlink` is async-signal-safe; the string is never freed.
+                unsafe { libc::unlink(path) };
+            }
         }
     }
 
@@ -107,6 +119,8 @@ mod imp {
     use std::path::Path;
 
     pub fn handle_signals() {}
+
+    pub fn remove_unfinished() {}
 
     #[derive(Debug)]
     pub struct Unfinished;

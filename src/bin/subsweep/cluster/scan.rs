@@ -1,0 +1,181 @@
+//! `subsweep-mpi scan`.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::cluster::mpi::traits::*;
+use subsweep::cluster::{Cluster, ScanSlice, share};
+use subsweep::table::{Format, TableReader, TableShape, header};
+
+use super::sort::IN_PARTS;
+use super::{
+    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_cluster, open_device,
+    prepare_outputs,
+};
+use crate::args::Common;
+use crate::command::Run;
+use crate::files::input::InputError;
+use crate::files::{self, Source};
+use crate::policy;
+use crate::scan::{self, ScanArgs, TAKEN};
+use crate::segments;
+
+/// Scan a file over all ranks: prefix sums, or another operation
+///
+/// Each rank reads a part of the file, reduces it, takes the carry of the ranks before, and writes the same part of the result.
+/// Sums and products of floats depend on the number of ranks; all else does not. All files are regular ones that every rank can
+/// open.
+#[derive(Debug, Args)]
+pub struct Scan {
+    #[command(flatten)]
+    scan: ScanArgs,
+}
+
+impl Run for Scan {
+    fn run(&self, common: &Common) -> Result<()> {
+        let (args, world) = (&self.scan, super::world());
+        let (source, destination) = (args.files.source(), args.files.destination());
+        let segments = args.segments.clone().map(Source::from);
+        let open = || -> Result<_> {
+            policy::check_scan(common)?;
+            scan::check(args, common)?;
+            let opened = files::open_table(&source, Some(IN_PARTS), |file, size| {
+                TableReader::new(file, size, args.files.element, &TAKEN)
+            })?;
+            let (columns, initial) = args.check_table(common, &source, &opened.table)?;
+            let config = args.config(common, opened.table.element, columns)?;
+            Ok((opened, config, initial))
+        };
+        let (opened, mut config, initial) = open().agreed(&world)?;
+        let TableReader { format, element, shape, payload_size, .. } = opened.table;
+        let (row_count, size) = (shape.map_or(0, TableShape::rows) as u64, payload_size.unwrap_or(0));
+        let inputs: Vec<_> = std::iter::once(&source).chain(&segments).collect();
+        let mut prepared = prepare_outputs(&world, &[(&destination, "-o")], &inputs)?;
+        let part = share(row_count, world.rank(), world.size());
+        let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
+        let (file, start) = opened.into_file();
+        let identities = || -> Result<_> {
+            let of = |source, file| identity(file).map_err(|error| InputError::of(source, error));
+            let segments = offsets.as_ref().zip(segments.as_ref());
+            let segments = segments.map(|(offsets, source)| of(source, offsets.file.get_ref().file()));
+            Ok((of(&source, &file)?, segments.transpose()?))
+        };
+        let options = format!(
+            "{config:?} {initial:?} {shape:?} {format:?} {destination:?} {:?} {:?}",
+            common.algorithm, common.policy
+        );
+        check_same(&world, &(identities().agreed(&world)?, options))?;
+        let begins = offsets.as_mut().map(|offsets| offsets.begins_in(row_count, &part)).transpose();
+        let begins = begins.agreed(&world)?;
+
+        let gpu = open_device(&world, common)?;
+        if !common.is_plain() {
+            config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
+        }
+        let header = shape.map_or(Vec::new(), |shape| header(format, element, shape));
+        let output = SharedOutput::begin(&world, &destination, prepared.pop().flatten(), &header, size)?;
+        let begins_size = begins.as_ref().map_or(0, |begins| 8 * begins.len() as u64);
+        let scanned = ScanSlice {
+            initial: initial.as_deref(),
+            segments: begins.as_deref(),
+            row_count: part.end - part.start,
+            memory_size: memory_of_rank(&world, &args.memory).map(|size| size.saturating_sub(begins_size)),
+            chunk_size: None,
+        };
+        let first = part.start * config.row_size();
+        let (from, to) = (FileWindow::new(file, start + first), output.at(header.len() as u64 + first));
+        match Cluster::new(&world, &gpu).scan_stream(config, scanned, from, to) {
+            Ok(_) => SharedOutput::finish(&world, vec![output]),
+            Err(error) => Err(of_cluster(error, &source, Some(&output), &args.memory)),
+        }
+    }
+}
+
+/// Segment offsets in a file, of u32 or u64.
+struct OffsetFile {
+    source: Source,
+    file: io::BufReader<FileWindow<File>>,
+    size: u64,
+    count: u64,
+}
+
+impl OffsetFile {
+    fn open(source: &Source) -> Result<Self> {
+        let opened = files::open_table(source, Some(IN_PARTS), |file, size| {
+            TableReader::with_raw(file, size, ElementType::U32, &segments::TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let count = shape.map_or(0, TableShape::rows) as u64;
+        if count == 0 && format == Format::Raw {
+            return Err(segments::none(source).into());
+        }
+        let (file, start) = opened.into_file();
+        let file = io::BufReader::new(FileWindow::new(file, start));
+        Ok(Self { source: source.clone(), file, size: element.size() as u64, count })
+    }
+
+    /// The segments that begin in a slice of the rows, from its first row on. Reads those alone, and a few to find them.
+    fn begins_in(&mut self, row_count: u64, rows: &Range<u64>) -> Result<Vec<u64>> {
+        let source = self.source.clone();
+        let read = |error| InputError::of(&source, error);
+        let first = if rows.start == 0 { 0 } else { self.lower_bound(rows.start).map_err(read)? };
+        // The last rank also checks what begins at the end, and beyond.
+        let is_last = rows.end == row_count;
+        let end = if is_last { self.count } else { self.lower_bound(rows.end).map_err(read)? };
+        let mut begins = Vec::new();
+        let count = end.saturating_sub(first);
+        begins.try_reserve_exact(count as usize).map_err(|_| subsweep::Error::OutOfHostMemory {
+            needed: Some(8 * count),
+            what: "the segments of a rank",
+        })?;
+        let mut before = if first > 0 { Some(self.at(first - 1).map_err(read)?) } else { None };
+        self.seek(first).map_err(read)?;
+        for index in first..end {
+            let begin = self.next().map_err(read)?;
+            if let Some(before) = before.filter(|&before| before > begin) {
+                return Err(segments::not_ascending(&source, index, before, begin).into());
+            }
+            if begin > row_count {
+                return Err(segments::beyond(&source, begin, row_count, "rows").into());
+            }
+            before = Some(begin);
+            if rows.contains(&begin) {
+                begins.push(begin - rows.start);
+            }
+        }
+        Ok(begins)
+    }
+
+    fn seek(&mut self, index: u64) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(index * self.size)).map(|_| ())
+    }
+
+    fn next(&mut self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.file.read_exact(&mut bytes[..self.size as usize])?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn at(&mut self, index: u64) -> io::Result<u64> {
+        self.seek(index)?;
+        self.next()
+    }
+
+    /// The index of the first offset that is not below `row`.
+    fn lower_bound(&mut self, row: u64) -> io::Result<u64> {
+        let (mut first, mut last) = (0, self.count);
+        while first < last {
+            let middle = first + (last - first) / 2;
+            if self.at(middle)? < row {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        Ok(first)
+    }
+}

@@ -1,0 +1,274 @@
+//! Scan over all ranks: each reduces its rows, takes the carry of those before it, and scans.
+
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::ranks::{RankRows, Ranks, open_rows};
+use super::reduce::Rows;
+use super::{Cluster, ClusterError};
+use crate::error::{Error, Result};
+use crate::headless::{Backward, GpuBuffer, ScanInputs, ScanStream, StreamError};
+use crate::primitives::Number;
+use crate::scan::{ScanConfig, SegmentsBy};
+
+/// The rows of this rank, and options of a scan.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ScanSlice<'a> {
+    /// Initial value: a row, the same on all ranks.
+    pub initial: Option<&'a [u32]>,
+    /// The rows of this rank at which segments begin, ascending: for a configuration with [`SegmentsBy::Offsets`], the only
+    /// representation that is supported. A segment that begins at its end is the next rank's.
+    pub segments: Option<&'a [u64]>,
+    /// Number of rows of this rank.
+    pub row_count: u64,
+    /// Limit of this rank's memory, as in [`ScanStream`].
+    pub memory_size: Option<u64>,
+    /// Size of the rows in a chunk, as in [`ScanStream`].
+    pub chunk_size: Option<u64>,
+}
+
+/// The time of the phases of a scan on this rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanTimes {
+    /// Time of the reduction.
+    pub reduce_time: Duration,
+    /// Time until the carry was there, waiting for other ranks included.
+    pub carry_time: Duration,
+    /// Time of the scan.
+    pub scan_time: Duration,
+}
+
+impl Cluster<'_> {
+    /// Scans the rows of all ranks as if they were one table: those of rank 0, then those of rank 1, and so on; `result` is as
+    /// long as `rows`. Integers, minima and maxima do not depend on the number of ranks. Sums and products of floats do, as a
+    /// rank begins with the sum of the rows before it; they are the same in every run.
+    ///
+    /// # Errors
+    /// [`ClusterError::Local`] with the errors of [`Gpu::scan_stream`](crate::headless::Gpu::scan_stream), or
+    /// [`Error::Unsupported`] for a custom operator; [`ClusterError::Remote`].
+    pub fn scan<N: Number>(
+        &self,
+        config: ScanConfig,
+        rows: &[N],
+        result: &mut [N],
+    ) -> Result<ScanTimes, ClusterError> {
+        let size = size_of_val(rows) as u64;
+        let checked = || -> Result<()> {
+            if let Some(expected) = config.element_type().filter(|&element| element != N::TYPE) {
+                return Err(Error::ElementMismatch { expected, got: N::TYPE });
+            }
+            if !size.is_multiple_of(config.row_size()) {
+                let (value_count, columns) = (rows.len() as u64, config.column_count());
+                return Err(Error::RowLengthMismatch { value_count, columns });
+            }
+            let got = size_of_val(result) as u64;
+            if got == size {
+                Ok(())
+            } else {
+                Err(Error::RangeTooSmall { what: "the result", needed: size, got })
+            }
+        };
+        self.agree(checked())?;
+        let slice = ScanSlice { row_count: size / config.row_size(), ..ScanSlice::default() };
+        let (rows, result): (&[u8], &mut [u8]) =
+            (bytemuck::cast_slice(rows), bytemuck::cast_slice_mut(result));
+        self.scan_stream(config, slice, Cursor::new(rows), Cursor::new(result))
+    }
+
+    /// As [`Self::scan`], from `source`, whose first byte is that of this rank's rows, to `sink`, likewise, in constant
+    /// memory. The source is read twice, unless no other rank needs the total of its rows.
+    ///
+    /// # Errors
+    /// Those of [`Self::scan`].
+    pub fn scan_stream(
+        &self,
+        config: ScanConfig,
+        slice: ScanSlice<'_>,
+        mut source: impl Read + Seek + Send,
+        mut sink: impl Write + Seek + Send,
+    ) -> Result<ScanTimes, ClusterError> {
+        let begins = slice.segments.unwrap_or_default();
+        let (row_size, row_count) = (config.row_size(), slice.row_count);
+        let start = Instant::now();
+        let ranks = self.agree(check(&config, &slice)).map(|()| self.ranks(&config, row_count, begins))?;
+        let needs_total = ranks.is_carried(self.rank());
+        let reduced = if needs_total {
+            let rows = open_rows(row_count, begins, config.is_reverse());
+            let initial = slice.initial.filter(|_| ranks.is_closed(self.rank()));
+            reduce(&config, &mut source, rows.start * row_size..rows.end * row_size, initial)
+        } else {
+            Ok(vec![0; row_size as usize / 4])
+        };
+        let reduce_time = start.elapsed();
+        let total = self.agree(reduced)?;
+
+        let start = Instant::now();
+        let carry = self.carry(&config, &ranks, &total)?;
+        let carry_time = start.elapsed();
+
+        let start = Instant::now();
+        let (mut ascending, mut descending);
+        let stream = ScanStream {
+            initial: slice.initial,
+            carry: carry.as_deref(),
+            segments: match (config.segments_by(), config.is_reverse()) {
+                (None, _) => None,
+                (Some(_), false) => {
+                    ascending = begins.iter().map(|&begin| Ok(begin));
+                    Some(&mut ascending)
+                }
+                (Some(_), true) => {
+                    descending = begins.iter().rev().map(|&begin| Ok(begin));
+                    Some(&mut descending)
+                }
+            },
+            row_count: Some(row_count),
+            memory_size: slice.memory_size,
+            chunk_size: slice.chunk_size,
+        };
+        let size = row_count * row_size;
+        let scanned = if config.is_reverse() {
+            let (source, sink) = (Backward::new(source, 0, size), Backward::new(sink, 0, size));
+            self.gpu.scan_stream(config, stream, source, sink)
+        } else {
+            let rewound = source.rewind().map_err(StreamError::Read);
+            let rewound = rewound.and_then(|()| sink.rewind().map_err(StreamError::Write));
+            rewound.and_then(|()| {
+                self.gpu.scan_stream(config, stream, Exact { reader: source, left: size }, sink)
+            })
+        };
+        let scan_time = start.elapsed();
+        self.agree(scanned).map(|()| ScanTimes { reduce_time, carry_time, scan_time })
+    }
+
+    /// As [`Self::scan`], for the first `row_count` rows of a buffer of the device; the result goes to another. Only the totals of
+    /// ranks cross host memory: the device scans twice.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::plan`](crate::headless::Gpu::plan) and [`Gpu::submit`](crate::headless::Gpu::submit);
+    /// [`Error::Unsupported`] for segments; [`ClusterError::Remote`].
+    pub fn scan_buffers(
+        &self,
+        config: ScanConfig,
+        source: &GpuBuffer,
+        result: &mut GpuBuffer,
+        row_count: u64,
+        initial: Option<&[u32]>,
+    ) -> Result<ScanTimes, ClusterError> {
+        let (config, start) = (config.out_of_place(), Instant::now());
+        let segmented = Err(Error::Unsupported { reason: "Cluster::scan_buffers takes no segments" });
+        self.agree(if config.segments_by().is_some() { segmented } else { Ok(()) })?;
+        let ranks = self.ranks(&config, row_count, &[]);
+        let row_words = config.row_size() as usize / 4;
+        let mut reduce = || -> Result<_> {
+            if !ranks.is_carried(self.rank()) {
+                return Ok(vec![0; row_words]);
+            }
+            let initial = initial.filter(|_| ranks.is_closed(self.rank()));
+            self.gpu.scan_buffers(config.as_inclusive(), source, result, row_count, initial)?;
+            let last_row = if config.is_reverse() { 0 } else { row_count - 1 };
+            self.gpu.read_from(result, last_row * config.row_size(), row_words)
+        };
+        let reduced = reduce();
+        let reduce_time = start.elapsed();
+        let total = self.agree(reduced)?;
+        let start = Instant::now();
+        let carry = self.carry(&config, &ranks, &total)?;
+        let carry_time = start.elapsed();
+        let start = Instant::now();
+        // Without segments a carry is no more than another initial value.
+        let initial = carry.as_deref().or(initial);
+        let scanned = self.gpu.scan_buffers(config, source, result, row_count, initial);
+        let scan_time = start.elapsed();
+        self.agree(scanned).map(|()| ScanTimes { reduce_time, carry_time, scan_time })
+    }
+
+    fn ranks(&self, config: &ScanConfig, row_count: u64, begins: &[u64]) -> Ranks {
+        let words = self.gather(&RankRows::new(row_count, begins).to_words());
+        let rows = words.chunks_exact(RankRows::WORDS).map(RankRows::of_words).collect();
+        Ranks { rows, is_reverse: config.is_reverse() }
+    }
+
+    /// The carry that enters this rank, from the totals of all.
+    fn carry(
+        &self,
+        config: &ScanConfig,
+        ranks: &Ranks,
+        total: &[u32],
+    ) -> Result<Option<Vec<u32>>, ClusterError> {
+        // Words travel as u64, as counts do.
+        let own: Vec<u64> = total.iter().map(|&word| word.into()).collect();
+        let totals = self.gather(&own);
+        let carried = ranks.carried(self.rank());
+        let combined = || -> Result<_> {
+            let rows = carried.iter().flat_map(|&rank| &totals[rank * total.len()..][..total.len()]);
+            let mut rows: Vec<u32> = rows.map(|&word| word as u32).collect();
+            let last = rows.len().saturating_sub(total.len());
+            // The device combines them as it scans: by any operator, from the first to the last.
+            self.gpu.scan_words(config.combining(), &mut rows, ScanInputs::default())?;
+            Ok(rows.split_off(last))
+        };
+        if carried.is_empty() { self.agree(Ok::<_, Error>(None)) } else { self.agree(combined().map(Some)) }
+    }
+}
+
+fn check(config: &ScanConfig, slice: &ScanSlice<'_>) -> Result<(), StreamError> {
+    let unsupported = |reason| Err(Error::Unsupported { reason }.into());
+    let begins = slice.segments.unwrap_or_default();
+    if config.built_in_operator().is_none() {
+        return unsupported("a custom operator is scanned over ranks by Cluster::scan_buffers alone");
+    }
+    if config.segments_by().is_some_and(|by| by != SegmentsBy::Offsets) {
+        return unsupported("the segments of a stream are offsets");
+    }
+    if config.segments_by().is_none() && slice.segments.is_some() {
+        return unsupported("segments are given to a scan without them");
+    }
+    if let Some(pair) = begins.windows(2).find(|pair| pair[0] > pair[1]) {
+        return Err(StreamError::SegmentOrder { begin: pair[1], last: pair[0] });
+    }
+    match begins.last() {
+        Some(&begin) if begin > slice.row_count => {
+            Err(StreamError::SegmentBeyond { begin, row_count: slice.row_count })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The total of the rows in a range of bytes.
+fn reduce(
+    config: &ScanConfig,
+    source: &mut (impl Read + Seek),
+    bytes: Range<u64>,
+    initial: Option<&[u32]>,
+) -> Result<Vec<u32>, StreamError> {
+    let (Some(operator), Some(element)) = (config.built_in_operator(), config.element_type()) else {
+        return Err(Error::Unsupported { reason: "a custom operator is not reduced on the host" }.into());
+    };
+    let columns = config.column_count() as usize;
+    let read = || -> io::Result<_> {
+        source.seek(SeekFrom::Start(bytes.start))?;
+        let reader = Exact { reader: source, left: bytes.end - bytes.start };
+        Rows { reader, columns, initial }.reduced(operator, element)
+    };
+    read().map_err(StreamError::Read)
+}
+
+/// As many bytes of a reader; its end before them is an error.
+struct Exact<R> {
+    reader: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Exact<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+        let size = self.reader.read(&mut bytes[..wanted])?;
+        if size == 0 && wanted > 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has become shorter"));
+        }
+        self.left -= size as u64;
+        Ok(size)
+    }
+}
