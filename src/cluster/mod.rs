@@ -108,7 +108,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// `own` of every rank, in their order.
-    fn gather(&self, own: &[u64]) -> Vec<u64> {
+    fn of_all_ranks(&self, own: &[u64]) -> Vec<u64> {
         let mut all = vec![0; own.len() * self.size()];
         self.communicator.all_gather_into(own, &mut all[..]);
         all

@@ -185,7 +185,7 @@ impl Cluster<'_> {
     }
 
     fn ranks(&self, config: &ScanConfig, row_count: u64, begins: &[u64]) -> Ranks {
-        let words = self.gather(&RankRows::new(row_count, begins).to_words());
+        let words = self.of_all_ranks(&RankRows::new(row_count, begins).to_words());
         let rows = words.chunks_exact(RankRows::WORDS).map(RankRows::of_words).collect();
         Ranks { rows, is_reverse: config.is_reverse() }
     }
@@ -199,7 +199,7 @@ impl Cluster<'_> {
     ) -> Result<Option<Vec<u32>>, ClusterError> {
         // Words travel as u64, as counts do.
         let own: Vec<u64> = total.iter().map(|&word| word.into()).collect();
-        let totals = self.gather(&own);
+        let totals = self.of_all_ranks(&own);
         let carried = ranks.carried(self.rank());
         let combined = || -> Result<_> {
             let rows = carried.iter().flat_map(|&rank| &totals[rank * total.len()..][..total.len()]);

@@ -103,7 +103,7 @@ impl Cluster<'_> {
         let sorted = sort();
         let traffic = SortTraffic { sort_time: start.elapsed(), ..SortTraffic::default() };
         let mut indices = self.agree(sorted)?;
-        let counts = self.gather(&[indices.len() as u64]);
+        let counts = self.of_all_ranks(&[indices.len() as u64]);
         let base: u64 = counts[..self.rank()].iter().sum();
         if counts.iter().sum::<u64>() <= 1 << 32 && !self.has_wide_indices {
             indices.iter_mut().for_each(|index| *index += base as u32);
@@ -170,7 +170,7 @@ impl Cluster<'_> {
         let start = Instant::now();
 
         // Each rank ends with as many keys as it began with.
-        let counts = self.gather(&[count as u64]);
+        let counts = self.of_all_ranks(&[count as u64]);
         let targets: Vec<u64> = (1..self.size()).map(|rank| counts[..rank].iter().sum()).collect();
         let sorted = SortedKeys {
             count,
