@@ -8,7 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Prints one line, with foreign text escaped. Errors of writing are ignored.
 pub fn print_line(text: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "subsweep: {}", escaped(&text.to_string()));
+    // In one write: lines of several processes may go to one pipe.
+    print(&format!("subsweep: {}\n", escaped(&text.to_string())));
 }
 
 /// Foreign text with control characters escaped, so that it stays on its line and cannot control the terminal.
