@@ -24,7 +24,7 @@ use crate::files::output::print;
 
 /// Measure scans and sorts over all ranks
 ///
-/// Each rank has as many elements, random, in its memory. A line has the median time of the runs, on the slowest rank, and the
+/// Each rank has as many elements, random, in its memory. A line has the median time of the runs after a first one, on the slowest rank, and the
 /// spread from the fastest to the slowest run in percent of it; elements a second on all ranks; of the run with the median time
 /// the phases, each on its slowest rank; and of a sort the bytes that crossed in percent of all keys and values, the messages,
 /// the rounds of counting, and by how much a rank has got more keys than the average. Results are checked.
@@ -118,11 +118,15 @@ impl Measured<'_> {
     /// time.
     fn median<T>(&self, name: &str, mut work: impl FnMut() -> Result<T>) -> Result<(String, T)> {
         let mut runs = Vec::new();
-        for _ in 0..self.args.runs {
+        // The first compiles pipelines, and does not count.
+        for run in 0..=self.args.runs {
             self.world.barrier();
             let start = Instant::now();
             let result = work()?;
-            runs.push((self.milliseconds(start.elapsed()), result));
+            let time = self.milliseconds(start.elapsed());
+            if run > 0 {
+                runs.push((time, result));
+            }
         }
         runs.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (least, most) = (runs[0].0, runs[runs.len() - 1].0);
