@@ -26,9 +26,16 @@ use tempfile::TempDir;
 /// Elements of a file, which no number of ranks divides.
 const COUNT: usize = 50_021;
 
-/// The environment of lavapipe; none where it is missing and not required.
-fn lavapipe() -> Option<Vec<(&'static str, OsString)>> {
-    match software::lavapipe() {
+/// The variables that select a driver.
+type Variables = Vec<(&'static str, OsString)>;
+
+fn lavapipe() -> Option<Variables> {
+    found(software::lavapipe())
+}
+
+/// The environment of a driver; none where it is missing and not required.
+fn found(environment: software::Environment) -> Option<Variables> {
+    match environment {
         Ok(environment) => Some(environment),
         Err(missing) => {
             assert!(!missing.is_failure, "{}", missing.what);
@@ -185,7 +192,7 @@ fn files_are_those_of_one_device() {
     }
 }
 
-/// Every `$ mpirun -n N subsweep-mpi …` of these pages, over three ranks.
+/// Every `$ mpirun -n 8 subsweep-mpi …` of these pages, over three ranks.
 #[test]
 fn commands_of_the_documentation_work() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +206,7 @@ fn commands_of_the_documentation_work() {
     write("starts.npy", &[0, 3]);
     for page in [include_str!("../README.md"), include_str!("../docs/cluster.md")] {
         let commands: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("$ mpirun -n 8 ")).collect();
-        assert!(!commands.is_empty());
+        assert!(!commands.is_empty() && commands.len() == page.matches("$ mpirun").count());
         // Another test verifies.
         for command in commands.into_iter().filter(|command| !command.contains(" verify ")) {
             let Some(output) = mpirun(&folder, &[(3, &command.split(' ').collect::<Vec<_>>())]) else {
@@ -226,6 +233,8 @@ fn fails(first: &[&str], second: &[&str], code: i32, line: &str) {
     fs::write(folder.path().join("out"), "before").unwrap();
     // Zeros, of which a part takes more than a limit of a file's size.
     fs::File::create(folder.path().join("large")).unwrap().set_len(64 << 20).unwrap();
+    // More, whose sort takes seconds.
+    fs::File::create(folder.path().join("larger")).unwrap().set_len(256 << 20).unwrap();
     let names = || {
         let mut names: Vec<_> =
             folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -267,6 +276,14 @@ fn other_arguments_of_one_rank_end_all() {
 }
 
 #[test]
+fn another_command_of_one_rank_ends_all() {
+    let sort = ["subsweep-mpi", "sort", "keys.npy", "-o", "out"];
+    let differs = "its arguments or its input differ from those of rank 0";
+    fails(&sort, &["subsweep-mpi", "--version"], 2, differs);
+    fails(&sort, &["subsweep-mpi", "scan", "keys.npy", "-o", "out"], 2, differs);
+}
+
+#[test]
 fn another_input_of_one_rank_ends_all() {
     let command = ["subsweep-mpi", "sort", "keys.npy", "-o", "out"];
     // The same bytes, in a file of another folder.
@@ -303,7 +320,7 @@ fn a_failed_write_of_one_rank_ends_all() {
 
 #[test]
 fn a_killed_rank_ends_the_job() {
-    let command = ["subsweep-mpi", "sort", "large", "--type", "u64", "-o", "out"];
+    let command = ["subsweep-mpi", "sort", "larger", "--type", "u64", "-o", "out"];
     let killed = "(sleep 0.7; kill -9 $$) & exec \"$0\" \"$@\"";
     let killed: Vec<_> = ["sh", "-c", killed].into_iter().chain(command).collect();
     fails(&command, &killed, 137, "");
@@ -311,7 +328,10 @@ fn a_killed_rank_ends_the_job() {
 
 #[test]
 fn ranks_of_a_node_take_the_devices_that_are_listed() {
-    let (Some(lavapipe), Ok(swiftshader)) = (lavapipe(), software::swiftshader()) else { return };
+    let Some((lavapipe, swiftshader)) = found(software::lavapipe()).zip(found(software::swiftshader()))
+    else {
+        return;
+    };
     // Both drivers: their manifests, in the variables that have one each.
     let mut environment = lavapipe.clone();
     for (name, value) in &mut environment {

@@ -72,13 +72,13 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Sets whether what has come is merged on the device, by another sort; by default, unless that is a CPU.
+    /// Sets whether a rank merges what it has received by another sort on its device; by default, where that is no CPU.
     pub fn merge_on_device(mut self, merges: bool) -> Self {
         self.merges_on_device = merges;
         self
     }
 
-    /// Makes indices of u64, whatever the number of keys.
+    /// Makes indices of u64, whatever the number of keys. The same on all ranks.
     pub fn wide_indices(mut self) -> Self {
         self.has_wide_indices = true;
         self

@@ -63,9 +63,10 @@ impl Ranks {
         self.starts_fresh(rank) || self.rows[rank].has_later_begin
     }
 
-    /// The ranks whose totals together are the carry that enters `rank`, in the order of the scan. None if it starts fresh.
+    /// The ranks whose totals together are the carry that enters `rank`, in the order of the scan. None if it starts fresh, or
+    /// has no rows.
     pub(super) fn carried(&self, rank: usize) -> Vec<usize> {
-        if self.starts_fresh(rank) {
+        if self.starts_fresh(rank) || self.rows[rank].count == 0 {
             return Vec::new();
         }
         // From the last on, until one is closed.

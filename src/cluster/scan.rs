@@ -147,7 +147,7 @@ impl Cluster<'_> {
     ///
     /// # Errors
     /// Those of [`Gpu::plan`](crate::headless::Gpu::plan) and [`Gpu::submit`](crate::headless::Gpu::submit);
-    /// [`Error::Unsupported`] for segments; [`ClusterError::Remote`].
+    /// [`Error::Unsupported`] for segments; [`Error::RangeTooSmall`], [`Error::ForeignDevice`]; [`ClusterError::Remote`].
     pub fn scan_buffers(
         &self,
         config: ScanConfig,

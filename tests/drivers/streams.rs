@@ -91,7 +91,7 @@ fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
     for config in configs {
         let row_words = config.row_size() as usize / 4;
         let initial: Vec<u32> = (0..row_words as u32).map(|word| 11 + word).collect();
-        for rows in [0, ROWS, 3 * ROWS, 4 * ROWS - 1].map(|rows| rows as usize) {
+        for rows in [0, ROWS + 1, 3 * ROWS, 4 * ROWS - 1].map(|rows| rows as usize) {
             let words = words(rows * row_words);
             for (segments, initial) in [(&sparse, None), (&dense, Some(&initial[..]))] {
                 let mut segments: Vec<u64> =

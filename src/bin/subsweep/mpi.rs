@@ -106,27 +106,24 @@ fn parse() -> Result<Parsed, Ended> {
 }
 
 fn run(world: &SimpleCommunicator, parsed: Result<Parsed, Ended>) -> anyhow::Result<()> {
-    let cli = match parsed.and_then(|parsed| check(&parsed).map(|()| parsed)).agreed(world)? {
-        Parsed::Command(cli) => Some(cli),
-        Parsed::Text(text) => {
-            let print = || {
-                check_stdout()?;
-                text.print().map_err(|error| of_stdout(OutputProblem::writing(error)))
-            };
-            let printed = if world.rank() == 0 { print() } else { Ok(()) };
-            printed.agreed(world)?;
-            None
-        }
+    let parsed = parsed.and_then(|parsed| check(&parsed).map(|()| parsed)).agreed(world)?;
+    let (cli, text) = match &parsed {
+        Parsed::Command(cli) => (Some(cli), None),
+        Parsed::Text(text) => (None, Some(text)),
     };
-    let command = cli.as_ref().and_then(|cli| cli.command.as_ref());
+    let command = cli.and_then(|cli| cli.command.as_ref());
     // Commands on files compare what they read.
     let compared = command.map(|command| match command {
         Command::Scan(_) | Command::Sort(_) => command.name().to_owned(),
         Command::Verify(_) | Command::Bench(_) => format!("{command:?}"),
     });
     cluster::check_same(world, &compared)?;
-    match (cli.as_ref(), command) {
-        (Some(cli), Some(command)) => command.run(&cli.common),
+    match (cli, command, text) {
+        (Some(cli), Some(command), _) => command.run(&cli.common),
+        (_, _, Some(text)) if world.rank() == 0 => {
+            check_stdout()?;
+            Ok(text.print().map_err(|error| of_stdout(OutputProblem::writing(error)))?)
+        }
         _ => Ok(()),
     }
 }

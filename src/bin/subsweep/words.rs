@@ -75,7 +75,7 @@ impl Progress {
         }
     }
 
-    /// Shows the bytes that are done, of those of the phase `name`; an estimate once there are any.
+    /// Shows how many bytes of the phase `name` are done, and once some are, an estimate of the time.
     pub fn show_bytes(&self, name: String, done_size: u64, size: Option<u64>) {
         if self.0.message() != name {
             self.0.reset();

@@ -51,7 +51,8 @@ pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
     let work = || -> Result<(), MergeError> {
         let mut sides = [Side::new(max_count)?, Side::new(max_count)?];
         while !turn.has_failed() {
-            let next = lock(&blocks).next::<K>().map_err(MergeError::Read)?;
+            // The blocks are locked until the others know of an error: none takes the parts of a lost block.
+            let next = lock(&blocks).next::<K>().inspect_err(|_| turn.fail()).map_err(MergeError::Read)?;
             let Some((block, parts)) = next else { break };
             let (keys, values) = read_sorted(&mut sides, runs, &parts, order).map_err(MergeError::Read)?;
             if !turn.wait(block) {
@@ -105,8 +106,9 @@ struct Side<K, V> {
 impl<K: KeyBits, V: Pod> Side<K, V> {
     fn new(count: u64) -> Result<Self, MergeError> {
         let count = count as usize;
-        let keys = zeroed(count).map_err(MergeError::Memory)?;
-        Ok(Self { keys, values: zeroed(count).map_err(MergeError::Memory)? })
+        let needed = Some((count * (size_of::<K>() + size_of::<V>())) as u64);
+        let no_memory = |_| MergeError::Memory(Error::OutOfHostMemory { needed, what: "a block of a merge" });
+        Ok(Self { keys: zeroed(count).map_err(no_memory)?, values: zeroed(count).map_err(no_memory)? })
     }
 }
 

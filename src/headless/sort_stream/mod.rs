@@ -172,9 +172,10 @@ impl Gpu {
                 let [key_bytes, value_bytes] = chunk.staging.each_mut().map(GpuBuffer::mapped);
                 let key_bytes = &key_bytes[..count * size_of::<K>()];
                 let value_bytes = &value_bytes[..count * sort.sizes[1] as usize];
-                meter.add((key_bytes.len() + value_bytes.len()) as u64);
+                let size = (key_bytes.len() + value_bytes.len()) as u64;
                 if chunk.is_only {
-                    meter.begin(SortPhase::Writing, (key_bytes.len() + value_bytes.len()) as u64);
+                    meter.add(size);
+                    meter.begin(SortPhase::Writing, size);
                     for (sink, bytes) in [(&mut sorted_keys, key_bytes), (&mut sorted_values, value_bytes)] {
                         for bytes in bytes.chunks(WRITTEN_SIZE) {
                             write_to(sink, bytes).map_err(StreamError::Write)?;
@@ -196,12 +197,14 @@ impl Gpu {
                     false => run.write_values(0, value_bytes),
                 });
                 runs.push(run);
+                meter.add(size);
                 limit_samples(&mut runs, sample_size / size_of::<u64>() as u64);
                 written.map_err(of_temporary)
             },
         }
         .run(sort.chunks(self)?)?;
-        drop(scratch);
+        // Runs alone keep their file, so that a round frees it.
+        drop((scratch, file));
         if runs.is_empty() {
             return Ok(read);
         }

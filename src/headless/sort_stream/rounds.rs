@@ -20,7 +20,7 @@ const FAN_IN: usize = 64;
 const MAX_BLOCK: u64 = 1 << 20;
 const MIN_BLOCK: u64 = 1 << 16;
 /// Indices that are made narrow at a time.
-const INDEX_BLOCK: usize = 1 << 14;
+const NARROWED_COUNT: usize = 1 << 14;
 
 /// Merges of runs.
 pub(super) struct Merging {
@@ -138,7 +138,7 @@ impl<K: KeyBits, V: Pod> Sink<K, V> for FinalSink<'_, '_, '_> {
         write_to(&mut self.sorted_keys, bytemuck::cast_slice(keys))?;
         if self.is_narrowed {
             let wide: &[u64] = bytemuck::cast_slice(bytes_of(values));
-            for block in wide.chunks(INDEX_BLOCK) {
+            for block in wide.chunks(NARROWED_COUNT) {
                 let narrow: Vec<u32> = block.iter().map(|&index| index as u32).collect();
                 write_to(&mut self.sorted_values, bytemuck::cast_slice(&narrow))?;
             }

@@ -75,7 +75,8 @@ impl Run {
     ) -> io::Result<()> {
         let next = (self.samples.len() as u64 * self.distance - first) as usize;
         let sampled = keys.iter().skip(next).step_by(self.distance as usize);
-        self.samples.try_reserve(sampled.len())?;
+        let all = self.count.div_ceil(self.distance) as usize;
+        self.samples.try_reserve_exact(all.saturating_sub(self.samples.len()))?;
         self.samples.extend(sampled.map(|&key| order.of(key)));
         write_at(&self.file, bytemuck::cast_slice(keys), self.start + first * self.key_size)
     }

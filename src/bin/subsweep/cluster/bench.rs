@@ -24,7 +24,7 @@ use crate::files::output::print;
 
 /// Measure scans and sorts over all ranks
 ///
-/// Each rank has as many elements, random, in its memory. A line has the median time of the runs after a first one, on the slowest rank, and the
+/// Each rank has --count random elements in its memory. A line has the median time of the runs after a first one, on the slowest rank, and the
 /// spread from the fastest to the slowest run in percent of it; elements a second on all ranks; of the run with the median time
 /// the phases, each on its slowest rank; and of a sort the bytes that crossed in percent of all keys and values, the messages,
 /// the rounds of counting, and by how much a rank has got more keys than the average. Results are checked.
@@ -34,7 +34,7 @@ pub struct Bench {
     #[arg(long, value_name = "N", default_value = "1e6", value_parser = parse_count)]
     count: usize,
 
-    /// Runs of each
+    /// Runs that count, of each case
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 }
@@ -51,7 +51,8 @@ impl Run for Bench {
         let world = super::world();
         // Keys and results of 8 bytes, and what a sort needs for them.
         let needed = 64 * self.count as u64;
-        let available = memory::available().map(|available| available / ranks_on_node(&world));
+        let ranks = ranks_on_node(&world);
+        let available = memory::available().map(|available| available / ranks);
         let checked = match available.filter(|&available| available < needed) {
             Some(_) => Err(Ended::with(
                 Exit::Failed,

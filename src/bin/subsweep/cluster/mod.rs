@@ -153,7 +153,7 @@ pub fn identity(file: &File) -> io::Result<impl Hash + use<>> {
     Ok((number, found.len(), found.modified()?))
 }
 
-/// The memory that this rank may use: its own limit, or its part of what is free on the node. Collective.
+/// The memory that this rank may use: its own limit, or its share of what is free on the node. Collective.
 pub fn memory_of_rank(world: &SimpleCommunicator, memory: &MemoryLimit) -> Option<u64> {
     let ranks = ranks_on_node(world);
     memory.size().map(|size| if memory.is_given() { size } else { size / ranks })
@@ -183,7 +183,7 @@ pub fn of_cluster(
     }
 }
 
-/// A file that all ranks write, each its part. It appears whole, once rank 0 renames it, or not at all.
+/// A file that all ranks write, each its slice. It appears whole, once rank 0 renames it, or not at all.
 pub struct SharedOutput {
     name: String,
     file: File,
@@ -202,7 +202,7 @@ pub fn prepare_outputs(
 ) -> Result<Vec<Option<Output>>> {
     let prepare = |(destination, option): &(&Destination, &'static str)| -> Result<Option<Output>> {
         if **destination == Destination::Stdout {
-            let text = format!("each rank writes its part of a file; name one with {option}");
+            let text = format!("each rank writes its slice of a file; name one with {option}");
             return Err(Ended::usage(text).into());
         }
         if world.rank() != 0 {
@@ -270,7 +270,7 @@ impl SharedOutput {
     /// Renames outputs that all ranks have written to their final paths. Collective.
     ///
     /// # Errors
-    /// A part could not be written, or a file not be replaced.
+    /// A slice could not be written, or a file not be replaced.
     pub fn finish(world: &SimpleCommunicator, outputs: Vec<Self>) -> Result<()> {
         let sync = |output: &Self| {
             sync(&output.file).map_err(|problem| OutputError { output: output.name.clone(), problem })

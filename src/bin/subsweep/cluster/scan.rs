@@ -11,7 +11,7 @@ use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{Cluster, ScanSlice, share};
 use subsweep::table::{Format, TableReader, TableShape, header};
 
-use super::sort::IN_PARTS;
+use super::sort::IN_SLICES;
 use super::{
     Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_cluster, open_device,
     prepare_outputs,
@@ -26,7 +26,7 @@ use crate::segments;
 
 /// Scan a file over all ranks: prefix sums, or another operation
 ///
-/// Each rank reads a part of the file, reduces it, takes the carry of the ranks before, and writes the same part of the result.
+/// Each rank reads a slice of the file, reduces it, takes the carry of the ranks before, and writes the same slice of the result.
 /// Sums and products of floats depend on the number of ranks; all else does not. All files are regular ones that every rank can
 /// open.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ impl Run for Scan {
         let open = || -> Result<_> {
             policy::check_scan(common)?;
             scan::check(args, common)?;
-            let opened = files::open_table(&source, Some(IN_PARTS), |file, size| {
+            let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
                 TableReader::new(file, size, args.files.element, &TAKEN)
             })?;
             let (columns, initial) = args.check_table(common, &source, &opened.table)?;
@@ -55,7 +55,7 @@ impl Run for Scan {
         let (row_count, size) = (shape.map_or(0, TableShape::rows) as u64, payload_size.unwrap_or(0));
         let inputs: Vec<_> = std::iter::once(&source).chain(&segments).collect();
         let mut prepared = prepare_outputs(&world, &[(&destination, "-o")], &inputs)?;
-        let part = share(row_count, world.rank(), world.size());
+        let slice = share(row_count, world.rank(), world.size());
         let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
         let (file, start) = opened.into_file();
         let identities = || -> Result<_> {
@@ -69,7 +69,7 @@ impl Run for Scan {
             common.algorithm, common.policy
         );
         check_same(&world, &(identities().agreed(&world)?, options))?;
-        let begins = offsets.as_mut().map(|offsets| offsets.begins_in(row_count, &part)).transpose();
+        let begins = offsets.as_mut().map(|offsets| offsets.begins_in(row_count, &slice)).transpose();
         let begins = begins.agreed(&world)?;
 
         let gpu = open_device(&world, common)?;
@@ -82,11 +82,11 @@ impl Run for Scan {
         let scanned = ScanSlice {
             initial: initial.as_deref(),
             segments: begins.as_deref(),
-            row_count: part.end - part.start,
+            row_count: slice.end - slice.start,
             memory_size: memory_of_rank(&world, &args.memory).map(|size| size.saturating_sub(begins_size)),
             chunk_size: None,
         };
-        let first = part.start * config.row_size();
+        let first = slice.start * config.row_size();
         let (from, to) = (FileWindow::new(file, start + first), output.at(header.len() as u64 + first));
         match Cluster::new(&world, &gpu).scan_stream(config, scanned, from, to) {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
@@ -105,7 +105,7 @@ struct OffsetFile {
 
 impl OffsetFile {
     fn open(source: &Source) -> Result<Self> {
-        let opened = files::open_table(source, Some(IN_PARTS), |file, size| {
+        let opened = files::open_table(source, Some(IN_SLICES), |file, size| {
             TableReader::with_raw(file, size, ElementType::U32, &segments::TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;

@@ -27,7 +27,7 @@ use crate::sort::{self, SortArgs, Values};
 
 /// Sort a file over all ranks, stable, keys alone or with values
 ///
-/// Each rank reads a part of the file, sorts it on its device, and gets the same part of the result, which does not depend on
+/// Each rank reads a slice of the file, sorts it on its device, and gets the same slice of the result, which does not depend on
 /// the number of ranks. Keys are in numeric order, floats in that of Rust's total_cmp. All files are regular ones that every
 /// rank can open.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub struct Sort {
 }
 
 /// Why inputs are files.
-pub const IN_PARTS: &str = "each rank reads a part of it";
+pub const IN_SLICES: &str = "each rank reads a slice of it";
 
 /// What a sort reads and writes.
 struct Opened {
@@ -46,7 +46,7 @@ struct Opened {
     values_input: Option<Input>,
 }
 
-/// A table of which this rank takes a part.
+/// A table of which this rank takes a slice.
 struct Input {
     source: Source,
     file: File,
@@ -79,14 +79,14 @@ impl Input {
         if self.header.is_empty() { Vec::new() } else { table::header(table::Format::Npy, element, shape) }
     }
 
-    /// Reads a part, as words.
-    fn read(&mut self, part: std::ops::Range<u64>) -> Result<Vec<u32>> {
+    /// Reads a slice, as words.
+    fn read(&mut self, slice: std::ops::Range<u64>) -> Result<Vec<u32>> {
         let size = self.element.size() as u64;
-        let word_count = ((part.end - part.start) * size / 4) as usize;
+        let word_count = ((slice.end - slice.start) * size / 4) as usize;
         let mut words = zeroed(word_count)?;
         let mut file = FileWindow::new(&self.file, self.start);
         let read = file
-            .seek(SeekFrom::Start(part.start * size))
+            .seek(SeekFrom::Start(slice.start * size))
             .and_then(|_| file.read_exact(bytemuck::cast_slice_mut(&mut words)))
             .map_err(|error| match error.kind() {
                 io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "it has become shorter"),
@@ -101,7 +101,7 @@ impl Input {
 fn zeroed(count: usize) -> Result<Vec<u32>, subsweep::Error> {
     let needed = Some(4 * count as u64);
     bytemuck::try_zeroed_vec(count)
-        .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "this rank's part" })
+        .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "this rank's slice" })
 }
 
 impl Run for Sort {
@@ -124,10 +124,10 @@ impl Run for Sort {
         let options = format!("{config:?} {outputs:?} {:?} {:?}", common.algorithm, common.policy);
         check_same(&world, &(identities().agreed(&world)?, options))?;
 
-        let part = share(keys.count, world.rank(), world.size());
+        let slice = share(keys.count, world.rank(), world.size());
         let memory_size = memory_of_rank(&world, &args.memory);
         let check_memory = || -> Result<()> {
-            let needed = needed_memory(&config, part.end - part.start, keys.count);
+            let needed = needed_memory(&config, slice.end - slice.start, keys.count);
             match memory_size.filter(|&given| given < needed) {
                 Some(given) => Err(too_little(&args.memory, needed, given).into()),
                 None => Ok(()),
@@ -140,8 +140,8 @@ impl Run for Sort {
             false => config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy),
         };
         let mut read = || -> Result<_> {
-            let values = values_input.as_mut().map(|input| input.read(part.clone())).transpose()?;
-            Ok((keys.read(part.clone())?, values.unwrap_or_default()))
+            let values = values_input.as_mut().map(|input| input.read(slice.clone())).transpose()?;
+            Ok((keys.read(slice.clone())?, values.unwrap_or_default()))
         };
         let (mut words, mut read_values) = read().agreed(&world)?;
 
@@ -172,7 +172,7 @@ impl Run for Sort {
             let output = prepared.next().flatten();
             let output = SharedOutput::begin(&world, destination, output, &header, keys.count * size)?;
             let mut at = output.at(0);
-            let first = header.len() as u64 + part.start * size;
+            let first = header.len() as u64 + slice.start * size;
             let write = at
                 .seek(SeekFrom::Start(first))
                 .and_then(|_| at.write_all(bytes))
@@ -197,16 +197,16 @@ impl Sort {
             .into());
         }
         if args.temp_dir.is_some() {
-            return Err(Ended::usage("a rank's part is sorted in memory; leave out --temp-dir").into());
+            return Err(Ended::usage("a rank's slice is sorted in memory; leave out --temp-dir").into());
         }
         let values = sort::check_values(args, source, &args.files.destination())?;
-        let opened = files::open_table(source, Some(IN_PARTS), |file, size| {
+        let opened = files::open_table(source, Some(IN_SLICES), |file, size| {
             TableReader::new(file, size, args.files.element, &TAKEN)
         })?;
         sort::check_bits(args, opened.table.element)?;
         let keys = Input::new(source.clone(), opened);
         let open_values = |values: &Values| -> Result<_> {
-            let opened = files::open_table(&values.source, Some(IN_PARTS), |file, size| {
+            let opened = files::open_table(&values.source, Some(IN_SLICES), |file, size| {
                 TableReader::values(file, size.unwrap_or(0), keys.count)
             })?;
             Ok(Input::new(values.source.clone(), opened))

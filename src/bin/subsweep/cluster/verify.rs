@@ -21,11 +21,11 @@ use crate::words;
 /// Verify scans and sorts over all ranks
 ///
 /// Every result is compared with that of a rank's own device on all elements, byte for byte: types, orders, bit ranges, values,
-/// indices, operators and segments, on inputs of several kinds and numbers of elements, in even and uneven parts. --quick
-/// takes a part of the types. Exits with 1 if any result is wrong.
+/// indices, operators and segments, on inputs of several kinds and numbers of elements, in even and uneven slices. --quick
+/// takes some of the types. Exits with 1 if any result is wrong.
 #[derive(Debug, Args)]
 pub struct Verify {
-    /// A part of the configurations
+    /// Some of the configurations only
     #[arg(long)]
     quick: bool,
 }
@@ -64,7 +64,7 @@ impl Keys {
     }
 }
 
-/// The parts of all elements on the ranks.
+/// The slices of all elements on the ranks.
 #[derive(Debug, Clone, Copy)]
 enum Division {
     Even,
@@ -76,7 +76,7 @@ impl Division {
     /// The number of elements on each rank.
     fn counts(self, count: u64, ranks: i32) -> Vec<u64> {
         let shares = |ranks: i32| {
-            (0..ranks).map(move |rank| share(count, rank, ranks)).map(|part| part.end - part.start)
+            (0..ranks).map(move |rank| share(count, rank, ranks)).map(|slice| slice.end - slice.start)
         };
         match self {
             Self::Even => shares(ranks).collect(),
@@ -93,7 +93,7 @@ fn counts(ranks: i32) -> [u64; 4] {
     [0, 1, ranks as u64 - 1, 4_099]
 }
 
-/// The parts of all elements.
+/// The slices of all elements.
 #[derive(Debug, Clone)]
 struct Size {
     counts: Vec<u64>,
@@ -109,7 +109,7 @@ impl Size {
     }
 
     /// The words of this rank's elements.
-    fn part<'a>(&self, rank: i32, words: &'a [u32], per_element: usize) -> &'a [u32] {
+    fn slice<'a>(&self, rank: i32, words: &'a [u32], per_element: usize) -> &'a [u32] {
         let (start, count) = (self.start(rank), self.counts[rank as usize]);
         &words[start as usize * per_element..][..count as usize * per_element]
     }
@@ -247,7 +247,7 @@ impl Verified<'_> {
         Ok(())
     }
 
-    /// Sorts keys and values, and compares this rank's part.
+    /// Sorts keys and values, and compares this rank's slice.
     fn sort(
         &mut self,
         config: SortConfig,
@@ -258,7 +258,7 @@ impl Verified<'_> {
         cluster: usize,
     ) -> Result<()> {
         let own = |of: &[Vec<u32>; 2]| {
-            [0, 1].map(|array| size.part(self.world.rank(), &of[array], words[array]).to_vec())
+            [0, 1].map(|array| size.slice(self.world.rank(), &of[array], words[array]).to_vec())
         };
         let ([mut keys, mut values], [expected_keys, expected_values]) = (own(all), own(expected));
         let is_argsort = config.is_argsort();
@@ -275,7 +275,7 @@ impl Verified<'_> {
         sorted.map_err(of_device)?;
         // An argsort leaves the keys of one device as they were.
         let is_right = values == expected_values && (is_argsort || keys == expected_keys);
-        self.compare(is_right, || format!("sort in parts of {:?}: {config:?}", size.counts))
+        self.compare(is_right, || format!("sort in slices of {:?}: {config:?}", size.counts))
     }
 
     /// Sorts in buffers of the device.
@@ -288,7 +288,8 @@ impl Verified<'_> {
         words: [usize; 2],
     ) -> Result<()> {
         let rank = self.world.rank();
-        let own = |of: &[Vec<u32>; 2]| [0, 1].map(|array| size.part(rank, &of[array], words[array]).to_vec());
+        let own =
+            |of: &[Vec<u32>; 2]| [0, 1].map(|array| size.slice(rank, &of[array], words[array]).to_vec());
         let (own, expected) = (own(all), own(expected));
         let upload = |words: &Vec<u32>| -> subsweep::Result<_> {
             let buffer = self.gpu.allocate(4 * words.len().max(1) as u64)?;
@@ -304,7 +305,9 @@ impl Verified<'_> {
         }
         let read = buffers.iter().zip(&own).map(|(buffer, own)| self.gpu.read(buffer, own.len()));
         let got = read.collect::<Result<Vec<_>, _>>().agreed(self.world)?;
-        self.compare(got == expected, || format!("sort of buffers in parts of {:?}: {config:?}", size.counts))
+        self.compare(got == expected, || {
+            format!("sort of buffers in slices of {:?}: {config:?}", size.counts)
+        })
     }
 
     fn scans(&mut self, config: ScanConfig) -> Result<()> {
@@ -318,7 +321,7 @@ impl Verified<'_> {
             let numbers = (0..).flat_map(words);
             let all: Vec<u32> = numbers.take(count as usize * row_words).collect();
             let sizes = Size::all(count, self.world.size());
-            // No segments, few, many, and at the borders of even parts.
+            // No segments, few, many, and at the borders of even slices.
             let borders = (0..self.world.size()).map(|rank| sizes[0].start(rank)).collect();
             let all_begins: [Vec<u64>; 4] =
                 [vec![], vec![count / 3, count / 2], (0..count).step_by(7).collect(), borders];
@@ -338,7 +341,7 @@ impl Verified<'_> {
         Ok(())
     }
 
-    /// Scans rows, and compares this rank's part.
+    /// Scans rows, and compares this rank's slice.
     fn scan(
         &mut self,
         config: ScanConfig,
@@ -351,7 +354,7 @@ impl Verified<'_> {
         let rows = size.start(rank)..size.start(rank) + size.counts[rank as usize];
         let own = begins.iter().filter(|begin| rows.contains(begin)).map(|begin| begin - rows.start);
         let own: Vec<u64> = own.collect();
-        let part = ScanSlice {
+        let slice = ScanSlice {
             initial,
             segments: config.segments_by().map(|_| &own[..]),
             row_count: rows.end - rows.start,
@@ -359,22 +362,22 @@ impl Verified<'_> {
             chunk_size: Some(300 * config.row_size()),
             memory_size: None,
         };
-        let (source, expected) = (size.part(rank, all, row_words), size.part(rank, expected, row_words));
+        let (source, expected) = (size.slice(rank, all, row_words), size.slice(rank, expected, row_words));
         let mut result = vec![0u32; source.len()];
         let from = Cursor::new(bytemuck::cast_slice::<_, u8>(source));
         let to = Cursor::new(bytemuck::cast_slice_mut::<_, u8>(&mut result));
-        self.clusters[0].scan_stream(config, part, from, to).map_err(of_device)?;
-        let what = || format!("in parts of {:?}, segments {begins:?}, {initial:?}: {config:?}", size.counts);
+        self.clusters[0].scan_stream(config, slice, from, to).map_err(of_device)?;
+        let what = || format!("in slices of {:?}, segments {begins:?}, {initial:?}: {config:?}", size.counts);
         self.compare(result == expected, || format!("scan {}", what()))?;
-        if part.segments.is_none() {
-            let result = self.scan_buffers(config, source, part)?;
+        if slice.segments.is_none() {
+            let result = self.scan_buffers(config, source, slice)?;
             self.compare(result == expected, || format!("scan of buffers {}", what()))?;
         }
         Ok(())
     }
 
     /// Scans from a buffer of the device to another.
-    fn scan_buffers(&self, config: ScanConfig, rows: &[u32], part: ScanSlice<'_>) -> Result<Vec<u32>> {
+    fn scan_buffers(&self, config: ScanConfig, rows: &[u32], slice: ScanSlice<'_>) -> Result<Vec<u32>> {
         let size = size_of_val(rows).max(4) as u64;
         let prepare = || -> subsweep::Result<_> {
             let [source, result] = [self.gpu.allocate(size)?, self.gpu.allocate(size)?];
@@ -383,7 +386,7 @@ impl Verified<'_> {
         };
         let [source, mut result] = prepare().agreed(self.world)?;
         let scanned =
-            self.clusters[0].scan_buffers(config, &source, &mut result, part.row_count, part.initial);
+            self.clusters[0].scan_buffers(config, &source, &mut result, slice.row_count, slice.initial);
         scanned.map_err(of_device)?;
         self.gpu.read(&result, rows.len()).agreed(self.world)
     }
@@ -412,19 +415,19 @@ impl Verified<'_> {
             let with = |allowed_reads, allowed_writes| {
                 let failing =
                     if is_here { Failing { allowed_reads, allowed_writes, ..source } } else { source };
-                let part = ScanSlice { row_count: ROWS, ..ScanSlice::default() };
-                self.clusters[0].scan_stream(config, part, failing, failing).map(|_| ())
+                let slice = ScanSlice { row_count: ROWS, ..ScanSlice::default() };
+                self.clusters[0].scan_stream(config, slice, failing, failing).map(|_| ())
             };
             // In the reduction, which the last rank has none of; in the scan; when it is written.
             let second = u64::from(rank + 1 < self.world.size());
             let scans = [with(0, u64::MAX), with(second, u64::MAX), with(u64::MAX, 0)];
-            let part = ScanSlice {
+            let slice = ScanSlice {
                 row_count: ROWS,
                 segments: if is_here { Some(&[5, 4]) } else { None },
                 initial: Some(&initial),
                 ..ScanSlice::default()
             };
-            let refused = self.clusters[0].scan_stream(config, part, source, source).map(|_| ());
+            let refused = self.clusters[0].scan_stream(config, slice, source, source).map(|_| ());
             let mut keys = vec![3u32; 10];
             let mut values = vec![0u32; if is_here { 9 } else { 10 }];
             let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B4);
