@@ -90,22 +90,12 @@ impl Cluster<'_> {
     ) -> Result<ScanTimes, ClusterError> {
         let begins = slice.segments.unwrap_or_default();
         let (row_size, row_count) = (config.row_size(), slice.row_count);
-        let start = Instant::now();
         let ranks = self.agree(check(&config, &slice)).map(|()| self.ranks(&config, row_count, begins))?;
-        let needs_total = ranks.is_carried(self.rank());
-        let reduced = if needs_total {
+        let (carry, times) = self.carry(&config, &ranks, || {
             let rows = open_rows(row_count, begins, config.is_reverse());
             let initial = slice.initial.filter(|_| ranks.is_closed(self.rank()));
             reduce(&config, &mut source, rows.start * row_size..rows.end * row_size, initial)
-        } else {
-            Ok(vec![0; row_size as usize / 4])
-        };
-        let reduce_time = start.elapsed();
-        let total = self.agree(reduced)?;
-
-        let start = Instant::now();
-        let carry = self.carry(&config, &ranks, &total)?;
-        let carry_time = start.elapsed();
+        })?;
 
         let start = Instant::now();
         let (mut ascending, mut descending);
@@ -139,7 +129,7 @@ impl Cluster<'_> {
             })
         };
         let scan_time = start.elapsed();
-        self.agree(scanned).map(|()| ScanTimes { reduce_time, carry_time, scan_time })
+        self.agree(scanned).map(|()| ScanTimes { scan_time, ..times })
     }
 
     /// As [`Self::scan`], for the first `row_count` rows of a buffer of the device; the result goes to another. Only the totals of
@@ -156,32 +146,22 @@ impl Cluster<'_> {
         row_count: u64,
         initial: Option<&[u32]>,
     ) -> Result<ScanTimes, ClusterError> {
-        let (config, start) = (config.out_of_place(), Instant::now());
+        let config = config.out_of_place();
         let segmented = Err(Error::Unsupported { reason: "Cluster::scan_buffers takes no segments" });
         self.agree(if config.segments_by().is_some() { segmented } else { Ok(()) })?;
         let ranks = self.ranks(&config, row_count, &[]);
-        let row_words = config.row_size() as usize / 4;
-        let mut reduce = || -> Result<_> {
-            if !ranks.is_carried(self.rank()) {
-                return Ok(vec![0; row_words]);
-            }
+        let (carry, times) = self.carry(&config, &ranks, || -> Result<_> {
             let initial = initial.filter(|_| ranks.is_closed(self.rank()));
             self.gpu.scan_buffers(config.as_inclusive(), source, result, row_count, initial)?;
             let last_row = if config.is_reverse() { 0 } else { row_count - 1 };
-            self.gpu.read_from(result, last_row * config.row_size(), row_words)
-        };
-        let reduced = reduce();
-        let reduce_time = start.elapsed();
-        let total = self.agree(reduced)?;
-        let start = Instant::now();
-        let carry = self.carry(&config, &ranks, &total)?;
-        let carry_time = start.elapsed();
+            self.gpu.read_from(result, last_row * config.row_size(), config.row_size() as usize / 4)
+        })?;
         let start = Instant::now();
         // Without segments a carry is no more than another initial value.
         let initial = carry.as_deref().or(initial);
         let scanned = self.gpu.scan_buffers(config, source, result, row_count, initial);
         let scan_time = start.elapsed();
-        self.agree(scanned).map(|()| ScanTimes { reduce_time, carry_time, scan_time })
+        self.agree(scanned).map(|()| ScanTimes { scan_time, ..times })
     }
 
     fn ranks(&self, config: &ScanConfig, row_count: u64, begins: &[u64]) -> Ranks {
@@ -190,26 +170,37 @@ impl Cluster<'_> {
         Ranks { rows, is_reverse: config.is_reverse() }
     }
 
-    /// The carry that enters this rank, from the totals of all.
-    fn carry(
+    /// The carry that enters this rank, from the totals of those before it. `reduce` gives the total of this rank's rows, if
+    /// another needs it.
+    fn carry<E: Into<ClusterError>>(
         &self,
         config: &ScanConfig,
         ranks: &Ranks,
-        total: &[u32],
-    ) -> Result<Option<Vec<u32>>, ClusterError> {
+        reduce: impl FnOnce() -> Result<Vec<u32>, E>,
+    ) -> Result<(Option<Vec<u32>>, ScanTimes), ClusterError> {
+        let row_words = config.row_size() as usize / 4;
+        let start = Instant::now();
+        let reduced = if ranks.is_carried(self.rank()) { reduce() } else { Ok(vec![0; row_words]) };
+        let reduce_time = start.elapsed();
+        let total = self.agree(reduced)?;
+
+        let start = Instant::now();
         // Words travel as u64, as counts do.
         let own: Vec<u64> = total.iter().map(|&word| word.into()).collect();
         let totals = self.of_all_ranks(&own);
         let carried = ranks.carried(self.rank());
         let combined = || -> Result<_> {
-            let rows = carried.iter().flat_map(|&rank| &totals[rank * total.len()..][..total.len()]);
+            if carried.is_empty() {
+                return Ok(None);
+            }
+            let rows = carried.iter().flat_map(|&rank| &totals[rank * row_words..][..row_words]);
             let mut rows: Vec<u32> = rows.map(|&word| word as u32).collect();
-            let last = rows.len().saturating_sub(total.len());
             // The device combines them as it scans: by any operator, from the first to the last.
             self.gpu.scan_words(config.combining(), &mut rows, ScanInputs::default())?;
-            Ok(rows.split_off(last))
+            Ok(Some(rows.split_off(rows.len() - row_words)))
         };
-        if carried.is_empty() { self.agree(Ok::<_, Error>(None)) } else { self.agree(combined().map(Some)) }
+        let carry = self.agree(combined())?;
+        Ok((carry, ScanTimes { reduce_time, carry_time: start.elapsed(), ..ScanTimes::default() }))
     }
 }
 

@@ -30,7 +30,7 @@ pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
 #[cfg(feature = "mpi")]
-pub(crate) use sort_stream::{KeyBits, KeyOrder};
+pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};

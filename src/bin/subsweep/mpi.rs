@@ -1,32 +1,22 @@
 //! The command-line program over many devices: each rank of an MPI job takes one.
 
-// Modules of `subsweep`, which uses more of them.
-#[allow(dead_code, unused_imports, unused_macros)]
+// Its modules are those of `subsweep`, which uses more of them; but for `cluster`.
+#![allow(dead_code, unused_imports, unused_macros)]
+
 mod args;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod cache;
+#[warn(dead_code, unused_imports, unused_macros)]
 mod cluster;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod command;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod device;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod error;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod files;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod gpus;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod number;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod policy;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod scan;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod segments;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod sort;
-#[allow(dead_code, unused_imports, unused_macros)]
 mod words;
 
 use std::process::ExitCode;
@@ -48,7 +38,7 @@ const INVOCATION: &str = "mpirun -n 4 subsweep-mpi";
 // In the order of --help.
 commands! {
     "scan" => Scan(cluster::scan::Scan), [
-        ("values.npy -o sums.npy", "each rank scans a part of the file"),
+        ("values.npy -o sums.npy", "each rank scans a slice of the file"),
     ];
     "sort" => Sort(cluster::sort::Sort), [
         ("keys.npy -o sorted.npy --device 0,1", "on two devices a node"),

@@ -10,7 +10,7 @@
 
 mod blocks;
 mod merge;
-mod order;
+pub(super) mod order;
 mod progress;
 mod rounds;
 mod runs;
@@ -27,9 +27,6 @@ use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use merge::Nothing;
-#[cfg(feature = "mpi")]
-pub(crate) use order::{KeyBits, KeyOrder};
-#[cfg(not(feature = "mpi"))]
 use order::{KeyBits, KeyOrder};
 use progress::Meter;
 pub use progress::{SortPhase, SortProgress};

@@ -14,8 +14,7 @@ use subsweep::headless::Gpu;
 use subsweep::scan::ScanConfig;
 use subsweep::sort::{SortConfig, ValueSize};
 
-use super::verify::of_device;
-use super::{Agreed, open_device, ranks_on_node};
+use super::{Agreed, of_device, open_device, ranks_on_node};
 use crate::args::Common;
 use crate::command::Run;
 use crate::error::{Ended, Exit};
@@ -24,10 +23,11 @@ use crate::files::output::print;
 
 /// Measure scans and sorts over all ranks
 ///
-/// Each rank has --count random elements in its memory. A line has the median time of the runs after a first one, on the slowest rank, and the
-/// spread from the fastest to the slowest run in percent of it; elements a second on all ranks; of the run with the median time
-/// the phases, each on its slowest rank; and of a sort the bytes that crossed in percent of all keys and values, the messages,
-/// the rounds of counting, and by how much a rank has got more keys than the average. Results are checked.
+/// Each rank has --count random elements in its memory. A line has the median time of the runs after a first one, on the
+/// slowest rank, and the spread from the fastest to the slowest run in percent of it; elements a second on all ranks; of the
+/// run with the median time the phases, each on its slowest rank; and of a sort the bytes that crossed in percent of all keys
+/// and values, the messages, the rounds of counting, and by how much a rank has got more keys than the average. Results are
+/// checked.
 #[derive(Debug, Args)]
 pub struct Bench {
     /// Elements on each rank, such as 1e6
@@ -44,6 +44,11 @@ fn parse_count(text: &str) -> Result<usize, String> {
     count
         .map(|count| count as usize)
         .ok_or_else(|| "it is a whole number of elements below 1e10, such as 1000000 or 1e6".into())
+}
+
+/// The number of one or two words.
+fn number(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(word))
 }
 
 impl Run for Bench {
@@ -186,17 +191,16 @@ impl Measured<'_> {
 
     /// Checks that all keys are sorted, and that each is there with its value.
     fn check_sorted(&self, before: [&[u32]; 2], after: [&[u32]; 2], key_words: usize) -> Result<()> {
-        let key = |words: &[u32]| words.iter().rev().fold(0, |key, &word| key << 32 | u64::from(word));
         let has_values = !after[1].is_empty();
         let hash = |[keys, values]: [&[u32]; 2]| {
             let pair = |(index, words): (usize, &[u32])| {
                 let value = if has_values { u64::from(values[index]) } else { 0 };
-                let mixed = (key(words) ^ value.rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let mixed = (number(words) ^ value.rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 (mixed ^ mixed >> 32).wrapping_mul(mixed | 1)
             };
             keys.chunks(key_words).enumerate().map(pair).fold(0, u64::wrapping_add)
         };
-        let keys: Vec<u64> = after[0].chunks(key_words).map(key).collect();
+        let keys: Vec<u64> = after[0].chunks(key_words).map(number).collect();
         let ends = [keys.first().copied().unwrap_or(0), keys.last().copied().unwrap_or(0)];
         let mut all = vec![0u64; 2 * self.world.size() as usize];
         self.world.all_gather_into(&ends[..], &mut all[..]);
@@ -224,8 +228,6 @@ impl Measured<'_> {
 
     /// Checks sums, after those of the ranks before.
     fn check_sums(&self, words: &[u32], sums: &[u32], row_words: usize) -> Result<()> {
-        let number =
-            |words: &[u32]| words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(word));
         let total = words.chunks(row_words).map(number).fold(0, u64::wrapping_add);
         let mut totals = vec![0u64; self.world.size() as usize];
         self.world.all_gather_into(&total, &mut totals[..]);

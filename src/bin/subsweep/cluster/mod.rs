@@ -17,11 +17,12 @@ use subsweep::cluster::mpi::environment::processor_name;
 use subsweep::cluster::mpi::topology::SimpleCommunicator;
 use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{ClusterError, first_failed, rank_on_node};
+use subsweep::headless::StreamError;
 
 use crate::args::{Common, MemoryLimit};
 use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
-use crate::error::{self, Ended, Exit, of_stream};
+use crate::error::{self, Ended, Exit};
 use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Output, Source};
 use crate::words;
@@ -164,22 +165,12 @@ pub fn ranks_on_node(world: &SimpleCommunicator) -> u64 {
     world.split_shared(world.rank()).size() as u64
 }
 
-/// The error of a function over all ranks.
-pub fn of_cluster(
-    error: ClusterError,
-    source: &Source,
-    output: Option<&SharedOutput>,
-    memory: &MemoryLimit,
-) -> anyhow::Error {
+/// The error of a function over all ranks without files.
+pub fn of_device(error: ClusterError) -> anyhow::Error {
     match error {
         ClusterError::Remote { rank } => RemoteFailure(rank).into(),
-        ClusterError::Local(error) => {
-            let of_output = |error| match output {
-                Some(output) => output.error(error),
-                None => OutputError { output: String::new(), problem: OutputProblem::writing(error) },
-            };
-            of_stream(error, source, of_output, &std::env::temp_dir(), memory)
-        }
+        ClusterError::Local(StreamError::Device(error)) => error.into(),
+        ClusterError::Local(error) => error.into(),
     }
 }
 
@@ -201,20 +192,15 @@ pub fn prepare_outputs(
     sources: &[&Source],
 ) -> Result<Vec<Option<Output>>> {
     let prepare = |(destination, option): &(&Destination, &'static str)| -> Result<Option<Output>> {
-        if **destination == Destination::Stdout {
+        let Destination::File(path) = destination else {
             let text = format!("each rank writes its slice of a file; name one with {option}");
             return Err(Ended::usage(text).into());
-        }
+        };
         if world.rank() != 0 {
             return Ok(None);
         }
         // Opening a pipe would wait until something reads from it.
-        let is_special = match destination {
-            Destination::Stdout => true,
-            Destination::File(path) => {
-                fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
-            }
-        };
+        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         let output = if is_special { None } else { Some(Output::prepare(destination, option, sources)?) };
         let Some(output) = output.filter(|output| output.folder().is_some()) else {
             let text =

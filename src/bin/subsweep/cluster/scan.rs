@@ -8,16 +8,17 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
-use subsweep::cluster::{Cluster, ScanSlice, share};
+use subsweep::cluster::{Cluster, ClusterError, ScanSlice, share};
 use subsweep::table::{Format, TableReader, TableShape, header};
 
 use super::sort::IN_SLICES;
 use super::{
-    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_cluster, open_device,
+    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_device, open_device,
     prepare_outputs,
 };
 use crate::args::Common;
 use crate::command::Run;
+use crate::error::of_stream;
 use crate::files::input::InputError;
 use crate::files::{self, Source};
 use crate::policy;
@@ -90,7 +91,11 @@ impl Run for Scan {
         let (from, to) = (FileWindow::new(file, start + first), output.at(header.len() as u64 + first));
         match Cluster::new(&world, &gpu).scan_stream(config, scanned, from, to) {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
-            Err(error) => Err(of_cluster(error, &source, Some(&output), &args.memory)),
+            Err(ClusterError::Local(error)) => {
+                let of_output = |error| output.error(error);
+                Err(of_stream(error, &source, of_output, &std::env::temp_dir(), &args.memory))
+            }
+            Err(error) => Err(of_device(error)),
         }
     }
 }

@@ -14,7 +14,7 @@ use subsweep::sort::SortConfig;
 use subsweep::table::{self, TableReader, TableShape, Taken};
 
 use super::{
-    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_cluster, open_device,
+    Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_device, open_device,
     prepare_outputs,
 };
 use crate::args::{Common, MemoryLimit};
@@ -148,7 +148,7 @@ impl Run for Sort {
         let cluster = Cluster::new(&world, &gpu);
         let failed = |error| match error {
             ClusterError::Local(StreamError::Device(error)) => sort::too_many(common, error),
-            error => of_cluster(error, &source, None, &args.memory),
+            error => of_device(error),
         };
         let mut indices = None;
         if args.argsort {

@@ -12,7 +12,7 @@ use subsweep::headless::{Gpu, ScanInputs};
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortConfig, ValueSize};
 
-use super::{Agreed, open_device};
+use super::{Agreed, of_device, open_device};
 use crate::args::Common;
 use crate::command::Run;
 use crate::error::Ended;
@@ -448,15 +448,6 @@ impl Verified<'_> {
         self.count += 1;
         let compared = if is_right { Ok(()) } else { Err(Ended::wrong(format!("wrong: {}", what()))) };
         compared.agreed(self.world)
-    }
-}
-
-/// The error of a device, where there are no files.
-pub fn of_device(error: ClusterError) -> anyhow::Error {
-    match error {
-        ClusterError::Remote { rank } => super::RemoteFailure(rank).into(),
-        ClusterError::Local(subsweep::headless::StreamError::Device(error)) => error.into(),
-        ClusterError::Local(error) => error.into(),
     }
 }
 
