@@ -55,10 +55,6 @@ layout(constant_id = ID_FIXED_TREE) const bool FIXED_TREE = false;
 // Tiles of a group with FIXED_TREE.
 const uint GROUP_TILES = 32;
 
-// Reads of a window of descriptors before the fallback reduces a stalled tile.
-const uint SPIN_LIMIT = 4;
-const uint NONE = ~0;
-
 shared uint s_tile;
 shared uint s_stalled_tile;
 shared Element s_carry;
@@ -78,78 +74,9 @@ Words source_of(uint tile) {
     return advance_words(push.source, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
 }
 
-Words status_of(uint tile) {
-    return advance_words(advance_words(push.state, 1, 4), tile, STATUS_WORDS);
-}
-
 // The descriptor of a group's exclusive prefix. Groups follow all tiles of the capacity.
 Words status_of_group(uint group) {
     return advance_words(status_of(push.tile_count), group, STATUS_WORDS);
-}
-
-#ifdef COUNTED
-// Look-back windows of the workgroup's tile.
-uint windows = 0;
-
-void count_window() {
-    windows++;
-    count(WINDOWS);
-}
-
-void count_look_back() {
-    if (gl_SubgroupID == 0 && subgroupElect()) {
-        atomicMax(push.counts.word[LONGEST], windows);
-    }
-}
-#else
-#define count_window()
-#define count_look_back()
-#endif
-
-// Looks back from tile `end`, which is not 0, over a window of as many tiles as a subgroup has lanes at a time. Adds
-// the published values in front of `carry`, down to a prefix or a stalled tile, and moves `end` down accordingly.
-// Returns the stalled tile, or NONE. Every lane of the subgroup must call it.
-uint look_back(inout uint end, inout Element carry) {
-    uint lane = gl_SubgroupInvocationID;
-    for (;;) {
-        // Lanes map to tiles in order, the last lane to the nearest tile. Lanes before tile 0 contribute the
-        // identity.
-        bool exists = end + lane >= gl_SubgroupSize;
-        Words tile = status_of(exists ? end + lane - gl_SubgroupSize : 0);
-        Element published;
-        bool has_prefix;
-        uint first, behind_stalled;
-        for (uint spin = 0; spin < SPIN_LIMIT; spin++) {
-            uint status = AGGREGATE;
-            published = identity();
-            if (exists) {
-                status = read_status(tile, published);
-            }
-            uvec4 prefixes = subgroupBallot(status == PREFIX);
-            uvec4 stalled = subgroupBallot(status == NOT_READY);
-            has_prefix = subgroupBallotBitCount(prefixes) > 0;
-            first = has_prefix ? subgroupBallotFindMSB(prefixes) : 0;
-            behind_stalled = subgroupBallotBitCount(stalled) > 0 ? subgroupBallotFindMSB(stalled) + 1 : 0;
-            if (behind_stalled <= first) {
-                break;
-            }
-            count(SPINS);
-        }
-        count_window();
-        bool is_stuck = behind_stalled > first;
-        first = max(first, behind_stalled);
-        if (lane < first) {
-            published = identity();
-        }
-        carry = combine(subgroup_reduce(published), carry);
-        end = max(end + first, gl_SubgroupSize) - gl_SubgroupSize;
-        if (is_stuck) {
-            return end - 1;
-        }
-        if (has_prefix || end == 0) {
-            return NONE;
-        }
-    }
 }
 
 // The position of a subgroup's walk through the fixed tree.

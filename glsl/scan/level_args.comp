@@ -28,13 +28,16 @@ layout(push_constant, std430) uniform Push {
 
 const uint LEVEL_WORDS = 8;
 
+// 1 gives a count of 0 a tile, which is empty: for kernels that have a result of no elements.
+layout(constant_id = ID_MIN_TILES) const uint MIN_TILES = 0;
+
 void main() {
     uint rows = min(push.count.word[0], push.max_count);
     if (gl_LocalInvocationIndex != 0) {
         return;
     }
     for (uint level = 0; level < push.level_count; level++) {
-        uint tile_count = ceil_div(rows, push.tile_items);
+        uint tile_count = max(ceil_div(rows, push.tile_items), MIN_TILES);
         Words words = advance_words(push.levels, level, LEVEL_WORDS);
         store_grid(words, tile_count * push.column_count, push.max_row);
         words.word[3] = tile_count;

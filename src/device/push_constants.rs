@@ -78,6 +78,12 @@ impl PushField for u32 {
     }
 }
 
+impl PushField for [u32; 2] {
+    fn append(self, block: &mut PushBlock) {
+        block.append_bytes(bytemuck::bytes_of(&self));
+    }
+}
+
 impl PushField for AddressRange {
     fn append(self, block: &mut PushBlock) {
         block.append_bytes(&self.address.to_ne_bytes());

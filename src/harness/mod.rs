@@ -17,6 +17,7 @@ mod layout;
 mod numbers;
 pub mod page;
 mod report;
+mod selected;
 mod self_test;
 mod sorted;
 mod statistics;

@@ -12,6 +12,7 @@ mod plan_cache;
 mod scan;
 mod scan_stream;
 mod segmented_sort;
+mod select;
 mod sort;
 mod sort_stream;
 mod stages;
@@ -29,6 +30,7 @@ pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
+pub use select::{SelectInputs, Selected};
 #[cfg(feature = "mpi")]
 pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};

@@ -45,13 +45,17 @@ pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
 fn block_of(kernel: &Kernel) -> Result<String, String> {
     let mut end = 0u32;
     let field = |push: &PushConstant| {
-        let (size, of) = if push.access.is_some() { (8, "AddressRange") } else { (4, "u32") };
+        let (size, of) = match (push.access, push.size) {
+            (Some(_), _) => (8, "AddressRange"),
+            (None, 8) => (8, "[u32; 2]"),
+            (None, _) => (4, "u32"),
+        };
         let offset = end.next_multiple_of(size);
         end = offset + size;
         if (push.offset, push.size) == (offset, size) {
             return Ok(format!("{}: {of}", push.name));
         }
-        Err(format!("{}: push constant {} is neither a pointer nor a uint", kernel.name, push.name))
+        Err(format!("{}: push constant {} is neither a pointer nor one or two uint", kernel.name, push.name))
     };
     Ok(kernel.push_constants.iter().map(field).collect::<Result<Vec<_>, _>>()?.join(", "))
 }
@@ -141,7 +145,7 @@ mod tests {
             name: name.to_owned(),
             offset,
             size,
-            access: (size == 8).then_some(KernelAccess::READ),
+            access: (size == 8 && name != "bound").then_some(KernelAccess::READ),
         };
         let kernel = |&(name, block): &Pushed<'_>| Kernel {
             name: name.to_owned(),
@@ -158,13 +162,13 @@ mod tests {
 
     #[test]
     fn families_of_one_block_share_a_struct() {
-        let block: &[_] = &[("keys", 0, 8), ("shift", 8, 4)];
+        let block: &[_] = &[("keys", 0, 8), ("shift", 8, 4), ("bound", 16, 8)];
         let written = push_constants(&manifest(&[
             ("sort/count:key1", block),
             ("sort/count:key2", block),
             ("a/b_c", block),
         ]));
-        let expected = "push_constants! {\n    struct SortCount for [SORT_COUNT, A_B_C] { keys: AddressRange, shift: u32 }\n}\n";
+        let expected = "push_constants! {\n    struct SortCount for [SORT_COUNT, A_B_C] { keys: AddressRange, shift: u32, bound: [u32; 2] }\n}\n";
         assert_eq!(written.as_deref(), Ok(expected));
     }
 

@@ -48,8 +48,19 @@ impl LevelArgsWriter {
         subgroup_size: Option<u32>,
         has_indirect_count: bool,
     ) -> Result<Option<Self>> {
+        Self::with_min_tiles(device, subgroup_size, has_indirect_count, 0)
+    }
+
+    /// As [`Self::new`], for kernels that have a result of no elements: a count of 0 has `min_tiles` tiles, 0 or 1.
+    pub(super) fn with_min_tiles(
+        device: &Device,
+        subgroup_size: Option<u32>,
+        has_indirect_count: bool,
+        min_tiles: u32,
+    ) -> Result<Option<Self>> {
+        let constants = [("MIN_TILES", min_tiles)];
         let options =
-            PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
+            PipelineOptions { workgroup_size: small_workgroup(device), constants: &constants, subgroup_size };
         let pipeline = || Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options);
         Ok(has_indirect_count.then(pipeline).transpose()?.map(Self))
     }

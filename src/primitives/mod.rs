@@ -10,6 +10,7 @@ mod level_args;
 mod plan;
 pub mod scan;
 mod scratch;
+pub mod select;
 pub mod sort;
 
 pub use element::{ElementType, Number};

@@ -6,6 +6,7 @@
 use std::fmt;
 
 mod element;
+mod flags;
 mod npy;
 mod read;
 mod reader;
@@ -13,6 +14,7 @@ mod reader;
 mod testing;
 
 pub use crate::ElementType;
+pub use flags::Flags;
 pub use read::{Bytes, TableError};
 pub use reader::TableReader;
 

@@ -30,6 +30,31 @@ pub struct Header {
 
 /// Reads the header after the [`MAGIC`], up to the first element.
 pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
+    let (text, position) = read_text(reader)?;
+    let (element, shape) =
+        parse(&text, taken.elements, taken.max_dimensions, |descr| element(descr, taken.elements))?;
+    let too_large = || TableError::TooLarge { shape: shape.to_string() };
+    let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
+    let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
+    position.checked_add(payload_size).ok_or_else(too_large)?;
+    Ok(Header { element, shape, header_size: position, payload_size })
+}
+
+/// Reads the header of flags after the [`MAGIC`]: bool, u8 or u32 in one dimension. Returns the bytes of a flag, and
+/// the number of flags.
+pub fn read_flags_header(reader: &mut impl Read) -> Result<(u64, u64), TableError> {
+    let (text, _) = read_text(reader)?;
+    let size = |descr: &[u8]| match descr {
+        b"|b1" | b"|u1" => Ok(1),
+        b"<u4" => Ok(4),
+        _ => Err(TableError::FlagsNotTaken { found: shown(descr) }),
+    };
+    let (size, shape) = parse(&text, &[ElementType::U32], 1, size)?;
+    Ok((size, shape.rows() as u64))
+}
+
+/// Reads the dictionary after the [`MAGIC`]. Returns its text, and the bytes up to its end.
+fn read_text(reader: &mut impl Read) -> Result<(Vec<u8>, u64), TableError> {
     let mut position = MAGIC.len() as u64;
     let [major, minor] = read_array(reader, &mut position)?;
     let text_size = match (major, minor) {
@@ -42,13 +67,7 @@ pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, Tabl
     }
     let mut text = vec![0; text_size as usize];
     read_exact(reader, &mut position, &mut text)?;
-    let (element, shape) = parse(&text, taken)?;
-
-    let too_large = || TableError::TooLarge { shape: shape.to_string() };
-    let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
-    let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
-    position.checked_add(payload_size).ok_or_else(too_large)?;
-    Ok(Header { element, shape, header_size: position, payload_size })
+    Ok((text, position))
 }
 
 /// The header of `numpy.save`, byte for byte.
@@ -84,8 +103,13 @@ fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> R
     if *position < needed { Err(TableError::Ended { held: *position, needed }) } else { Ok(()) }
 }
 
-/// Parses element type and shape from the dictionary's text.
-fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, TableShape), TableError> {
+/// Parses element type and shape from the dictionary's text; `element` converts the type.
+fn parse<T>(
+    text: &[u8],
+    taken: &[ElementType],
+    max_dimensions: usize,
+    element: impl Fn(&[u8]) -> Result<T, TableError>,
+) -> Result<(T, TableShape), TableError> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
     parser.expect(b'{', "a dictionary is missing")?;
@@ -93,7 +117,7 @@ fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, TableShape), TableE
         let key = parser.string()?;
         parser.expect(b':', "':' is missing")?;
         let repeated = match key {
-            b"descr" => descr.replace(parser.descr(taken.elements)?).is_some(),
+            b"descr" => descr.replace(parser.descr(taken)?).is_some(),
             b"fortran_order" => by_columns.replace(parser.boolean()?).is_some(),
             b"shape" => dimensions.replace(parser.tuple()?).is_some(),
             _ => return Err(parser.malformed("there is an unknown key")),
@@ -112,7 +136,7 @@ fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, TableShape), TableE
     let (Some(descr), Some(by_columns), Some(dimensions)) = (descr, by_columns, dimensions) else {
         return Err(parser.malformed("'descr', 'fortran_order' or 'shape' is missing"));
     };
-    Ok((element(descr, taken.elements)?, shape(dimensions, by_columns, taken.max_dimensions)?))
+    Ok((element(descr)?, shape(dimensions, by_columns, max_dimensions)?))
 }
 
 /// The element type of a `descr` string, if accepted.

@@ -108,6 +108,28 @@ pub enum TableError {
         /// The accepted types.
         taken: Vec<ElementType>,
     },
+    /// Flags of a type that is not accepted.
+    #[error("holds flags of type {found}, and bool, u8 and u32 are taken; save a.astype(bool)")]
+    FlagsNotTaken {
+        /// The type found, cut to a line.
+        found: String,
+    },
+    /// The number of flags differs from the number of elements.
+    #[error("holds {flag_count} flags, and there are {count} elements; give one for each")]
+    FlagCount {
+        /// Flags in the file.
+        flag_count: u64,
+        /// Elements.
+        count: u64,
+    },
+    /// Raw flags of an unsupported size.
+    #[error("holds {size} bytes, and flags of 1 or 4 for each of {count} elements are taken")]
+    FlagSize {
+        /// Bytes in the file, or a few more than are taken.
+        size: u64,
+        /// Elements.
+        count: u64,
+    },
     /// An accepted type, but big-endian.
     #[error("holds big-endian elements ({found}); save a.astype('{}')", element.descr())]
     ByteOrder {

@@ -18,6 +18,7 @@ mod policy;
 mod reports;
 mod scan;
 mod segments;
+mod select;
 mod sort;
 mod suite;
 mod tune;
@@ -54,6 +55,14 @@ commands! {
     "gather" => Gather(gather::GatherArgs), [
         ("a.npy --indices i.npy -o b.npy", "rows in another order: a[i]"),
     ];
+    "select" => Select(select::SelectArgs), [
+        ("a.npy --where 'x >= 3' -o kept.npy", "the elements that satisfy a condition: a[a >= 3]"),
+        ("rows.npy --flags mask.npy -o kept.npy", ""),
+        ("sorted.npy --unique -o unique.npy", ""),
+    ];
+    "partition" => Partition(select::PartitionArgs), [
+        ("a.npy --where 'x < 3' -o parts.npy", "those below 3 first"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -73,7 +82,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 4] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN];
+const SHOWN: [Shown; 5] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, select::SHOWN];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

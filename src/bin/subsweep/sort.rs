@@ -176,7 +176,7 @@ impl SortArgs {
                 stream.sorted_values = Some(&mut values_output);
                 let sorted = gpu.sort_stream(config, stream);
                 match sorted {
-                    Ok(_) => Ok(files::finish_both([keys_output, values_output])?),
+                    Ok(_) => Ok(files::finish_all([keys_output, values_output])?),
                     Err(error) => Err(ended(error, &keys_output)),
                 }
             }
@@ -239,7 +239,7 @@ impl SortArgs {
         }
         match (values_output, values_table) {
             (Some(values_output), Some(values)) => {
-                files::commit_both((output, &keys), (values_output, &values))?;
+                files::commit_all(vec![(output, keys), (values_output, values)])?;
             }
             _ if self.argsort => {
                 let (element, shape) = (ElementType::U32, TableShape::Flat { count });

@@ -5,6 +5,7 @@ mod pairwise;
 mod primitive;
 mod scan;
 mod segmented_sort;
+mod select;
 mod sort;
 
 use std::collections::{BTreeSet, HashSet};
@@ -15,6 +16,7 @@ pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
+pub use select::{SelectBy, SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
@@ -76,6 +78,8 @@ primitives! {
     Sort(SortCase),
     /// A segmented sort.
     SegmentedSort(SegmentedSortCase),
+    /// A selection or partition.
+    Select(SelectCase),
 }
 
 /// A policy, by name.

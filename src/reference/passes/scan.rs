@@ -163,10 +163,11 @@ pub fn level_args(
     level_count: usize,
     column_count: u32,
     max_row: u32,
+    min_tiles: u32,
 ) -> Vec<LevelArgs> {
     let mut rows = count.min(max_count);
     let next_level = |_| {
-        let tile_count = rows.div_ceil(tile_items);
+        let tile_count = rows.div_ceil(tile_items).max(min_tiles);
         let last_extent = rows - tile_count.saturating_sub(1) * tile_items;
         rows = tile_count;
         LevelArgs { workgroups: grid(tile_count * column_count, max_row), tile_count, last_extent }

@@ -35,16 +35,25 @@ pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
 }
 
 pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
-    let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
-    for (count, max_count, tile_items, level_count, column_count, max_row) in [
-        (0, 5, 128, 1, 1, 65_535),
-        (1, 5, 128, 1, 16, 65_535),
-        (u32::MAX, 500, 128, 2, 1, 65_535),
-        (1 << 20, 1 << 21, 128, 3, 5, 65_535),
-        (100_000, u32::MAX, 128, 5, 3, 1000),
-        (u32::MAX, u32::MAX, 4096, 3, 1, 65_535),
+    for (count, max_count, tile_items, level_count, column_count, max_row, min_tiles) in [
+        (0, 5, 128, 1, 1, 65_535, 0),
+        (0, 5, 128, 1, 1, 65_535, 1),
+        (1, 5, 128, 1, 16, 65_535, 1),
+        (u32::MAX, 500, 128, 2, 1, 65_535, 0),
+        (1 << 20, 1 << 21, 128, 3, 5, 65_535, 0),
+        (100_000, u32::MAX, 128, 5, 3, 1000, 0),
+        (u32::MAX, u32::MAX, 4096, 3, 1, 65_535, 0),
     ] {
-        let levels = scan_model::level_args(count, max_count, tile_items, level_count, column_count, max_row);
+        let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[("MIN_TILES", min_tiles)])?;
+        let levels = scan_model::level_args(
+            count,
+            max_count,
+            tile_items,
+            level_count,
+            column_count,
+            max_row,
+            min_tiles,
+        );
         let words = |level: &LevelArgs| {
             let LevelArgs { workgroups: [x, y, z], tile_count, last_extent } = *level;
             [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]

@@ -264,7 +264,7 @@ impl SharedOutput {
         outputs.iter().try_for_each(sync).agreed(world)?;
         let mut begun: Vec<_> = outputs.into_iter().filter_map(|output| output.begun).collect();
         let renamed = match (begun.pop(), begun.pop()) {
-            (Some(second), Some(first)) => crate::files::finish_both([first, second]),
+            (Some(second), Some(first)) => crate::files::finish_all([first, second]),
             (Some(only), None) => only.finish(),
             (None, _) => Ok(()),
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::headless::Backward;
-use subsweep::table::{Bytes, ElementType, Table, TableError, TableReader, Taken};
+use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, Taken};
 
 use super::{Source, memory, streams};
 use crate::error::Ended;
@@ -200,6 +200,12 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
         return Err(InputError { input: source.to_string(), problem });
     }
     Ok(table.words)
+}
+
+/// Reads all of `source` as the flags of `count` elements, by [`Flags::read`].
+pub fn read_flags(source: &Source, count: u64) -> Result<Flags, InputError> {
+    let flags = open(source).and_then(|(file, _)| Ok(Flags::read(file, count)?));
+    flags.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
 /// Reads all of `source`, at most `max_size` bytes; `what` is the remedy of more.

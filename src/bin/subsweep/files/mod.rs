@@ -25,10 +25,10 @@ pub mod memory {
 }
 
 pub use input::{
-    Compared, no_temporary, open_table, open_values, read, read_bytes, read_compared, read_row_numbers,
-    read_values,
+    Compared, no_temporary, open_table, open_values, read, read_bytes, read_compared, read_flags,
+    read_row_numbers, read_values,
 };
-pub use output::{BegunOutput, Output, begin_both, commit_both, finish_both};
+pub use output::{BegunOutput, Output, begin_both, commit_all, finish_all};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]

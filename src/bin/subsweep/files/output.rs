@@ -110,7 +110,7 @@ impl Output {
             }
             Target::Regular(regular) => Sink::Temporary(self.named(regular.temporary())?),
         };
-        Ok(BegunOutput { output: self, sink, is_one_of_two: false, is_closed: false })
+        Ok(BegunOutput { output: self, sink, is_one_of_several: false, is_closed: false })
     }
 
     fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
@@ -125,7 +125,7 @@ pub struct BegunOutput {
     output: Output,
     sink: Sink,
     /// Whether a closed pipe takes all further bytes, because another output is not to end with it.
-    is_one_of_two: bool,
+    is_one_of_several: bool,
     is_closed: bool,
 }
 
@@ -202,12 +202,13 @@ impl BegunOutput {
 /// Begins two outputs; a pipe that its reader closes does not end the other.
 pub fn begin_both(first: Output, second: Output) -> Result<[BegunOutput; 2], OutputError> {
     let mut begun = [first.begin()?, second.begin()?];
-    begun.iter_mut().for_each(|output| output.is_one_of_two = true);
+    begun.iter_mut().for_each(|output| output.is_one_of_several = true);
     Ok(begun)
 }
 
-/// Finishes two outputs. Both files are complete before the first is renamed.
-pub fn finish_both(mut outputs: [BegunOutput; 2]) -> Result<(), OutputError> {
+/// Finishes several outputs. All files are complete before the first is renamed.
+pub fn finish_all(outputs: impl IntoIterator<Item = BegunOutput>) -> Result<(), OutputError> {
+    let mut outputs: Vec<_> = outputs.into_iter().collect();
     let mut ended = Ok(());
     for output in &mut outputs {
         match output.complete() {
@@ -222,18 +223,20 @@ pub fn finish_both(mut outputs: [BegunOutput; 2]) -> Result<(), OutputError> {
     ended
 }
 
-/// Writes two tables. A stream cannot be taken back, so it is written after the temporary files.
-pub fn commit_both(first: (Output, &Table), second: (Output, &Table)) -> Result<(), OutputError> {
-    let tables = [first.1, second.1];
-    let mut begun = begin_both(first.0, second.0)?;
+/// Writes several tables. A stream cannot be taken back, so it is written after the temporary files.
+pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
+    let begin = |(output, table): (Output, Table)| Ok((output.begin()?, table));
+    let mut begun = outputs.into_iter().map(begin).collect::<Result<Vec<_>, OutputError>>()?;
+    let is_one_of_several = begun.len() > 1;
     for is_stream in [false, true] {
-        for (output, table) in begun.iter_mut().zip(tables) {
+        for (output, table) in &mut begun {
             if output.file().is_none() == is_stream {
+                output.is_one_of_several = is_one_of_several;
                 output.write_table(table)?;
             }
         }
     }
-    finish_both(begun)
+    finish_all(begun.into_iter().map(|(output, _)| output))
 }
 
 impl Write for BegunOutput {
@@ -247,7 +250,7 @@ impl Write for BegunOutput {
             Sink::Temporary(temporary) => temporary.file.write(bytes),
         };
         match written {
-            Err(error) if self.is_one_of_two && error.kind() == io::ErrorKind::BrokenPipe => {
+            Err(error) if self.is_one_of_several && error.kind() == io::ErrorKind::BrokenPipe => {
                 self.is_closed = true;
                 Ok(bytes.len())
             }

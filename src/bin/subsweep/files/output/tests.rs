@@ -57,7 +57,7 @@ fn two_tables_are_both_kept_back_if_one_cannot_be_written() {
         // The folder is removed after the preparation.
         fs::remove_dir(folder.path().join("sub")).unwrap();
         let outputs = if is_first { (failing, file) } else { (file, failing) };
-        let error = commit_both((outputs.0, &grid()), (outputs.1, &grid())).unwrap_err();
+        let error = commit_all(vec![(outputs.0, grid()), (outputs.1, grid())]).unwrap_err();
         assert!(matches!(error.problem, OutputProblem::Folder(_)), "{error}");
         assert_eq!(error.output, gone.display().to_string());
         assert_eq!(fs::read(&path).unwrap(), b"before");
@@ -189,7 +189,7 @@ mod unix {
             let folder = tempfile::tempdir().unwrap();
             let file = prepare(&folder.path().join("file")).unwrap();
             let full = prepare(Path::new("/dev/full")).unwrap();
-            assert!(commit_both((file, &grid()), (full, &grid())).is_err());
+            assert!(commit_all(vec![(file, grid()), (full, grid())]).is_err());
             assert!(names_in(folder.path()).is_empty());
         }
     }

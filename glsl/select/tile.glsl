@@ -1,0 +1,222 @@
+// Tiles of a selection: load and test, rank, scatter.
+//
+// A subgroup tests ITEMS_PER_INVOCATION times as many consecutive elements as it has lanes. So a ballot ranks its lanes,
+// and neighbouring lanes store neighbouring elements.
+//
+// Counts within a tile are packed: those of the first part in the low half of a word, of the second in the high half.
+
+#include "common/dispatch.glsl"
+#include "common/main_path.glsl"
+#include "common/tiles.glsl"
+#include "common/workgroup_scan.glsl"
+#include "select/predicate.glsl"
+
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
+// Words of an element and of a value that are stored, 0 to 2, and whether the indices are.
+layout(constant_id = ID_KEPT_WORDS) const uint KEPT_WORDS = 0;
+layout(constant_id = ID_KEPT_VALUE_WORDS) const uint KEPT_VALUE_WORDS = 0;
+layout(constant_id = ID_KEPT_INDICES) const bool KEPT_INDICES = false;
+
+const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
+const bool TESTS_KEYS = PREDICATE == COMPARE || PREDICATE == UNIQUE;
+// Words of a tile in `state`.
+const uint COUNT_WORDS = PARTS == 3 ? 2 : 1;
+
+// The index in the tile of item `k` of the invocation.
+uint item_index(uint k) {
+    return (gl_SubgroupID * ITEMS_PER_INVOCATION + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+
+// Bit `k` states that item `k` of the invocation is in the part.
+uint in_first = 0;
+uint in_second = 0;
+Key keys[ITEMS_PER_INVOCATION];
+
+// Loads and tests the items of `tile`, `extent` of them and at least one. An item at or beyond the extent is in no
+// part; the last element is loaded in its place, so that no load needs a branch.
+void test_tile(uint tile, uint extent) {
+    if (PREDICATE == FLAGS8) {
+        Words flags = advance_words(push.tested, tile, TILE_ITEMS / 4);
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            uint index = min(item_index(k), extent - 1);
+            uint flag = flags.word[index / 4] >> (index % 4 * 8) & 0xff;
+            in_first |= uint(flag != 0) << k;
+        }
+    } else if (PREDICATE == FLAGS32) {
+        Words flags = advance_words(push.tested, tile, TILE_ITEMS);
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            in_first |= uint(flags.word[min(item_index(k), extent - 1)] != 0) << k;
+        }
+    } else {
+        Words tile_keys = advance_words(push.tested, tile, TILE_ITEMS * KEY_WORDS);
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            keys[k] = load_key(tile_keys, min(item_index(k), extent - 1));
+        }
+    }
+    if (PREDICATE == COMPARE) {
+        Tests tests = make_tests();
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            bool is_first = satisfies(COMPARISON, tests.first, keys[k]);
+            in_first |= uint(is_first) << k;
+            if (PARTS == 3) {
+                in_second |= uint(!is_first && satisfies(SECOND_COMPARISON, tests.second, keys[k])) << k;
+            }
+        }
+    }
+    if (PREDICATE == UNIQUE) {
+        // The key before the subgroup's first one, in its first lane; there is none before the first of all.
+        uint lane = gl_SubgroupInvocationID;
+        uint first = item_index(0) - lane;
+        bool has_previous = tile > 0 || first > 0;
+        Key last = Key(0);
+        if (lane == 0 && has_previous && first < extent) {
+            last = canonical(load_key(advance_words(push.tested, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0));
+        }
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            Key key = canonical(keys[k]);
+            Key rotated = subgroupShuffle(key, lane == 0 ? gl_SubgroupSize - 1 : lane - 1);
+            Key previous = lane == 0 ? last : rotated;
+            last = rotated;
+            in_first |= uint(key != previous || (item_index(k) == 0 && !has_previous)) << k;
+        }
+    }
+    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+        uint in_bounds = ~(uint(item_index(k) >= extent) << k);
+        in_first &= in_bounds;
+        in_second &= in_bounds;
+    }
+}
+
+// The counts of the invocation's items.
+uint item_counts() {
+    return uint(bitCount(in_first)) | uint(bitCount(in_second)) << 16;
+}
+
+// The counts of all earlier subgroups of the workgroup. Every invocation of the workgroup must call it, with a barrier
+// after the previous use of the workgroup scan.
+uint rank_tile(out uint tile_counts) {
+    return workgroup_exclusive_scan(subgroupAdd(item_counts()), tile_counts);
+}
+
+// Counts as words of their own.
+uvec2 unpacked(uint counts) {
+    return uvec2(counts & 0xffff, counts >> 16);
+}
+
+// One or two words at `index` of an array of as many; the rest is 0.
+uvec2 load_kept(Words words, uint index, uint word_count) {
+    if (word_count == 2) {
+        return uvec2(words.word[2 * index], words.word[2 * index + 1]);
+    }
+    return uvec2(words.word[index], 0);
+}
+
+void store_kept(Words words, uint index, uint word_count, uvec2 kept) {
+    if (word_count == 2) {
+        words.word[2 * index] = kept.x;
+        words.word[2 * index + 1] = kept.y;
+    } else {
+        words.word[index] = kept.x;
+    }
+}
+
+uvec2 kept_elements[ITEMS_PER_INVOCATION];
+uvec2 kept_values[ITEMS_PER_INVOCATION];
+
+// Loads what is stored of the tile's items. All loads precede the first store, so that they are in flight together: the
+// compiler cannot move a load before a store that may alias it.
+void load_kept_items(uint tile, uint extent) {
+    Words elements = advance_words(push.source, tile, TILE_ITEMS * KEPT_WORDS);
+    Words values = advance_words(push.values, tile, TILE_ITEMS * KEPT_VALUE_WORDS);
+    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+        bool is_kept = item_index(k) < extent && (PARTS > 1 || (in_first >> k & 1) != 0);
+        kept_elements[k] = uvec2(0);
+        kept_values[k] = uvec2(0);
+        if (TESTS_KEYS) {
+#if KEY_WORDS == 2
+            kept_elements[k] = keys[k];
+#else
+            kept_elements[k] = uvec2(keys[k], 0);
+#endif
+        } else if (KEPT_WORDS > 0 && is_kept) {
+            kept_elements[k] = load_kept(elements, item_index(k), KEPT_WORDS);
+        }
+        if (KEPT_VALUE_WORDS > 0 && is_kept) {
+            kept_values[k] = load_kept(values, item_index(k), KEPT_VALUE_WORDS);
+        }
+    }
+}
+
+// Where the tile's items of each part begin in an array of the result.
+struct Begins {
+    Words first;
+    Words second;
+    Words rejected;
+};
+
+Begins begins_of(Words words, uint word_count, uvec3 begins) {
+    return Begins(advance_words(words, begins.x, word_count), advance_words(words, begins.y, word_count),
+        advance_words(words, begins.z, word_count));
+}
+
+Words begin_of(Begins begins, bool is_first, bool is_second) {
+    if (PARTS == 1 || is_first) {
+        return begins.first;
+    }
+    if (PARTS == 3 && is_second) {
+        return begins.second;
+    }
+    return begins.rejected;
+}
+
+// Stores the items of a tile. `before` are the counts of all earlier tiles, `totals` those of all tiles, of which PARTS
+// > 1 need the right ones. Every lane of the subgroup must call it.
+void scatter_tile(uint tile, uint extent, uint before_subgroup, uvec2 before, uvec2 totals) {
+    uint first_index = tile * TILE_ITEMS;
+    uvec3 begins = uvec3(before.x, totals.x + before.y, totals.x + totals.y + first_index - before.x - before.y);
+    Begins elements = begins_of(push.destination, KEPT_WORDS, begins);
+    Begins values = begins_of(push.destination_values, KEPT_VALUE_WORDS, begins);
+    Begins indices = begins_of(push.destination_indices, 1, begins);
+    // The tile's items of each part before the subgroup's next ones.
+    uvec2 next = unpacked(before_subgroup);
+    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+        bool is_first = (in_first >> k & 1) != 0;
+        bool is_second = (in_second >> k & 1) != 0;
+        uvec4 first = subgroupBallot(is_first);
+        uvec2 earlier = next + uvec2(subgroupBallotExclusiveBitCount(first), 0);
+        next.x += subgroupBallotBitCount(first);
+        uint to = earlier.x;
+        bool is_kept = is_first;
+        if (PARTS == 3) {
+            uvec4 second = subgroupBallot(is_second);
+            earlier.y += subgroupBallotExclusiveBitCount(second);
+            next.y += subgroupBallotBitCount(second);
+        }
+        if (PARTS > 1) {
+            to = is_first ? earlier.x : is_second ? earlier.y : item_index(k) - earlier.x - earlier.y;
+            is_kept = item_index(k) < extent;
+        }
+        if (is_kept) {
+            if (KEPT_WORDS > 0) {
+                store_kept(begin_of(elements, is_first, is_second), to, KEPT_WORDS, kept_elements[k]);
+            }
+            if (KEPT_VALUE_WORDS > 0) {
+                store_kept(begin_of(values, is_first, is_second), to, KEPT_VALUE_WORDS, kept_values[k]);
+            }
+            if (KEPT_INDICES) {
+                Words to_index = begin_of(indices, is_first, is_second);
+                store_kept(to_index, to, 1, uvec2(first_index + item_index(k), 0));
+            }
+        }
+    }
+}
+
+// Stores the counts of the parts but the last, from one invocation of the workgroup of the last tile.
+void store_counts(uint tile, uint tile_count, uvec2 totals) {
+    if (tile + 1 == tile_count && gl_LocalInvocationIndex == 0) {
+        push.kept_counts.word[0] = totals.x;
+        if (PARTS == 3) {
+            push.kept_counts.word[1] = totals.y;
+        }
+    }
+}

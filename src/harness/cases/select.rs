@@ -1,0 +1,542 @@
+//! Cases of selections and partitions.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::pairwise::{InputTurns, axis, covering_works};
+use super::primitive::Tables;
+use super::{
+    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup,
+    uniform_cases,
+};
+use crate::ElementType;
+use crate::device::{AddressRange, Capabilities};
+use crate::error::Result;
+use crate::harness::expected::Expected;
+use crate::harness::inputs::Input;
+use crate::harness::inspection::PlanConfig;
+use crate::harness::keys;
+use crate::harness::selected::Test;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared};
+use crate::headless::Gpu;
+use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
+use crate::select::{Bounds, Comparison, SelectAlgorithm, SelectBuffers, SelectConfig, SelectPolicy};
+
+/// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectCase {
+    /// The predicate.
+    pub by: SelectBy,
+    /// The type of keys. With flags, the elements have as many words.
+    pub element: ElementType,
+    /// Words of an element with flags; 0 for those of `element`.
+    pub words: u32,
+    /// Words of a value; 0 without values.
+    pub values: u32,
+    /// What is written besides values.
+    pub output: SelectOutput,
+    /// Parts of the result: 1 for a selection.
+    pub parts: u32,
+    /// Whether operands of comparisons are in device memory.
+    pub has_device_bounds: bool,
+    /// The algorithm; `None` for the device's choice.
+    pub algorithm: Option<SelectAlgorithm>,
+    /// Whether tiles are small, so that few elements take many.
+    pub has_small_tiles: bool,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+/// Predicate of a [`SelectCase`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelectBy {
+    /// Flags of 8 bits.
+    Flags8,
+    /// Flags of 32 bits.
+    Flags32,
+    /// A comparison.
+    Compare(Comparison),
+    /// The first of equal keys.
+    Unique,
+}
+
+/// What a [`SelectCase`] writes besides values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelectOutput {
+    /// Elements.
+    Elements,
+    /// Elements and their indices.
+    Both,
+    /// Indices.
+    Indices,
+}
+
+impl SelectOutput {
+    const ALL: [Self; 3] = [Self::Elements, Self::Both, Self::Indices];
+}
+
+/// The second comparison of partitions in three.
+const SECOND: Comparison = Comparison::LessEqual;
+
+impl SelectBy {
+    const ALL: [Self; 10] = [
+        Self::Flags8,
+        Self::Flags32,
+        Self::Unique,
+        Self::Compare(Comparison::Less),
+        Self::Compare(Comparison::LessEqual),
+        Self::Compare(Comparison::Equal),
+        Self::Compare(Comparison::NotEqual),
+        Self::Compare(Comparison::GreaterEqual),
+        Self::Compare(Comparison::Greater),
+        Self::Compare(Comparison::Range),
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Flags8 => "flags8",
+            Self::Flags32 => "flags32",
+            Self::Compare(comparison) => comparison.name(),
+            Self::Unique => "unique",
+        }
+    }
+
+    const fn has_flags(self) -> bool {
+        matches!(self, Self::Flags8 | Self::Flags32)
+    }
+}
+
+impl SelectCase {
+    /// A selection of u32 by a predicate, with the device's choice of the algorithm.
+    pub const fn of_u32(by: SelectBy) -> Self {
+        Self {
+            by,
+            element: ElementType::U32,
+            words: 0,
+            values: 0,
+            output: SelectOutput::Elements,
+            parts: 1,
+            has_device_bounds: false,
+            algorithm: None,
+            has_small_tiles: false,
+            count_from: CountFrom::Host,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> SelectPolicy {
+        let config = self.config();
+        let algorithm =
+            self.algorithm.unwrap_or_else(|| SelectPolicy::choose(capabilities, &config).policy.algorithm);
+        let mut policy = SelectPolicy::tuned(algorithm, capabilities, &config);
+        if self.has_small_tiles {
+            (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 4);
+            let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            policy.scan =
+                PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(ElementType::U32));
+        }
+        policy
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> SelectConfig {
+        let words = if self.words > 0 { self.words } else { self.element.words() };
+        let config = match self.by {
+            SelectBy::Flags8 => SelectConfig::flags8(words),
+            SelectBy::Flags32 => SelectConfig::flags32(words),
+            SelectBy::Compare(comparison) => SelectConfig::compare(self.element, comparison),
+            SelectBy::Unique => SelectConfig::unique(self.element),
+        };
+        let config = config.values(self.values);
+        let config = match self.output {
+            SelectOutput::Elements => config,
+            SelectOutput::Both => config.indices(),
+            SelectOutput::Indices => config.indices().without_elements(),
+        };
+        let config = match self.parts {
+            1 => config,
+            2 => config.partition(),
+            _ => config.partition_in_three(SECOND),
+        };
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    const fn test(&self) -> Test {
+        match self.by {
+            SelectBy::Flags8 | SelectBy::Flags32 => Test::Flags,
+            SelectBy::Compare(comparison) if self.parts == 3 => Test::Compare(comparison, Some(SECOND)),
+            SelectBy::Compare(comparison) => Test::Compare(comparison, None),
+            SelectBy::Unique => Test::Unique,
+        }
+    }
+
+    /// Whether a plan exists.
+    fn is_valid(&self) -> bool {
+        (self.words == 0 || self.by.has_flags())
+            && (self.parts < 3 || matches!(self.by, SelectBy::Compare(_)))
+            && (!self.has_device_bounds || matches!(self.by, SelectBy::Compare(_)))
+            && (self.parts == 1 || self.algorithm != Some(SelectAlgorithm::Chained))
+    }
+
+    /// `count` flags, a word each: half of random ones are 0.
+    fn flags(&self, input: Input, count: usize) -> Vec<u32> {
+        let flag = |word: u32| match (word & 1, self.by) {
+            (0, _) => 0,
+            // In any bit of the byte.
+            (_, SelectBy::Flags8) => 1 << (word >> 1 & 7),
+            _ => word.rotate_right(1),
+        };
+        input.generate(count, count as u64 + 1).into_iter().map(flag).collect()
+    }
+}
+
+impl fmt::Display for SelectCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let group = ["", "select", "partition", "partition_in_three"][self.parts as usize];
+        write!(f, "{group}:by={};type={}", self.by.name(), self.element)?;
+        if self.words > 0 {
+            write!(f, ";words={}", self.words)?;
+        }
+        if self.values > 0 {
+            write!(f, ";values={}", self.values)?;
+        }
+        f.write_str(match self.output {
+            SelectOutput::Elements => "",
+            SelectOutput::Both => ";output=both",
+            SelectOutput::Indices => ";output=indices",
+        })?;
+        if self.has_device_bounds {
+            write!(f, ";bounds=device")?;
+        }
+        if let Some(algorithm) = self.algorithm {
+            write!(f, ";algorithm={}", algorithm.name())?;
+        }
+        let policy = match (self.has_small_tiles, self.algorithm) {
+            (true, _) => "small",
+            (false, Some(_)) => "default",
+            (false, None) => "chosen",
+        };
+        write!(f, ";policy={policy}{};misalign={}", self.count_from.parameter(), self.misalignment)
+    }
+}
+
+impl PrimitiveCase for SelectCase {
+    fn tables() -> Tables {
+        Tables {
+            covering: covering_cases,
+            specializations: specialization_cases,
+            full: full_cases,
+            products: |_| Vec::new(),
+            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
+            bench: bench_cases,
+        }
+    }
+
+    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+        self.config().policy(self.policy(capabilities)).into()
+    }
+
+    fn policy_text(&self, capabilities: &Capabilities) -> String {
+        self.policy(capabilities).to_string()
+    }
+
+    fn row_size(&self) -> u64 {
+        self.config().element_size()
+    }
+
+    fn variant(&self) -> String {
+        let policy = if self.has_small_tiles { ", small" } else { "" };
+        format!("{}{policy}", self.algorithm.map_or("chosen", SelectAlgorithm::name))
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        if self.by.has_flags() {
+            let word_count = (count * self.row_size() / 4) as usize;
+            return [Input::Uniform.generate(word_count, count), Vec::new()];
+        }
+        keys::keys_and_values(self.element, SortValues::None, input, count)
+    }
+
+    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
+        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+        let config = *plan.config();
+        let room = self.count_from.room(count);
+        let mut operands = Operands::default();
+        let counted = operands.add_count(self.count_from, count);
+        let [source, _] = self.generate(count, input);
+        let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
+        let (test, element) = (self.test(), self.element);
+        let bounds = test.operands(element, &source);
+        let parts = test.parts(element, if self.by.has_flags() { &flags } else { &source }, &bounds);
+
+        // Flags and values beyond the count must not be read.
+        flags.resize(if self.by.has_flags() { room as usize } else { 0 }, 1);
+        let flags = match self.by {
+            SelectBy::Flags8 => {
+                let bytes = |four: &[u32]| four.iter().rev().fold(0, |word, flag| word << 8 | flag);
+                flags.chunks(4).map(bytes).collect()
+            }
+            _ => flags,
+        };
+        let value_words = self.values as usize;
+        let values = Input::Uniform.generate(room as usize * value_words, count + 2);
+        let [flags, values_operand] = [flags, values.clone()].map(|words| operands.add(words));
+        let device_bounds = self.has_device_bounds.then(|| operands.add(bounds.clone()));
+        let host_bounds = self.host_bounds(&bounds)?;
+
+        // The kept elements, part after part, each in order.
+        let mut order: Vec<_> =
+            (0..parts.len()).filter(|&index| self.parts > 1 || parts[index] == 0).collect();
+        order.sort_by_key(|&index| parts[index]);
+        let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
+        let counts: Vec<_> = (0..(config.counts_size() / 4) as usize).map(of_part).collect();
+        let kept_count = order.len() as u64;
+        // After the counts: values, then indices.
+        let counts_size = config.counts_size();
+        let values_size = room * config.value_size();
+        let indices_size = if config.has_indices() { room * 4 } else { 0 };
+        let source_size = count * self.row_size();
+        let is_small_room = self.count_from == CountFrom::Host;
+        let words = (self.row_size() / 4) as usize;
+        Ok(Prepared {
+            policy: plan.policy().to_string(),
+            traffic_size: plan.traffic_size(count, kept_count),
+            needs: Needs {
+                room,
+                misalignment: self.misalignment,
+                values_size: counts_size + values_size + indices_size,
+                values_misalignment: self.misalignment,
+                scratch_size: plan.scratch_requirements(room).size,
+                operands,
+                ..Needs::default()
+            },
+            record: Box::new(move |recorder, ranges| {
+                let source = AddressRange::new(
+                    ranges.source.address,
+                    if is_small_room { source_size } else { ranges.source.size },
+                );
+                let at = |offset, size| ranges.values.slice(offset, size).addresses();
+                let counts = at(0, counts_size);
+                let bounds = match (device_bounds, host_bounds) {
+                    (Some(operand), _) => Bounds::Device(ranges.operand(operand)),
+                    (None, bounds) => bounds,
+                };
+                let destination = ranges.destination.addresses();
+                let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
+                    .flags(ranges.operand(flags))
+                    .values(ranges.operand(values_operand), at(counts_size, values_size))
+                    .indices(at(counts_size + values_size, indices_size))
+                    .bounds(bounds);
+                plan.record(recorder, &buffers, ranges.count(counted))
+            }),
+            expected: Box::new(move |source| {
+                let moved = |from: &[u32], words: usize| -> Vec<u32> {
+                    order.iter().flat_map(|&index| from[index * words..][..words].iter().copied()).collect()
+                };
+                let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
+                elements.resize(source.len(), POISON);
+                let mut others = counts.clone();
+                others.extend(moved(&values, value_words));
+                others.resize(((counts_size + values_size) / 4) as usize, POISON);
+                if config.has_indices() {
+                    others.extend(order.iter().map(|&index| index as u32));
+                }
+                others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
+                (Expected::exact(elements), others)
+            }),
+            look_back: None,
+        })
+    }
+}
+
+impl SelectCase {
+    fn host_bounds(&self, words: &[u32]) -> Result<Bounds> {
+        if words.is_empty() || self.has_device_bounds {
+            return Ok(Bounds::None);
+        }
+        match self.element {
+            ElementType::U32 => Bounds::host::<u32>(words),
+            ElementType::I32 => Bounds::host::<i32>(bytemuck::cast_slice(words)),
+            ElementType::F32 => Bounds::host::<f32>(bytemuck::cast_slice(words)),
+            ElementType::U64 => Bounds::host::<u64>(&bytemuck::pod_collect_to_vec(words)),
+            ElementType::I64 => Bounds::host::<i64>(&bytemuck::pod_collect_to_vec(words)),
+            ElementType::F64 => Bounds::host::<f64>(&bytemuck::pod_collect_to_vec(words)),
+        }
+    }
+
+    /// Elements per tile.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_items().into()
+    }
+}
+
+/// The inputs of covering sets.
+const COVERED_INPUTS: [Input; 6] = [
+    Input::Uniform,
+    Input::EdgeValues,
+    Input::TwoValued,
+    Input::Constant(0),
+    Input::Constant(1),
+    Input::Sorted,
+];
+
+/// Covering sets of all pairs of parameters in small tiles, of flags and of keys, and the default tiles.
+fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = SelectCase {
+        algorithm: Some(SelectAlgorithm::ReduceThenScan),
+        has_small_tiles: true,
+        ..SelectCase::of_u32(SelectBy::Flags32)
+    };
+    let axes = || {
+        [
+            axis(&[0, 1, 2, 5], |select: &mut SelectCase, values| select.values = values),
+            axis(&SelectOutput::ALL, |select, output| select.output = output),
+            axis(&SelectAlgorithm::ALL.map(Some), |select, algorithm| select.algorithm = algorithm),
+            axis(&CountFrom::ALL, |select, count_from| select.count_from = count_from),
+            axis(&[0, 4, 8, 12], |select, misalignment| select.misalignment = misalignment),
+        ]
+    };
+    let [flags, keys] = SelectBy::ALL.split_at(2).into();
+    let of_flags = [
+        axis(flags, |select: &mut SelectCase, by| select.by = by),
+        axis(&[1, 2, 3, 4], |select, words| select.words = words),
+        axis(&[1, 2], |select, parts| select.parts = parts),
+    ];
+    let of_keys = [
+        axis(keys, |select: &mut SelectCase, by| select.by = by),
+        axis(&ElementType::ALL, |select, element| select.element = element),
+        axis(&[1, 2, 3], |select, parts| select.parts = parts),
+        axis(&[false, true], |select, has_device_bounds| select.has_device_bounds = has_device_bounds),
+    ];
+    let mut cases = Vec::new();
+    let less = SelectCase { by: SelectBy::Compare(Comparison::Less), ..plain.clone() };
+    let [of_flags, of_keys] =
+        [(plain, Vec::from(of_flags)), (less, Vec::from(of_keys))].map(|(plain, own)| {
+            let axes: Vec<_> = own.into_iter().chain(axes()).collect();
+            covering_works(&plain, &axes, &[], SelectCase::is_valid)
+        });
+    for works in [of_flags, of_keys] {
+        let mut inputs = InputTurns::new(COVERED_INPUTS);
+        for (index, covering) in works.iter().enumerate() {
+            let select = &covering.work;
+            let tile = select.tile(capabilities);
+            // In turn a part of a tile, one, and several; the last beyond the tile of the counts' scan.
+            let counts = [2 * tile + 3, tile * 70 + 5, 0, tile, tile + 1, 1];
+            cases.push(select.case(counts[index % counts.len()], inputs.take(covering)));
+            cases.push(select.case(counts[index % 2], inputs.take(covering)));
+        }
+    }
+    for select in selectable_works() {
+        cases.push(select.case(65_537, Input::Uniform));
+    }
+    cases
+}
+
+/// Plans of every kernel and of each number of parts, with the tuned policy of each algorithm.
+fn selectable_works() -> Vec<SelectCase> {
+    let of = |by, element| SelectCase { element, ..SelectCase::of_u32(by) };
+    let less = SelectBy::Compare(Comparison::Less);
+    let mut works = Vec::new();
+    for algorithm in SelectAlgorithm::ALL.map(Some) {
+        let select = |select: SelectCase| SelectCase { algorithm, ..select };
+        works.extend([
+            select(of(SelectBy::Flags8, ElementType::U32)),
+            select(SelectCase { values: 1, ..of(SelectBy::Flags32, ElementType::U32) }),
+            select(of(less, ElementType::F32)),
+            select(SelectCase { values: 2, ..of(less, ElementType::F64) }),
+            select(of(SelectBy::Unique, ElementType::F32)),
+            select(SelectCase { output: SelectOutput::Both, ..of(SelectBy::Unique, ElementType::U64) }),
+        ]);
+    }
+    let algorithm = Some(SelectAlgorithm::ReduceThenScan);
+    works.extend([
+        SelectCase { parts: 2, algorithm, ..of(SelectBy::Flags32, ElementType::U32) },
+        SelectCase { parts: 3, algorithm, ..of(less, ElementType::F32) },
+        SelectCase { parts: 3, values: 2, algorithm, ..of(less, ElementType::U64) },
+        SelectCase { words: 4, algorithm, ..of(SelectBy::Flags32, ElementType::U32) },
+    ]);
+    works
+}
+
+/// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
+fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works().into_iter().flat_map(|select| {
+        let counted = SelectCase { count_from: CountFrom::Device, ..select.clone() };
+        [SelectCase { misalignment: 4, ..select }, counted]
+    });
+    works.map(|select| select.case(2 * select.tile(capabilities) + 3, Input::EdgeValues)).collect()
+}
+
+/// All cases except the covering ones: counts around every boundary, every input.
+fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for plain in selectable_works() {
+        for has_small_tiles in [false, true] {
+            let select = SelectCase { has_small_tiles, ..plain.clone() };
+            let tile = select.tile(capabilities);
+            let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7, 99_991, 1_299_709]);
+            cases.extend(edges.into_iter().map(|count| select.case(count, Input::Uniform)));
+            let inputs = [Input::EdgeValues, Input::Sorted, Input::Reversed, Input::TwoValued];
+            cases.extend(inputs.map(|input| select.case(5 * tile + 3, input)));
+            for count_from in CountFrom::INDIRECT {
+                let counted = SelectCase { count_from, ..select.clone() };
+                cases.extend([0, 1, 2 * tile + 3].map(|count| counted.case(count, Input::Uniform)));
+            }
+        }
+        // More than one row of workgroups with small tiles.
+        if plain.element.words() == 1 && plain.values == 0 && plain.words == 0 {
+            let small = SelectCase { has_small_tiles: true, ..plain };
+            cases.push(small.case((1 << 25) + 3, Input::Uniform));
+        }
+    }
+    cases
+}
+
+/// The benchmark cases: each predicate on u32, with half of the elements selected, and partitions.
+fn bench_cases(effort: Effort) -> Vec<Case> {
+    let less = SelectCase::of_u32(SelectBy::Compare(Comparison::Less));
+    let works = [
+        SelectCase::of_u32(SelectBy::Flags8),
+        SelectCase::of_u32(SelectBy::Flags32),
+        less.clone(),
+        SelectCase { algorithm: Some(SelectAlgorithm::ReduceThenScan), ..less.clone() },
+        SelectCase::of_u32(SelectBy::Unique),
+        SelectCase { words: 4, ..SelectCase::of_u32(SelectBy::Flags32) },
+        SelectCase { parts: 2, ..less.clone() },
+        SelectCase { parts: 3, ..less },
+    ];
+    uniform_cases(works, &bench_counts(effort))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{capabilities, expect_unique};
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        expect_unique(&full_cases(&capabilities()));
+        expect_unique(&bench_cases(Effort::Normal));
+    }
+
+    #[test]
+    fn half_of_random_flags_are_set() {
+        for by in [SelectBy::Flags8, SelectBy::Flags32] {
+            let flags = SelectCase::of_u32(by).flags(Input::Uniform, 1000);
+            let set = flags.iter().filter(|&&flag| flag != 0).count();
+            assert!((400..600).contains(&set), "{set}");
+            assert!(by == SelectBy::Flags32 || flags.iter().all(|&flag| flag < 256));
+        }
+    }
+
+    #[test]
+    fn every_covering_case_is_of_a_plan() {
+        for case in covering_cases(&capabilities()) {
+            let Work::Select(select) = &case.work else { panic!("{case:?}") };
+            assert!(select.is_valid(), "{}", case.id());
+        }
+    }
+}

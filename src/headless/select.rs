@@ -1,0 +1,225 @@
+//! Selections and partitions on slices.
+
+use std::borrow::Cow;
+
+use bytemuck::Pod;
+
+use super::{Gpu, GpuBuffer, Prepared, scratch_range, zeroed};
+use crate::device::AddressRange;
+use crate::error::{Error, Result};
+use crate::primitives::Number;
+use crate::select::{Bounds, SelectBuffers, SelectConfig};
+
+/// What a selection reads, on slices.
+#[derive(Debug, Clone, Default)]
+pub struct SelectInputs<'a> {
+    source: &'a [u32],
+    flags: Flags<'a>,
+    values: &'a [u32],
+    bounds: Bounds,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Flags<'a> {
+    #[default]
+    None,
+    U8(&'a [u8]),
+    U32(&'a [u32]),
+}
+
+impl<'a> SelectInputs<'a> {
+    /// Elements to select from: each of one or more numbers.
+    pub fn new<N: Number>(source: &'a [N]) -> Self {
+        Self { source: bytemuck::cast_slice(source), ..Self::default() }
+    }
+
+    /// Sets flags of 8 bits.
+    pub const fn flags8(mut self, flags: &'a [u8]) -> Self {
+        self.flags = Flags::U8(flags);
+        self
+    }
+
+    /// Sets flags of 32 bits.
+    pub const fn flags32(mut self, flags: &'a [u32]) -> Self {
+        self.flags = Flags::U32(flags);
+        self
+    }
+
+    /// Sets the values.
+    pub fn values<N: Number>(mut self, values: &'a [N]) -> Self {
+        self.values = bytemuck::cast_slice(values);
+        self
+    }
+
+    /// Sets the operands of the comparisons.
+    pub const fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// The number of elements; fails unless there is a flag and a value for each.
+    fn count(&self, config: &SelectConfig) -> Result<u64> {
+        let of = |words: &[u32], size: u64| {
+            let columns = (size / 4) as u32;
+            match words.len() as u64 {
+                0 => Ok(0),
+                value_count if columns > 0 && value_count.is_multiple_of(columns.into()) => {
+                    Ok(value_count / u64::from(columns))
+                }
+                value_count => Err(Error::RowLengthMismatch { value_count, columns }),
+            }
+        };
+        let flag_count = match (config.flag_size(), self.flags) {
+            (0, Flags::None) => None,
+            (1, Flags::U8(flags)) => Some(flags.len() as u64),
+            (4, Flags::U32(flags)) => Some(flags.len() as u64),
+            _ => {
+                return Err(Error::Unsupported {
+                    reason: "the flags are not those of the configuration: of 8 bits, of 32 bits, or none",
+                });
+            }
+        };
+        let source_count = of(self.source, config.element_size())?;
+        let count = match flag_count {
+            Some(count) if !config.has_elements() => count,
+            _ => source_count,
+        };
+        let values_count =
+            if config.value_size() > 0 { of(self.values, config.value_size())? } else { count };
+        let others = [flag_count.unwrap_or(count), values_count];
+        match others.into_iter().find(|&other| other != count) {
+            Some(value_count) => Err(Error::ValueCountMismatch { key_count: count, value_count }),
+            None => Ok(count),
+        }
+    }
+}
+
+/// The result of a selection or partition, as 32-bit words in memory order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selected {
+    /// The elements; none of a configuration without elements.
+    pub elements: Vec<u32>,
+    /// Their values, if the configuration moves some.
+    pub values: Vec<u32>,
+    /// Their indices, if the configuration writes them.
+    pub indices: Vec<u32>,
+    /// The number of selected elements; of a partition in three the sizes of the first and the second part.
+    pub counts: Vec<u32>,
+}
+
+impl Selected {
+    /// The elements as numbers.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`] if their words are not whole numbers of the type.
+    pub fn elements<N: Number>(&self) -> Result<Vec<N>> {
+        numbers(&self.elements)
+    }
+
+    /// The values as numbers.
+    ///
+    /// # Errors
+    /// Those of [`Self::elements`].
+    pub fn values<N: Number>(&self) -> Result<Vec<N>> {
+        numbers(&self.values)
+    }
+}
+
+fn numbers<N: Number + Pod>(words: &[u32]) -> Result<Vec<N>> {
+    let (value_count, columns) = (words.len() as u64, N::TYPE.words());
+    if !value_count.is_multiple_of(columns.into()) {
+        return Err(Error::RowLengthMismatch { value_count, columns });
+    }
+    Ok(bytemuck::pod_collect_to_vec(words))
+}
+
+impl Gpu {
+    /// Selects elements, or partitions them.
+    ///
+    /// # Errors
+    /// Those of [`Self::prepare_select`] and [`Prepared::run`].
+    pub fn select(&self, config: SelectConfig, inputs: &SelectInputs<'_>) -> Result<Selected> {
+        let mut selected = Selected::default();
+        self.prepare_select(config, inputs, &mut selected)?.run()?;
+        Ok(selected)
+    }
+
+    /// Prepares [`Self::select`] into `selected`: creates the plan, and computes the size of the memory, before any is
+    /// allocated.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`], in words, if elements or values are not whole, [`Error::ValueCountMismatch`]
+    /// unless there is a flag and a value for each element, [`Error::Unsupported`] for flags of another size,
+    /// [`Error::OutOfHostMemory`], and the errors of [`SelectPlan`](crate::select::SelectPlan).
+    pub fn prepare_select<'a>(
+        &'a self,
+        config: SelectConfig,
+        inputs: &SelectInputs<'a>,
+        selected: &'a mut Selected,
+    ) -> Result<Prepared<'a>> {
+        let inputs = inputs.clone();
+        let count = inputs.count(&config)?;
+        let plan = self.plan(config)?;
+        plan.check_count(count)?;
+        let flags: Cow<'a, [u32]> = match inputs.flags {
+            Flags::None => Cow::Borrowed(&[]),
+            Flags::U8(flags) => {
+                let mut words = zeroed::<u32>(flags.len().div_ceil(4))?;
+                bytemuck::cast_slice_mut(&mut words)[..flags.len()].copy_from_slice(flags);
+                Cow::Owned(words)
+            }
+            Flags::U32(flags) => Cow::Borrowed(flags),
+        };
+        // Elements that are only counted need no upload.
+        let is_read = config.has_elements() || config.element_type().is_some();
+        let source = if is_read { inputs.source } else { &[] };
+        let values = if config.value_size() > 0 { inputs.values } else { &[] };
+        let sizes = [
+            if config.has_elements() { count * config.element_size() } else { 0 },
+            count * config.value_size(),
+            if config.has_indices() { count * 4 } else { 0 },
+            config.counts_size(),
+        ];
+        let scratch_size = plan.scratch_requirements(count).size;
+        let read_size = [source, &flags, values].map(|words| size_of_val(words) as u64).iter().sum::<u64>();
+        let device_size = read_size + sizes.iter().sum::<u64>() + scratch_size;
+        Ok(Prepared::new(device_size, move |_| {
+            let upload = |words: &[u32]| -> Result<Option<GpuBuffer>> {
+                let buffer =
+                    (!words.is_empty()).then(|| self.allocate(size_of_val(words) as u64)).transpose()?;
+                buffer.as_ref().map_or(Ok(()), |buffer| self.upload(buffer, 0, words))?;
+                Ok(buffer)
+            };
+            let range = |buffer: &Option<GpuBuffer>| match buffer {
+                Some(buffer) => buffer.range().addresses(),
+                None => AddressRange::default(),
+            };
+            let [source, flags, values] = [upload(source)?, upload(&flags)?, upload(values)?];
+            let allocate = |size| (size > 0).then(|| self.allocate(size)).transpose();
+            let [elements, moved, indices, counts] = sizes.map(allocate);
+            let (elements, moved, indices, counts) = (elements?, moved?, indices?, counts?);
+            let scratch = allocate(scratch_size)?;
+            let buffers =
+                SelectBuffers::new(range(&source), range(&elements), range(&counts), scratch_range(&scratch))
+                    .flags(range(&flags))
+                    .values(range(&values), range(&moved))
+                    .indices(range(&indices))
+                    .bounds(inputs.bounds);
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+            let read = |buffer: &Option<GpuBuffer>, word_count: u64| match buffer {
+                Some(buffer) => self.read(buffer, word_count as usize),
+                None => Ok(Vec::new()),
+            };
+            let counts = read(&counts, config.counts_size() / 4)?;
+            let kept_count = if config.part_count() > 1 { count } else { counts[0].into() };
+            *selected = Selected {
+                elements: read(&elements, kept_count * config.element_size() / 4)?,
+                values: read(&moved, kept_count * config.value_size() / 4)?,
+                indices: read(&indices, kept_count)?,
+                counts,
+            };
+            Ok(())
+        }))
+    }
+}

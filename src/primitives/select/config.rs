@@ -1,0 +1,496 @@
+//! Configuration of a selection, and the memory of a recording.
+
+use super::Select;
+use super::policy::SelectPolicy;
+use crate::device::{AddressRange, BufferRange};
+use crate::error::{Error, Result, in_range};
+use crate::gather::GatherConfig;
+use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_disjoint};
+
+/// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
+/// NaN satisfies [`Self::NotEqual`] alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Comparison {
+    /// `key < bound`.
+    Less = 0,
+    /// `key <= bound`.
+    LessEqual = 1,
+    /// `key == bound`.
+    Equal = 2,
+    /// `key != bound`.
+    NotEqual = 3,
+    /// `key >= bound`.
+    GreaterEqual = 4,
+    /// `key > bound`.
+    Greater = 5,
+    /// `first <= key < end`, with two operands.
+    Range = 6,
+}
+
+impl Comparison {
+    /// All comparisons.
+    pub const ALL: [Self; 7] = [
+        Self::Less,
+        Self::LessEqual,
+        Self::Equal,
+        Self::NotEqual,
+        Self::GreaterEqual,
+        Self::Greater,
+        Self::Range,
+    ];
+
+    /// The name in ids and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Less => "less",
+            Self::LessEqual => "less-equal",
+            Self::Equal => "equal",
+            Self::NotEqual => "not-equal",
+            Self::GreaterEqual => "greater-equal",
+            Self::Greater => "greater",
+            Self::Range => "range",
+        }
+    }
+
+    /// Number of operands.
+    pub const fn operand_count(self) -> usize {
+        match self {
+            Self::Range => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// Predicate of a selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Predicate {
+    /// A flag of 8 bits for each element, which is selected if it is not 0.
+    Flags8,
+    /// Likewise of 32 bits.
+    Flags32,
+    /// A comparison of each element.
+    Compare(Comparison),
+    /// The first of each run of equal elements, as `np.unique` of sorted ones: -0 equals +0, and all NaNs are equal.
+    Unique,
+}
+
+/// Result of a selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Parts {
+    /// The selected elements.
+    Selected,
+    /// The selected elements, and behind them the others.
+    Two,
+    /// The selected elements, of the others those that satisfy the comparison, and the rest.
+    Three(Comparison),
+}
+
+impl Parts {
+    pub(super) const fn count(self) -> u32 {
+        match self {
+            Self::Selected => 1,
+            Self::Two => 2,
+            Self::Three(_) => 3,
+        }
+    }
+
+    /// Numbers of elements in the result's memory: of all parts but the last.
+    pub(super) const fn kept_counts(self) -> u64 {
+        match self {
+            Self::Selected | Self::Two => 1,
+            Self::Three(_) => 2,
+        }
+    }
+}
+
+/// Configuration of a [`SelectPlan`](super::SelectPlan).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SelectConfig {
+    pub(super) predicate: Predicate,
+    /// Of keys, which are compared with each other or with a bound.
+    pub(super) keys: Option<ElementType>,
+    words_per_element: u32,
+    words_per_value: u32,
+    has_elements: bool,
+    pub(super) has_indices: bool,
+    pub(super) parts: Parts,
+    pub(super) has_indirect_count: bool,
+    pub(super) policy: Option<SelectPolicy>,
+}
+
+impl SelectConfig {
+    /// Maximum size of an element or value, words: 1 GiB.
+    pub const MAX_WORDS: u32 = GatherConfig::MAX_WORDS;
+
+    const fn new(predicate: Predicate, keys: Option<ElementType>, words_per_element: u32) -> Self {
+        Self {
+            predicate,
+            keys,
+            words_per_element,
+            words_per_value: 0,
+            has_elements: true,
+            has_indices: false,
+            parts: Parts::Selected,
+            has_indirect_count: false,
+            policy: None,
+        }
+    }
+
+    /// Selects elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`], by flags of 8 bits.
+    pub const fn flags8(words_per_element: u32) -> Self {
+        Self::new(Predicate::Flags8, None, words_per_element)
+    }
+
+    /// Likewise by flags of 32 bits.
+    pub const fn flags32(words_per_element: u32) -> Self {
+        Self::new(Predicate::Flags32, None, words_per_element)
+    }
+
+    /// Selects the elements that satisfy a comparison with the operands of each recording.
+    pub const fn compare(element: ElementType, comparison: Comparison) -> Self {
+        Self::new(Predicate::Compare(comparison), Some(element), element.words())
+    }
+
+    /// Selects the first element of each run of equal ones; of sorted elements each once.
+    pub const fn unique(element: ElementType) -> Self {
+        Self::new(Predicate::Unique, Some(element), element.words())
+    }
+
+    /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
+    /// [`Self::unique`]: unique by key.
+    pub const fn values(mut self, words_per_value: u32) -> Self {
+        self.words_per_value = words_per_value;
+        self
+    }
+
+    /// Writes the indices of the elements as well, as u32.
+    pub const fn indices(mut self) -> Self {
+        self.has_indices = true;
+        self
+    }
+
+    /// Writes no elements, only values or indices.
+    pub const fn without_elements(mut self) -> Self {
+        self.has_elements = false;
+        self
+    }
+
+    /// Partitions: writes the elements that are not selected behind the others. Both parts keep their order.
+    pub const fn partition(mut self) -> Self {
+        self.parts = Parts::Two;
+        self
+    }
+
+    /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
+    /// and the others the third. For selections by a comparison.
+    pub const fn partition_in_three(mut self, comparison: Comparison) -> Self {
+        self.parts = Parts::Three(comparison);
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`].
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`SelectPolicy::choose`].
+    pub const fn policy(mut self, policy: SelectPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// The predicate.
+    pub const fn predicate(&self) -> Predicate {
+        self.predicate
+    }
+
+    /// The type of compared elements; `None` with flags.
+    pub const fn element_type(&self) -> Option<ElementType> {
+        self.keys
+    }
+
+    /// Size of an element in `source`, bytes.
+    pub const fn element_size(&self) -> u64 {
+        self.words_per_element as u64 * 4
+    }
+
+    /// Size of a value, bytes; 0 without values.
+    pub const fn value_size(&self) -> u64 {
+        self.words_per_value as u64 * 4
+    }
+
+    /// Whether elements are written.
+    pub const fn has_elements(&self) -> bool {
+        self.has_elements
+    }
+
+    /// Whether indices are written.
+    pub const fn has_indices(&self) -> bool {
+        self.has_indices
+    }
+
+    /// Number of parts in the result: 1 for a selection, 2 or 3 for a partition.
+    pub const fn part_count(&self) -> u32 {
+        self.parts.count()
+    }
+
+    /// Size of the counts in [`SelectBuffers::counts`], bytes: 4, of three parts 8.
+    pub const fn counts_size(&self) -> u64 {
+        self.parts.kept_counts() * 4
+    }
+
+    /// Number of operands of the comparisons.
+    pub const fn operand_count(&self) -> usize {
+        let first = match self.predicate {
+            Predicate::Compare(comparison) => comparison.operand_count(),
+            _ => 0,
+        };
+        match self.parts {
+            Parts::Three(comparison) => first + comparison.operand_count(),
+            Parts::Selected | Parts::Two => first,
+        }
+    }
+
+    /// Size of a flag, bytes; 0 without flags.
+    pub const fn flag_size(&self) -> u64 {
+        match self.predicate {
+            Predicate::Flags8 => 1,
+            Predicate::Flags32 => 4,
+            Predicate::Compare(_) | Predicate::Unique => 0,
+        }
+    }
+
+    /// Bytes of `source` that a recording of `count` elements reads; none with flags and without elements.
+    const fn source_size(&self, count: u64) -> u64 {
+        if self.has_elements || self.keys.is_some() { count.saturating_mul(self.element_size()) } else { 0 }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        in_range("words per element of a selection", self.words_per_element, 1..=Self::MAX_WORDS)?;
+        in_range("words per value of a selection", self.words_per_value, 0..=Self::MAX_WORDS)?;
+        if matches!(self.parts, Parts::Three(_)) && !matches!(self.predicate, Predicate::Compare(_)) {
+            return Err(Error::Unsupported {
+                reason: "a partition in three compares elements twice; make it with SelectConfig::compare",
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Config for SelectConfig {
+    type Primitive = Select;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// Operands of the comparisons of a recording: one for each comparison, two for a range; those of the second comparison
+/// of a partition in three follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Bounds {
+    /// No operands.
+    #[default]
+    None,
+    /// Given at recording.
+    Host(HostBounds),
+    /// In device memory, of the element type.
+    Device(AddressRange),
+}
+
+/// Up to four operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostBounds {
+    words: [[u32; 2]; Self::MAX],
+    len: usize,
+    element: ElementType,
+}
+
+impl HostBounds {
+    /// Operands of two ranges.
+    const MAX: usize = 4;
+
+    /// The operands of both comparisons: a bound and the end of a range each.
+    pub(super) fn of(&self, config: &SelectConfig) -> [[u32; 2]; 4] {
+        let first = match config.predicate {
+            Predicate::Compare(comparison) => comparison.operand_count(),
+            _ => 0,
+        };
+        let operand = |index: usize| self.words.get(index).copied().unwrap_or_default();
+        [operand(0), operand(1), operand(first), operand(first + 1)]
+    }
+}
+
+impl Bounds {
+    /// Operands of the plan's element type.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if there are more than four.
+    pub fn host<N: Number>(operands: &[N]) -> Result<Self> {
+        if operands.len() > HostBounds::MAX {
+            return Err(Error::Unsupported { reason: "comparisons have at most four operands" });
+        }
+        let mut words = [[0; 2]; HostBounds::MAX];
+        for (to, operand) in words.iter_mut().zip(operands) {
+            let from: &[u32] = bytemuck::cast_slice(std::slice::from_ref(operand));
+            to[..from.len()].copy_from_slice(from);
+        }
+        Ok(Self::Host(HostBounds { words, len: operands.len(), element: N::TYPE }))
+    }
+
+    /// Checks that they are the operands of the configuration; returns their range on the device.
+    fn check(&self, config: &SelectConfig) -> Result<AddressRange> {
+        let needed = config.operand_count() as u64;
+        let size = needed * config.keys.map_or(0, |element| element.size() as u64);
+        let (got, range) = match self {
+            Self::None => (0, AddressRange::default()),
+            Self::Host(bounds) => {
+                if let Some(expected) = config.keys.filter(|&expected| expected != bounds.element) {
+                    return Err(Error::ElementMismatch { expected, got: bounds.element });
+                }
+                (bounds.len as u64, AddressRange::default())
+            }
+            Self::Device(range) if needed > 0 => {
+                return range.prefix("the operands", size)?.aligned("the operands", 4);
+            }
+            Self::Device(_) => (1, AddressRange::default()),
+        };
+        if got == needed {
+            return Ok(range);
+        }
+        Err(Error::Unsupported {
+            reason: "the operands are not those of the plan's comparisons: one each, two for a range",
+        })
+    }
+}
+
+/// The memory of one recording. Ranges that the configuration does not use are ignored.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SelectBuffers {
+    /// The elements.
+    pub source: AddressRange,
+    /// Flags, 8 or 32 bits for each element; rounded up to a multiple of 4 bytes.
+    pub flags: AddressRange,
+    /// The values.
+    pub values: AddressRange,
+    /// Operands of the comparisons.
+    pub bounds: Bounds,
+    /// The selected elements, with room for all.
+    pub destination: AddressRange,
+    /// Their values, likewise.
+    pub destination_values: AddressRange,
+    /// Their indices, likewise, u32.
+    pub destination_indices: AddressRange,
+    /// The number of selected elements, u32; of three parts the sizes of the first and the second.
+    pub counts: AddressRange,
+    /// Scratch of [`SelectPlan::scratch_requirements`](super::SelectPlan::scratch_requirements).
+    pub scratch: BufferRange,
+}
+
+impl SelectBuffers {
+    /// Elements to select from, and the memory of the result.
+    pub fn new(
+        source: AddressRange,
+        destination: AddressRange,
+        counts: AddressRange,
+        scratch: BufferRange,
+    ) -> Self {
+        let none = AddressRange::default();
+        Self {
+            source,
+            flags: none,
+            values: none,
+            bounds: Bounds::None,
+            destination,
+            destination_values: none,
+            destination_indices: none,
+            counts,
+            scratch,
+        }
+    }
+
+    /// Sets the flags.
+    pub const fn flags(mut self, flags: AddressRange) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    /// Sets the operands of the comparisons.
+    pub const fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Sets the values, and the memory of the selected ones.
+    pub const fn values(mut self, values: AddressRange, destination_values: AddressRange) -> Self {
+        (self.values, self.destination_values) = (values, destination_values);
+        self
+    }
+
+    /// Sets the memory of the indices.
+    pub const fn indices(mut self, destination_indices: AddressRange) -> Self {
+        self.destination_indices = destination_indices;
+        self
+    }
+}
+
+impl Buffers<Select> for SelectBuffers {
+    fn checked(&self, config: &SelectConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let indirect = count.checked_indirect("the count")?;
+        let count = count.max();
+        let part = |what, range: AddressRange, size| range.prefix(what, size)?.aligned(what, 4);
+        let kept_size = if config.has_elements { count.saturating_mul(config.element_size()) } else { 0 };
+        let values_size = count.saturating_mul(config.value_size());
+        let indices_size = if config.has_indices { count * 4 } else { 0 };
+        let flags_size = (count * config.flag_size()).next_multiple_of(4);
+        let source = part("source", self.source, config.source_size(count))?;
+        let flags = part("flags", self.flags, flags_size)?;
+        let values = part("values", self.values, values_size)?;
+        let bounds = self.bounds.check(config)?;
+        let destination = part("destination", self.destination, kept_size)?;
+        let destination_values = part("destination values", self.destination_values, values_size)?;
+        let destination_indices = part("destination indices", self.destination_indices, indices_size)?;
+        let counts = part("the counts of the result", self.counts, config.counts_size())?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [
+            ("destination", destination),
+            ("destination values", destination_values),
+            ("destination indices", destination_indices),
+            ("the counts of the result", counts),
+            ("scratch", scratch.addresses()),
+        ];
+        let read = [
+            ("source", source),
+            ("flags", flags),
+            ("values", values),
+            ("the operands", bounds),
+            ("the count", indirect),
+        ];
+        for range in read {
+            check_disjoint(range, &written)?;
+        }
+        for (index, range) in written.into_iter().enumerate() {
+            check_disjoint(range, &written[index + 1..])?;
+        }
+        let bounds = match self.bounds {
+            Bounds::Device(_) => Bounds::Device(bounds),
+            bounds => bounds,
+        };
+        Ok(Self {
+            source,
+            flags,
+            values,
+            bounds,
+            destination,
+            destination_values,
+            destination_indices,
+            counts,
+            scratch,
+        })
+    }
+}

@@ -1,0 +1,435 @@
+//! Select: the elements that satisfy a predicate, in order, and their number; partition: the others behind them.
+//!
+//! ```text
+//!   reduce-then-scan:  elements ── count ──► counts of tiles ── scan ──► prefixes ──┐
+//!                         └──────────────────────── compact ◄───────────────────────┘──► result, counts
+//!   chained:           elements ── chained, tile by tile with look-back ──► result, counts
+//!   wide elements:     indices of the result ── gather ──► result
+//! ```
+//!
+//! The number of selected elements is written to device memory, for the [indirect count](Count::Indirect) of the next
+//! plan. Kernels move elements and values of one or two words; wider ones are gathered by the indices of the result.
+
+mod config;
+mod policy;
+
+pub use config::{Bounds, Comparison, HostBounds, Predicate, SelectBuffers, SelectConfig};
+pub use policy::{SelectAlgorithm, SelectPolicy};
+
+use std::ffi::CStr;
+
+use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::{Count, ElementType};
+use super::{ScratchCursor, Tiles};
+use crate::device::{
+    Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
+};
+use crate::error::{Error, Result};
+use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
+use crate::kernels::{self, Kernel};
+use crate::scan::{ScanBuffers, ScanPlan};
+use config::Parts;
+
+/// Plan of a selection or partition.
+pub type SelectPlan = Plan<Select>;
+
+/// Bytes before the descriptors of the single pass: the ticket counter.
+const TICKET_SIZE: u64 = 16;
+/// Bytes of the descriptor of a tile: `STATUS_WORDS` of `look_back.glsl`.
+const DESCRIPTOR_SIZE: u64 = 8;
+
+impl SelectConfig {
+    /// Maximum words of an element or value that the kernels move.
+    const MAX_KEPT_WORDS: u32 = 2;
+
+    /// Words of an element, and of a value, that the kernels move: 0 if there are none, or if they are gathered.
+    fn kept(&self) -> [u32; 2] {
+        let element_size = if self.has_elements() { self.element_size() } else { 0 };
+        [element_size, self.value_size()]
+            .map(|size| (size / 4) as u32)
+            .map(|words| if words > Self::MAX_KEPT_WORDS { 0 } else { words })
+    }
+
+    /// Words that an invocation holds of each element.
+    fn kept_words(&self) -> u32 {
+        let keys = self.keys.map_or(0, |element| element.words());
+        let [elements, values] = self.kept();
+        keys.max(elements) + values
+    }
+
+    /// Words of an element, and of a value, that are gathered; 0 if they are not.
+    fn gathered(&self) -> [u32; 2] {
+        let element_size = if self.has_elements() { self.element_size() } else { 0 };
+        [element_size, self.value_size()]
+            .map(|size| (size / 4) as u32)
+            .map(|words| if words > Self::MAX_KEPT_WORDS { words } else { 0 })
+    }
+
+    fn writes_indices(&self) -> bool {
+        self.has_indices || self.gathered() != [0, 0]
+    }
+
+    fn constants(&self) -> [(&'static str, u32); 5] {
+        let [elements, values] = self.kept();
+        [
+            ("KEPT_WORDS", elements),
+            ("KEPT_VALUE_WORDS", values),
+            ("KEPT_INDICES", self.writes_indices().into()),
+            ("PARTS", self.parts.count()),
+            ("KEY_NUMBERS", self.keys.map_or(0, ElementType::numbers)),
+        ]
+    }
+}
+
+/// The primitive of a [`SelectPlan`], and its algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `source` | `count * element_size`; none with flags and without elements | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `flags` | `count`, rounded up to a multiple of 4, or `count * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | operands on the device | a key each | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `destination_values` | `count * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `destination_indices` | `count * 4` | COMPUTE_SHADER write | COMPUTE_SHADER read, write |
+/// | `counts` | 4; of three parts 8 | COMPUTE_SHADER write | COMPUTE_SHADER read, write |
+/// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// | scratch for | bytes |
+/// |---|---|
+/// | more than one tile | 4 per tile, of three parts 8, and the scan of these; for the chained selection 8 per tile |
+/// | an indirect count | 32, and as many for each gather |
+/// | elements or values of more than two words, without `destination_indices` | `count * 4` |
+///
+/// | commands | |
+/// |---|---|
+/// | a single tile | one dispatch |
+/// | the chained selection | a fill, a barrier, one dispatch |
+/// | reduce-then-scan | a dispatch, the scan of the counts, another dispatch, with barriers |
+/// | elements or values of more than two words | a barrier, and a gather of each |
+/// | an indirect count | a dispatch and a barrier before these, and others in the scan and the gathers |
+///
+/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, and the
+/// workgroups of a two-dimensional dispatch. A selection writes as many elements as `counts` says, and leaves the rest of
+/// its ranges unchanged; a partition writes all. Unlike other primitives, a count of 0 records a dispatch, which writes
+/// the counts 0. The algorithm and the results do not depend on timing.
+#[derive(Debug)]
+pub struct Select {
+    config: SelectConfig,
+    algorithm: SelectAlgorithm,
+    tile_items: u32,
+    /// Of reduce-then-scan.
+    count: Option<(Pipeline, ScanPlan)>,
+    compact: Pipeline,
+    /// Of elements and of values of more than two words.
+    gathers: [Option<GatherPlan>; 2],
+    level_args: Option<LevelArgsWriter>,
+}
+
+impl Select {
+    fn tiles(&self, count: u64) -> Result<Tiles> {
+        // An empty tile writes the counts of no elements.
+        if count == 0 { Ok(Tiles { count: 1, last_extent: 0 }) } else { Tiles::new(count, self.tile_items) }
+    }
+
+    fn tile_count(&self, count: u64) -> u64 {
+        count.div_ceil(self.tile_items.into()).max(1)
+    }
+
+    fn state_size(&self, count: u64) -> u64 {
+        let tiles = self.tile_count(count);
+        match self.algorithm {
+            SelectAlgorithm::Chained => TICKET_SIZE + tiles * DESCRIPTOR_SIZE,
+            SelectAlgorithm::ReduceThenScan if tiles == 1 => 0,
+            SelectAlgorithm::ReduceThenScan => tiles * self.config.counts_size(),
+        }
+    }
+}
+
+impl Primitive for Select {
+    type Config = SelectConfig;
+    type Policy = SelectPolicy;
+    type Buffers = SelectBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep select";
+
+    fn declare(device: &Device, config: &SelectConfig) -> Result<(SelectPolicy, Self)> {
+        config.check()?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| SelectPolicy::choose(capabilities, config).policy);
+        policy.check(config, capabilities)?;
+        let (predicate, comparison) = match config.predicate {
+            Predicate::Flags8 => (0, 0),
+            Predicate::Flags32 => (1, 0),
+            Predicate::Compare(comparison) => (2, comparison as u32),
+            Predicate::Unique => (3, 0),
+        };
+        let second = match config.parts {
+            Parts::Three(comparison) => comparison as u32,
+            Parts::Selected | Parts::Two => 0,
+        };
+        let constants = [
+            ("PREDICATE", predicate),
+            ("COMPARISON", comparison),
+            ("SECOND_COMPARISON", second),
+            ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
+        ];
+        let constants: Vec<_> = constants.into_iter().chain(config.constants()).collect();
+        let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
+            let SelectPolicy { workgroup_size, subgroup_size, .. } = policy;
+            Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+        };
+        let key = [("KEY_WORDS", config.keys.map_or(1, |element| element.words()))];
+        let (count, compact) = match policy.algorithm {
+            SelectAlgorithm::ReduceThenScan => {
+                // The up-sweep moves nothing.
+                let of_count = |(name, _): &&(&str, u32)| !name.starts_with("KEPT_");
+                let of_count: Vec<_> = constants.iter().filter(of_count).copied().collect();
+                let scan = policy::count_scan(config.parts).policy(policy.scan);
+                let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
+                let count = pipeline(kernels::SELECT_COUNT.module(&key), &of_count)?;
+                let compact = pipeline(kernels::SELECT_COMPACT.module(&key), &constants)?;
+                (Some((count, ScanPlan::declare(device, scan)?)), compact)
+            }
+            SelectAlgorithm::Chained => (None, pipeline(kernels::SELECT_CHAINED.module(&key), &constants)?),
+        };
+        // As many elements are gathered as the counts say, or all.
+        let is_indirect = config.has_indirect_count || config.parts == Parts::Selected;
+        let gather = |words| {
+            let gather = GatherConfig::elements(words);
+            let gather = if is_indirect { gather.indirect_count() } else { gather };
+            (words > 0).then(|| GatherPlan::declare(device, gather)).transpose()
+        };
+        let [elements, values] = config.gathered();
+        let select = Self {
+            config: *config,
+            algorithm: policy.algorithm,
+            tile_items: policy.tile_items(),
+            count,
+            compact,
+            gathers: [gather(elements)?, gather(values)?],
+            level_args: LevelArgsWriter::with_min_tiles(
+                device,
+                policy.subgroup_size,
+                config.has_indirect_count,
+                1,
+            )?,
+        };
+        Ok((policy, select))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
+    }
+
+    fn algorithm(&self, _: &SelectConfig, _: u64) -> Option<&dyn Recordable<Self>> {
+        Some(self)
+    }
+
+    fn check_count(&self, _: &SelectConfig, count: u64) -> Result<()> {
+        let max = SelectPlan::MAX_COUNT;
+        let what = "a selection";
+        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+    }
+
+    fn first_access(&self, _: &SelectConfig) -> Access {
+        match self.algorithm {
+            SelectAlgorithm::Chained => Access::COMPUTE.and(Access::TRANSFER_WRITE),
+            SelectAlgorithm::ReduceThenScan => Access::COMPUTE,
+        }
+    }
+}
+
+/// Offsets of the arrays in scratch.
+#[derive(Debug)]
+pub struct ScratchLayout {
+    state: u64,
+    state_size: u64,
+    scan: u64,
+    scan_size: u64,
+    level_args: u64,
+    /// Of the indices of the result, for gathers.
+    indices: u64,
+    gathers: [(u64, u64); 2],
+}
+
+impl Algorithm<Select> for Select {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let counts =
+            self.count.iter().flat_map(|(count, scan)| std::iter::once(count).chain(scan.pipelines()));
+        let gathers = self.gathers.iter().flatten().flat_map(GatherPlan::pipelines);
+        let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
+        level_args.into_iter().chain(counts).chain([&self.compact]).chain(gathers)
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
+        let state_size = self.state_size(count);
+        let name = match self.algorithm {
+            SelectAlgorithm::Chained => "ticket and look-back state",
+            SelectAlgorithm::ReduceThenScan => "counts of tiles",
+        };
+        let state = cursor.take(name, state_size);
+        let scan_size = match &self.count {
+            Some((_, scan)) if state_size > 0 => scan.scratch_requirements(self.tile_count(count)).size,
+            _ => 0,
+        };
+        let scan = cursor.take("scratch of the scan of the counts", scan_size);
+        let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
+        let has_indices = self.config.writes_indices() && !self.config.has_indices;
+        let indices = cursor.take("indices", if has_indices { count.saturating_mul(4) } else { 0 });
+        let gathers = self.gathers.each_ref().map(|gather| {
+            let size = gather.as_ref().map_or(0, |gather| gather.scratch_requirements(count).size);
+            (cursor.take("scratch of a gather", size), size)
+        });
+        ScratchLayout { state, state_size, scan, scan_size, level_args, indices, gathers }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SelectBuffers,
+        layout: &ScratchLayout,
+        count: Count,
+    ) -> Result<()> {
+        let scratch = buffers.scratch;
+        let tiles = self.tiles(count.max())?;
+        recorder.check_workgroups(tiles.count.into())?;
+        let state = scratch.slice(layout.state, layout.state_size);
+        recorder.phase(c"level args");
+        if self.algorithm == SelectAlgorithm::Chained {
+            recorder.fill(state, 0);
+            recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        }
+        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
+        let workgroups =
+            Workgroups::new(recorder, self.level_args.as_ref(), count, grid, (scratch, layout.level_args))?;
+        // A direct count of 0 has a tile as well.
+        let workgroups = match workgroups {
+            Workgroups::Host(_) => Workgroups::Host(tiles.count.into()),
+            on_device @ Workgroups::Device(_) => on_device,
+        };
+        let indices = match self.config.has_indices {
+            true => buffers.destination_indices,
+            false => scratch
+                .slice(layout.indices, if self.config.writes_indices() { count.max() * 4 } else { 0 })
+                .addresses(),
+        };
+        // To a kernel a null pointer is a single tile.
+        let counts = if state.size > 0 { state.addresses() } else { AddressRange::default() };
+        let push = self.push(buffers, counts, indices, workgroups.indirect_tiles(), tiles);
+        if let Some((pipeline, scan)) = self.count.as_ref().filter(|_| layout.state_size > 0) {
+            recorder.phase(c"count");
+            workgroups.dispatch(recorder, pipeline, &push)?;
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            let tile_count = match workgroups {
+                Workgroups::Host(tile_count) => Count::Direct(tile_count),
+                Workgroups::Device(levels) => {
+                    Count::Indirect { address: levels.tiles(0).address, max: tiles.count }
+                }
+            };
+            let counts =
+                ScanBuffers::in_place(state.addresses(), scratch.slice(layout.scan, layout.scan_size));
+            scan.record(recorder, &counts, tile_count)?;
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        recorder.phase(c"compact");
+        workgroups.dispatch(recorder, &self.compact, &push)?;
+        self.record_gathers(recorder, buffers, layout, indices, count)
+    }
+}
+
+impl Select {
+    fn push(
+        &self,
+        buffers: &SelectBuffers,
+        state: AddressRange,
+        indices: AddressRange,
+        indirect_tiles: AddressRange,
+        tiles: Tiles,
+    ) -> push::SelectCount {
+        let [elements, values] = self.config.kept();
+        let of = |range, words| if words > 0 { range } else { AddressRange::default() };
+        let is_of_keys = self.config.keys.is_some();
+        let (bounds, host) = match buffers.bounds {
+            Bounds::None => (AddressRange::default(), [[0; 2]; 4]),
+            Bounds::Host(bounds) => (AddressRange::default(), bounds.of(&self.config)),
+            Bounds::Device(range) => (range, [[0; 2]; 4]),
+        };
+        let [bound, range_end, second_bound, second_range_end] = host;
+        push::SelectCount {
+            tested: if is_of_keys { buffers.source } else { buffers.flags },
+            source: if is_of_keys { AddressRange::default() } else { of(buffers.source, elements) },
+            values: of(buffers.values, values),
+            destination: of(buffers.destination, elements),
+            destination_values: of(buffers.destination_values, values),
+            destination_indices: indices,
+            state,
+            kept_counts: buffers.counts,
+            bounds,
+            indirect_tiles,
+            tile_count: tiles.count,
+            last_extent: tiles.last_extent,
+            bound,
+            range_end,
+            second_bound,
+            second_range_end,
+        }
+    }
+
+    /// Gathers wide elements and values by the indices of the result.
+    fn record_gathers(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SelectBuffers,
+        layout: &ScratchLayout,
+        indices: AddressRange,
+        count: Count,
+    ) -> Result<()> {
+        let pairs = [(buffers.source, buffers.destination), (buffers.values, buffers.destination_values)];
+        let count = match (self.config.parts, count) {
+            // Fits: `check_count` has found it.
+            (Parts::Selected, count) => {
+                Count::Indirect { address: buffers.counts.address, max: count.max() as u32 }
+            }
+            (Parts::Two | Parts::Three(_), count) => count,
+        };
+        let gathers = self.gathers.iter().zip(pairs).zip(layout.gathers);
+        for ((gather, (source, destination)), (offset, size)) in gathers {
+            let Some(gather) = gather.as_ref().filter(|_| count.max() > 0) else { continue };
+            recorder.phase(c"gather");
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            let scratch: BufferRange = buffers.scratch.slice(offset, size);
+            let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
+            gather.record(recorder, &buffers, count)?;
+        }
+        Ok(())
+    }
+}
+
+impl SelectPlan {
+    /// Maximum number of elements.
+    pub const MAX_COUNT: u64 = u32::MAX as u64;
+
+    /// Bytes that a recording of `count` elements reads and writes if it selects `kept_count` of them, without the
+    /// counts of tiles. Does not include the rest of cache lines of which only some elements are kept.
+    pub fn traffic_size(&self, count: u64, kept_count: u64) -> u64 {
+        let config = self.config();
+        let moved_count = if config.parts == Parts::Selected { kept_count } else { count };
+        let tested_size = config.keys.map_or(config.flag_size(), |element| element.size() as u64);
+        let has_two_sweeps = self.policy().algorithm == SelectAlgorithm::ReduceThenScan
+            && count > self.policy().tile_items().into();
+        let tests = count * tested_size * if has_two_sweeps { 2 } else { 1 };
+        let element_size = if config.has_elements() { config.element_size() } else { 0 };
+        // Keys are read by the tests.
+        let elements = element_size * if config.keys.is_some() { 1 } else { 2 };
+        let index_passes = u64::from(config.writes_indices());
+        let gathers = config.gathered().iter().filter(|&&words| words > 0).count() as u64;
+        let moved = elements + 2 * config.value_size() + 4 * (index_passes + gathers);
+        tests + moved_count.saturating_mul(moved)
+    }
+}
