@@ -336,6 +336,71 @@ typedef struct SubsweepSegmentedSortInfo {
     struct SubsweepBufferRange scratch;
 } SubsweepSegmentedSortInfo;
 
+/// Options of a selection plan: several of SUBSWEEP_SELECT_..._BIT, or 0.
+typedef uint32_t SubsweepSelectFlags;
+
+/// The predicate of a selection: one of SUBSWEEP_SELECT_BY_....
+typedef uint32_t SubsweepSelectBy;
+
+/// A comparison of an element x with one operand, or the two of a range: one of SUBSWEEP_COMPARISON_.... Floats
+/// compare as in C: -0 equals +0, and a NaN satisfies SUBSWEEP_COMPARISON_NOT_EQUAL alone.
+typedef uint32_t SubsweepComparison;
+
+/// The parameters of subsweep_select_plan_create.
+typedef struct SubsweepSelectPlanCreateInfo {
+    /// sizeof(SubsweepSelectPlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepSelectFlags flags;
+    /// The predicate.
+    SubsweepSelectBy by;
+    /// The type of an element, of comparisons and SUBSWEEP_SELECT_BY_UNIQUE.
+    SubsweepElementType element_type;
+    /// Size of an element in 32-bit words, 1 to 2^28, of flags.
+    uint32_t words_per_element;
+    /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
+    uint32_t words_per_value;
+    /// Parts of the result: 0 or 1 for a selection; 2 for a partition, with the elements that are not selected behind
+    /// the others; 3, of comparisons, for a partition in three.
+    uint32_t part_count;
+    /// The comparison of SUBSWEEP_SELECT_BY_COMPARISON.
+    SubsweepComparison comparison;
+    /// Of 3 parts, the comparison of the elements that the first one rejects: those that satisfy it are the second
+    /// part.
+    SubsweepComparison second_comparison;
+} SubsweepSelectPlanCreateInfo;
+
+/// The memory and the count of one recording of a selection.
+typedef struct SubsweepSelectInfo {
+    /// sizeof(SubsweepSelectInfo).
+    uint32_t struct_size;
+    /// Number of `operands`.
+    uint32_t operand_count;
+    /// The count of elements.
+    struct SubsweepCount count;
+    /// The elements.
+    struct SubsweepAddressRange source;
+    /// Flags, rounded up to a multiple of 4 bytes.
+    struct SubsweepAddressRange element_flags;
+    /// The values.
+    struct SubsweepAddressRange values;
+    /// Room for all elements.
+    struct SubsweepAddressRange destination;
+    /// Room for all values.
+    struct SubsweepAddressRange destination_values;
+    /// Room for an index of each element, uint32_t.
+    struct SubsweepAddressRange destination_indices;
+    /// The number of selected elements, uint32_t; of 3 parts the sizes of the first two.
+    struct SubsweepAddressRange result_counts;
+    /// Operands of the comparisons in device memory, of the element type, the first one's before the second one's; an
+    /// empty range if they are in `operands`.
+    struct SubsweepAddressRange device_operands;
+    /// The bits of the operands, in the low bits of each: one of each comparison, two of a range.
+    uint64_t operands[4];
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepSelectInfo;
+
 /// Unsigned, 32 bits.
 #define SUBSWEEP_ELEMENT_TYPE_U32 0
 
@@ -487,6 +552,48 @@ typedef struct SubsweepSegmentedSortInfo {
 
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_GATHER_INDIRECT_COUNT_BIT 1
+
+/// A flag of 8 bits for each element, which is selected if it is not 0.
+#define SUBSWEEP_SELECT_BY_FLAGS8 0
+
+/// A flag of 32 bits for each element, likewise.
+#define SUBSWEEP_SELECT_BY_FLAGS32 1
+
+/// A comparison of each element.
+#define SUBSWEEP_SELECT_BY_COMPARISON 2
+
+/// The first of each run of equal elements. Floats: -0 equals +0, and all NaNs are equal.
+#define SUBSWEEP_SELECT_BY_UNIQUE 3
+
+/// x < operand.
+#define SUBSWEEP_COMPARISON_LESS 0
+
+/// x <= operand.
+#define SUBSWEEP_COMPARISON_LESS_EQUAL 1
+
+/// x == operand.
+#define SUBSWEEP_COMPARISON_EQUAL 2
+
+/// x != operand.
+#define SUBSWEEP_COMPARISON_NOT_EQUAL 3
+
+/// x >= operand.
+#define SUBSWEEP_COMPARISON_GREATER_EQUAL 4
+
+/// x > operand.
+#define SUBSWEEP_COMPARISON_GREATER 5
+
+/// first operand <= x < second operand.
+#define SUBSWEEP_COMPARISON_RANGE 6
+
+/// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_SELECT_INDIRECT_COUNT_BIT 1
+
+/// The indices of the elements are written as well, as uint32_t.
+#define SUBSWEEP_SELECT_INDICES_BIT 2
+
+/// Elements are not written, only values or indices.
+#define SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -963,6 +1070,64 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
 VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
                                      VkCommandBuffer command_buffer,
                                      const struct SubsweepSegmentedSortInfo *info);
+
+/// Creates a selection plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: for more than a tile 4 bytes for each tile of some thousand elements, or 8, and the scan of these;
+/// 32 bytes with an indirect count; 4 bytes for each element where elements or values exceed two words and no
+/// indices are written.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
+/// `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
+                                     const struct SubsweepSelectPlanCreateInfo *info,
+                                     struct SubsweepPlan **plan);
+
+/// Records the selection, or the partition, of `info->count` elements into `command_buffer`. Nothing is submitted,
+/// waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
+///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
+///    completed. Ranges that are written overlap no other range.
+/// 3. Commands: a selection of one tile is one dispatch; else a fill, a barrier and one dispatch, or a dispatch, a
+///    scan of the tiles' counts and another dispatch with barriers; then a barrier and a dispatch for elements and
+///    for values of more than two words. An indirect count takes more dispatches. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends with
+///    COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push constants
+///    bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 elements, and the two-dimensional dispatch limit of the device. A count of 0 records
+///    a dispatch, which writes 0 to `result_counts`; an indirect count above its maximum is clamped to it.
+/// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
+///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons,
+/// and if the count is indirect and the plan was not made with indirect counts; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
+                             VkCommandBuffer command_buffer,
+                             const struct SubsweepSelectInfo *info);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -224,6 +224,14 @@ pub enum Error {
         /// Number of values.
         value_count: u64,
     },
+    /// The number of flags differs from that of elements.
+    #[error("{flag_count} flags do not go with {element_count} elements; give one for each")]
+    FlagCountMismatch {
+        /// Number of elements.
+        element_count: u64,
+        /// Number of flags.
+        flag_count: u64,
+    },
     /// A segment begins before an earlier one, or beyond the elements.
     #[error(
         "segment {index} begins at {begin}, not in {earliest} to {latest}: segments begin in ascending order"

@@ -25,7 +25,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
     let run = |command: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
-            .args(command.split_whitespace())
+            .args(arguments(command))
             .args(filter(command))
             .current_dir(folder.path())
             .output()
@@ -46,9 +46,26 @@ fn commands_of_the_readme_work() {
         ("suffix.npy", &[7, 7, 1, 8, 2]),
         ("lists.npy", &[1, 2, 7, 2, 8]),
         ("rows.npy", &[4, 5, 6, 1, 2, 3]),
+        ("large.npy", &[7, 8]),
+        ("some.npy", &[2, 1, 2]),
+        ("where.npy", &[0, 2, 4]),
+        ("unique.npy", &[3, 1, 4, 1, 5, 9]),
+        ("parts.npy", &[2, 1, 2, 7, 8]),
+        ("three.npy", &[1, 2, 2, 7, 8]),
+        ("sizes.npy", &[1, 2, 2]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");
     }
+}
+
+/// The words of a command line; one in single quotes may have blanks.
+fn arguments(command: &str) -> Vec<&str> {
+    let parts = command.split('\'').enumerate();
+    let words = parts.flat_map(|(index, part)| match index % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    });
+    words.collect()
 }
 
 /// Arguments that select a few of a suite's cases; other tests run all of them.

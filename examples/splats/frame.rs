@@ -1,18 +1,17 @@
 //! A frame: from a cloud of splats to an image, in one command buffer, without host synchronisation:
 //!
 //! 1. `project.comp`: footprint and depth of each splat, and a flag for each visible one;
-//! 2. exclusive scan of the flags: the output offset of each visible splat;
-//! 3. `compact.comp`: depths and indices of the visible splats, and their count;
-//! 4. sort of these pairs by depth, descending, with the indirect count of step 3;
-//! 5. one indirect draw with the count as the number of instances;
-//! 6. copy of the image to host-visible memory.
+//! 2. selection of the visible splats: their depths and indices, and their count, in the arguments of the draw;
+//! 3. sort of these pairs by depth, descending, with the indirect count of step 2;
+//! 4. one indirect draw with the count as the number of instances;
+//! 5. copy of the image to host-visible memory.
 //!
-//! Steps 2 and 4 are plans of this library. The barriers around them use the plans' `first_access` and `last_access`.
+//! Steps 2 and 3 are plans of this library. The barriers around them use the plans' `first_access` and `last_access`.
 
 use anyhow::{Result, ensure};
 use subsweep::ash::vk;
-use subsweep::device::Access;
-use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use subsweep::device::{Access, AddressRange};
+use subsweep::select::{SelectBuffers, SelectConfig, SelectPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan, ValueSize};
 use subsweep::{Count, ElementType};
 
@@ -20,7 +19,7 @@ use crate::camera::Camera;
 use crate::device::Gpu;
 use crate::memory::Buffer;
 use crate::options::{Options, Order};
-use crate::pipelines::{CompactPush, Pipeline, ProjectPush, SplatPush};
+use crate::pipelines::{Pipeline, ProjectPush, SplatPush};
 use crate::slot::Slot;
 use crate::target::Pass;
 
@@ -31,10 +30,9 @@ pub struct Renderer<'g> {
     splat_count: u32,
     size: [u32; 2],
     order: Order,
-    scan: ScanPlan,
+    select: SelectPlan,
     sort: SortPlan,
     project: Pipeline<'g>,
-    compact: Pipeline<'g>,
     sky: Pipeline<'g>,
     draw: Pipeline<'g>,
     pass: Pass<'g>,
@@ -45,7 +43,7 @@ const DRAWN: Access = Access::INDIRECT_READ
     .and(Access { stages: vk::PipelineStageFlags::VERTEX_SHADER, access: vk::AccessFlags::SHADER_READ });
 
 impl<'g> Renderer<'g> {
-    /// Workgroup size of both kernels.
+    /// Workgroup size of the kernel.
     const WORKGROUP_SIZE: u32 = 128;
 
     /// Creates plans and pipelines for the cloud in `splats`.
@@ -60,11 +58,11 @@ impl<'g> Renderer<'g> {
             splat_count: options.splat_count,
             size: options.size,
             order: options.order,
-            // Flags and offsets are separate buffers, so that the plan may use the single pass.
-            scan: ScanPlan::new(&gpu.adopted, ScanConfig::exclusive(ElementType::U32).out_of_place())?,
+            // Depths of one word each, with their indices.
+            select: SelectPlan::new(&gpu.adopted, SelectConfig::flags32(1).indices())?,
             sort: SortPlan::new(
                 &gpu.adopted,
-                // The compaction is the last to read the depths and flags: as alternate buffers they save 8 bytes of
+                // The selection is the last to read the depths and flags: as alternate buffers they save 8 bytes of
                 // scratch per splat. Nothing reads the sorted depths: the last pass writes 4 bytes per splat less.
                 SortConfig::pairs(ElementType::F32, ValueSize::B4)
                     .descending()
@@ -73,7 +71,6 @@ impl<'g> Renderer<'g> {
                     .indirect_count(),
             )?,
             project: Pipeline::project(gpu)?,
-            compact: Pipeline::compact(gpu)?,
             sky: Pipeline::sky(gpu, pass.raw)?,
             draw: Pipeline::splats(gpu, pass.raw)?,
             pass,
@@ -86,8 +83,8 @@ impl<'g> Renderer<'g> {
     /// Those of Vulkan functions.
     pub fn slot(&self, options: &Options) -> Result<Slot<'g>> {
         let count = u64::from(self.splat_count);
-        let needs = [self.scan.scratch_requirements(count), self.sort.scratch_requirements(count)];
-        // Scan and sort share the scratch buffer. A buffer of its own meets any alignment; a range of a larger buffer
+        let needs = [self.select.scratch_requirements(count), self.sort.scratch_requirements(count)];
+        // Selection and sort share the scratch buffer. A buffer of its own meets any alignment; a range of a larger buffer
         // would have to start at a multiple of `alignment`.
         let size = needs.iter().map(|need| need.size).max().unwrap_or_default();
         let slot = Slot::new(self.gpu, &self.pass, options, size)?;
@@ -156,54 +153,42 @@ impl<'g> Renderer<'g> {
             half_size: [0.5 * width, 0.5 * height],
             near: Camera::NEAR,
             count: self.splat_count,
+            draw: slot.draw.range.address,
         };
         // SAFETY: the commands are being recorded, and the memory is as large as the count.
         unsafe { self.dispatch(commands, &self.project, &push) };
     }
 
-    /// Records steps 2 to 4. Returns their last access.
+    /// Records steps 2 and 3. Returns their last access.
     ///
     /// # Safety
     /// Those of [`Self::record_projection`], after which it is recorded.
     unsafe fn record_sorting(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) -> Result<Access> {
         let count = self.splat_count;
-        let [flags, offsets] = [&slot.flags, &slot.offsets].map(|buffer| buffer.range.addresses());
+        let [depths, flags] = [&slot.depths, &slot.flags].map(|buffer| buffer.range.addresses());
         let [keys, order] = [&slot.keys, &slot.order].map(|buffer| buffer.range.addresses());
         // SAFETY: the commands are being recorded; the memory is the slot's, sized for the count and the plans.
         unsafe {
-            self.barrier(commands, Access::COMPUTE_WRITE, self.scan.first_access());
-            let buffers = ScanBuffers::new(flags, offsets, slot.scratch.range);
-            self.scan.cmd_record(commands, &buffers, u64::from(count))?;
-
-            self.barrier(commands, self.scan.last_access(), Access::COMPUTE);
-            let push = CompactPush {
-                depths: slot.depths.range.address,
-                flags: flags.address,
-                offsets: offsets.address,
-                keys: keys.address,
-                order: order.address,
-                draw: slot.draw.range.address,
-                count,
-                unused: 0,
-            };
-            self.dispatch(commands, &self.compact, &push);
+            self.barrier(commands, Access::COMPUTE_WRITE, self.select.first_access());
+            // The number of visible splats is the number of instances of the draw.
+            let seen = AddressRange::new(slot.instance_count(), size_of::<u32>() as u64);
+            let buffers =
+                SelectBuffers::new(depths, keys, seen, slot.scratch.range).flags(flags).indices(order);
+            self.select.cmd_record(commands, &buffers, u64::from(count))?;
             if self.order == Order::Unsorted {
-                return Ok(Access::COMPUTE_WRITE);
+                return Ok(self.select.last_access());
             }
 
-            // The sort reuses the scan's scratch, which this barrier also covers.
-            self.barrier(commands, Access::COMPUTE_WRITE, self.sort.first_access());
-            let buffers = SortBuffers::new(keys, slot.scratch.range)
-                .values(order)
-                .alternates(slot.depths.range.addresses(), flags);
-            // Indirect count: the number of instances of the draw.
-            let seen = Count::Indirect { address: slot.instance_count(), max: count };
+            // The sort reuses the selection's scratch, which this barrier also covers.
+            self.barrier(commands, self.select.last_access(), self.sort.first_access());
+            let buffers = SortBuffers::new(keys, slot.scratch.range).values(order).alternates(depths, flags);
+            let seen = Count::Indirect { address: seen.address, max: count };
             self.sort.cmd_record(commands, &buffers, seen)?;
         }
         Ok(self.sort.last_access())
     }
 
-    /// Records steps 5 and 6.
+    /// Records steps 4 and 5.
     ///
     /// # Safety
     /// Those of [`Self::record_projection`]; `written` is the last access to the slot's order and the draw's arguments.

@@ -1,4 +1,4 @@
-//! A renderer of Gaussian splats on its own device, with a scan and a sort of this library in each frame.
+//! A renderer of Gaussian splats on its own device, with a selection and a sort of this library in each frame.
 //!
 //! `device.rs` creates and adopts the device; `frame.rs` records a frame; `slot.rs` has the resources of a frame in
 //! flight; `reference.rs` sorts on the CPU; `scene.rs` generates the scene.

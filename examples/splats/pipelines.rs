@@ -1,6 +1,7 @@
-//! The renderer's pipelines: two kernels, the sky and the splats. Without descriptors: all memory is by device address.
+//! The renderer's pipelines: a kernel, the sky and the splats. Without descriptors: all memory is by device address.
 
 use std::io::Cursor;
+use std::mem::offset_of;
 
 use anyhow::Result;
 use bytemuck::{Pod, Zeroable};
@@ -27,20 +28,7 @@ pub struct ProjectPush {
     pub half_size: [f32; 2],
     pub near: f32,
     pub count: u32,
-}
-
-/// The push constants of `compact.comp`.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-pub struct CompactPush {
-    pub depths: vk::DeviceAddress,
-    pub flags: vk::DeviceAddress,
-    pub offsets: vk::DeviceAddress,
-    pub keys: vk::DeviceAddress,
-    pub order: vk::DeviceAddress,
     pub draw: vk::DeviceAddress,
-    pub count: u32,
-    pub unused: u32,
 }
 
 /// The push constants of `splat.vert`.
@@ -53,8 +41,8 @@ pub struct SplatPush {
 
 // Sizes of the shaders' blocks, rounded up to their alignment; every device supports 128 bytes.
 const _: () = {
-    assert!(size_of::<ProjectPush>() == 104);
-    assert!(size_of::<CompactPush>() == 56);
+    assert!(size_of::<ProjectPush>() == 112);
+    assert!(offset_of!(ProjectPush, right) == 32 && offset_of!(ProjectPush, draw) == 104);
     assert!(size_of::<SplatPush>() == 16);
 };
 
@@ -73,11 +61,6 @@ impl<'g> Pipeline<'g> {
     /// Those of Vulkan functions, also for the other pipelines.
     pub fn project(gpu: &'g Gpu) -> Result<Self> {
         Self::kernel(gpu, include_bytes!("shaders/precompiled/project.comp.spv"), size_of::<ProjectPush>())
-    }
-
-    /// The kernel that compacts visible splats.
-    pub fn compact(gpu: &'g Gpu) -> Result<Self> {
-        Self::kernel(gpu, include_bytes!("shaders/precompiled/compact.comp.spv"), size_of::<CompactPush>())
     }
 
     /// The sky.

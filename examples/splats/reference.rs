@@ -1,4 +1,4 @@
-//! CPU reference of the device's scan, compaction and sort.
+//! CPU reference of the device's selection and sort.
 
 use crate::slot::Slot;
 

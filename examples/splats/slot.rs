@@ -17,8 +17,6 @@ pub struct Slot<'g> {
     pub depths: Buffer<'g>,
     /// 1 for visible splats, else 0, u32.
     pub flags: Buffer<'g>,
-    /// Output offset of each visible splat: the exclusive scan of `flags`, u32.
-    pub offsets: Buffer<'g>,
     /// Footprint of each visible splat, 32 bytes.
     pub footprints: Buffer<'g>,
     /// Depths of the visible splats, f32: the sort's keys.
@@ -28,7 +26,7 @@ pub struct Slot<'g> {
     /// A `VkDrawIndirectCommand`; its number of instances is the number of visible splats, and the sort's indirect
     /// count.
     pub draw: Buffer<'g>,
-    /// Scratch of the scan, then of the sort.
+    /// Scratch of the selection, then of the sort.
     pub scratch: Buffer<'g>,
     /// The render target.
     pub target: Target<'g>,
@@ -53,7 +51,6 @@ impl<'g> Slot<'g> {
             commands: Commands::new(gpu)?,
             depths: Buffer::new(gpu, 4 * count, shared)?,
             flags: Buffer::new(gpu, 4 * count, shared)?,
-            offsets: Buffer::new(gpu, 4 * count, Location::Device)?,
             footprints: Buffer::new(gpu, Self::FOOTPRINT_SIZE * count, Location::Device)?,
             keys: Buffer::new(gpu, 4 * count, Location::Device)?,
             order: Buffer::new(gpu, 4 * count, shared)?,

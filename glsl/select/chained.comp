@@ -5,8 +5,8 @@
 // relies on the progress of another.
 //
 // Dispatch: tile_count workgroups, in any order; surplus workgroups return.
-// Reads:    tested, source, values, bounds and indirect_tiles, as compact.comp.
-// Writes:   destination, destination_values, destination_indices and kept_counts, as compact.comp; state, which begins
+// Reads:    tested, source, values, operands and indirect_tiles, as compact.comp.
+// Writes:   destination, destination_values, destination_indices and selected_counts, as compact.comp; state, which begins
 //           as 0: 4 words, and STATUS_WORDS for each tile. With COUNTED counts, 4 words, which accumulate.
 // Shared:   the workgroup scan's, and 3 words.
 // Pass model: reference::passes::select::compacted.
@@ -15,6 +15,7 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define SINGLE_PART
 #include "select/tile.glsl"
 #include "common/look_back.glsl"
 
@@ -80,6 +81,7 @@ uint count_before(uint tile) {
 }
 
 void main() {
+    make_intervals();
     if (gl_LocalInvocationIndex == 0) {
         s_tile = atomicAdd(push.state.word[0], 1u);
     }

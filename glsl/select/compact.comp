@@ -4,7 +4,7 @@
 // Reads:    as count.comp; state, the inclusive scan of its counts, unless it is null for a single tile; source and
 //           values, element_count of each, of which the kept ones are read.
 // Writes:   destination, destination_values and destination_indices, an element each for every kept one, in order: those
-//           of the first part, of PARTS > 1 behind them those of the others; kept_counts, the numbers of elements in the
+//           of the first part, of PARTS > 1 behind them those of the others; selected_counts, the numbers of elements in the
 //           first PARTS - 1 parts, at least one.
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::select::compacted.
@@ -21,6 +21,7 @@ uvec2 prefix_of(uint tile) {
 }
 
 void main() {
+    make_intervals();
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     uint tile = workgroup_index();
     if (tile >= tiles.count) {

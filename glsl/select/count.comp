@@ -1,7 +1,7 @@
 // Tile counts of a selection: its up-sweep.
 //
 // Dispatch: tile_count workgroups.
-// Reads:    tested, element_count flags or keys; bounds, the operands of the comparisons, where it is not null;
+// Reads:    tested, element_count flags or keys; operands, the operands of the comparisons, where it is not null;
 //           indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   state, for each tile the number of its elements in the first part, and of three parts in the second one.
 // Shared:   the workgroup scan's.
@@ -14,6 +14,7 @@
 #include "select/tile.glsl"
 
 void main() {
+    make_intervals();
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     uint tile = workgroup_index();
     if (tile >= tiles.count) {

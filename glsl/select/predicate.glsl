@@ -1,13 +1,42 @@
-// Predicates of a selection.
+// Predicates of a selection, and the push constants of its kernels.
 //
 // A comparison is an interval of orders (`sort/key.glsl`), since each of them keeps the keys of one interval, or all
 // others. It is computed once for an invocation. Floats compare as in IEEE 754: -0 equals +0, and a NaN satisfies `!=`
 // alone.
 
-#include "select/interface.glsl"
+#include "common/address.glsl"
 #include "sort/key.glsl"
 
-// The number of a predicate: `Predicate` of `config.rs`.
+layout(push_constant, std430) uniform Push {
+    // Flags or keys.
+    Words tested;
+    // Elements, where they are not the keys.
+    Words source;
+    Words values;
+    Words destination;
+    Words destination_values;
+    Words destination_indices;
+    // Counts of tiles and their prefixes; of the single pass the ticket and the descriptors.
+    Words state;
+    Words selected_counts;
+    // Operands of the comparisons, where they are in device memory: one of each comparison, two of a range.
+    Words operands;
+    Words indirect_tiles;
+    // Tiles, or with an indirect count the maximum.
+    uint tile_count;
+    // Elements in the last tile; all others are full.
+    uint last_extent;
+    // Operands of the comparisons from the host.
+    uvec2 operand;
+    uvec2 range_end;
+    uvec2 second_operand;
+    uvec2 second_range_end;
+#ifdef COUNTED
+    Words counts;
+#endif
+} push;
+
+// Predicates; `Predicate::numbers` of `config.rs` has the same numbers.
 const uint FLAGS8 = 0;
 const uint FLAGS32 = 1;
 const uint COMPARE = 2;
@@ -15,7 +44,7 @@ const uint COMPARE = 2;
 const uint UNIQUE = 3;
 layout(constant_id = ID_PREDICATE) const uint PREDICATE = FLAGS32;
 
-// The number of a comparison: `Comparison` of `config.rs`.
+// Comparisons; `Comparison` of `config.rs` has the same numbers.
 const uint LESS = 0;
 const uint LESS_EQUAL = 1;
 const uint EQUAL = 2;
@@ -26,10 +55,18 @@ const uint GREATER = 5;
 const uint RANGE = 6;
 layout(constant_id = ID_COMPARISON) const uint COMPARISON = LESS;
 // Of three parts, of the keys that the first comparison rejects.
+#ifdef SINGLE_PART
+const uint SECOND_COMPARISON = LESS;
+#else
 layout(constant_id = ID_SECOND_COMPARISON) const uint SECOND_COMPARISON = LESS;
+#endif
 
 // Parts in the result: 1 keeps the selected elements, 2 or 3 keep all.
+#ifdef SINGLE_PART
+const uint PARTS = 1;
+#else
 layout(constant_id = ID_PARTS) const uint PARTS = 1;
+#endif
 
 const uint SIGN_BIT = 0x80000000;
 #if KEY_WORDS == 2
@@ -102,11 +139,11 @@ Interval equals(Key key) {
     return equal;
 }
 
-// Orders of the keys that satisfy a comparison with `bound`, of a range from there to `range_end`; for NOT_EQUAL of
+// Orders of the keys that satisfy a comparison with `operand`, of a range from there to `range_end`; for NOT_EQUAL of
 // those that do not.
-Interval satisfying(uint comparison, Key bound, Key range_end) {
+Interval satisfying(uint comparison, Key operand, Key range_end) {
     Interval all = numbers();
-    Interval equal = equals(bound);
+    Interval equal = equals(operand);
     // Of a NaN, which no number equals.
     bool is_nothing = is_less(equal.last, equal.first);
     if (comparison == EQUAL || comparison == NOT_EQUAL || is_nothing) {
@@ -128,39 +165,35 @@ Interval satisfying(uint comparison, Key bound, Key range_end) {
     return Interval(comparison == RANGE ? equal.first : all.first, predecessor(end.first));
 }
 
-// The intervals of the comparisons.
-struct Tests {
-    Interval first;
-    Interval second;
-};
+// The intervals of both comparisons, after make_intervals().
+Interval first_interval;
+Interval second_interval;
 
-Tests make_tests() {
-    Tests tests = Tests(NOTHING, NOTHING);
+void make_intervals() {
     if (PREDICATE != COMPARE) {
-        return tests;
+        return;
     }
-    Key bound = KEY_OF(push.bound);
+    Key operand = KEY_OF(push.operand);
     Key range_end = KEY_OF(push.range_end);
-    Key second_bound = KEY_OF(push.second_bound);
+    Key second_operand = KEY_OF(push.second_operand);
     Key second_range_end = KEY_OF(push.second_range_end);
-    if (!is_null(push.bounds)) {
-        bound = load_key(push.bounds, 0);
+    if (!is_null(push.operands)) {
+        operand = load_key(push.operands, 0);
         uint next = 1;
         if (COMPARISON == RANGE) {
-            range_end = load_key(push.bounds, next++);
+            range_end = load_key(push.operands, next++);
         }
         if (PARTS == 3) {
-            second_bound = load_key(push.bounds, next);
+            second_operand = load_key(push.operands, next);
             if (SECOND_COMPARISON == RANGE) {
-                second_range_end = load_key(push.bounds, next + 1);
+                second_range_end = load_key(push.operands, next + 1);
             }
         }
     }
-    tests.first = satisfying(COMPARISON, bound, range_end);
+    first_interval = satisfying(COMPARISON, operand, range_end);
     if (PARTS == 3) {
-        tests.second = satisfying(SECOND_COMPARISON, second_bound, second_range_end);
+        second_interval = satisfying(SECOND_COMPARISON, second_operand, second_range_end);
     }
-    return tests;
 }
 
 bool satisfies(uint comparison, Interval interval, Key key) {

@@ -32,7 +32,7 @@ uint in_first = 0;
 uint in_second = 0;
 Key keys[ITEMS_PER_INVOCATION];
 
-// Loads and tests the items of `tile`, `extent` of them and at least one. An item at or beyond the extent is in no
+// Loads and tests the items of `tile`, `extent` of them and at least one, after make_intervals(). An item at or beyond the extent is in no
 // part; the last element is loaded in its place, so that no load needs a branch.
 void test_tile(uint tile, uint extent) {
     if (PREDICATE == FLAGS8) {
@@ -54,12 +54,11 @@ void test_tile(uint tile, uint extent) {
         }
     }
     if (PREDICATE == COMPARE) {
-        Tests tests = make_tests();
         [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
-            bool is_first = satisfies(COMPARISON, tests.first, keys[k]);
+            bool is_first = satisfies(COMPARISON, first_interval, keys[k]);
             in_first |= uint(is_first) << k;
             if (PARTS == 3) {
-                in_second |= uint(!is_first && satisfies(SECOND_COMPARISON, tests.second, keys[k])) << k;
+                in_second |= uint(!is_first && satisfies(SECOND_COMPARISON, second_interval, keys[k])) << k;
             }
         }
     }
@@ -147,26 +146,22 @@ void load_kept_items(uint tile, uint extent) {
     }
 }
 
-// Where the tile's items of each part begin in an array of the result.
+// Addresses at which the tile's items of each part begin in an array of the result. Addresses and no pointers, since
+// SwiftShader crashes on a choice between pointers.
 struct Begins {
-    Words first;
-    Words second;
-    Words rejected;
+    uvec2 first;
+    uvec2 second;
+    uvec2 rejected;
 };
 
 Begins begins_of(Words words, uint word_count, uvec3 begins) {
-    return Begins(advance_words(words, begins.x, word_count), advance_words(words, begins.y, word_count),
-        advance_words(words, begins.z, word_count));
+    return Begins(advance(uvec2(words), begins.x, word_count * 4), advance(uvec2(words), begins.y, word_count * 4),
+        advance(uvec2(words), begins.z, word_count * 4));
 }
 
 Words begin_of(Begins begins, bool is_first, bool is_second) {
-    if (PARTS == 1 || is_first) {
-        return begins.first;
-    }
-    if (PARTS == 3 && is_second) {
-        return begins.second;
-    }
-    return begins.rejected;
+    uvec2 rejected = PARTS == 3 && is_second ? begins.second : begins.rejected;
+    return Words(PARTS == 1 || is_first ? begins.first : rejected);
 }
 
 // Stores the items of a tile. `before` are the counts of all earlier tiles, `totals` those of all tiles, of which PARTS
@@ -214,9 +209,9 @@ void scatter_tile(uint tile, uint extent, uint before_subgroup, uvec2 before, uv
 // Stores the counts of the parts but the last, from one invocation of the workgroup of the last tile.
 void store_counts(uint tile, uint tile_count, uvec2 totals) {
     if (tile + 1 == tile_count && gl_LocalInvocationIndex == 0) {
-        push.kept_counts.word[0] = totals.x;
+        push.selected_counts.word[0] = totals.x;
         if (PARTS == 3) {
-            push.kept_counts.word[1] = totals.y;
+            push.selected_counts.word[1] = totals.y;
         }
     }
 }

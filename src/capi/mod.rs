@@ -13,6 +13,7 @@ mod result;
 mod scan;
 mod scan_config;
 mod segmented_sort;
+mod select;
 mod sort;
 mod types;
 mod version;
@@ -26,6 +27,7 @@ pub use result::*;
 pub use scan::*;
 pub use scan_config::*;
 pub use segmented_sort::*;
+pub use select::*;
 pub use sort::*;
 pub use types::*;
 pub use version::*;
@@ -55,6 +57,8 @@ mod tests {
             (SubsweepSegmentedSortInfo::FIRST_SIZE, 160),
             (SubsweepGatherPlanCreateInfo::FIRST_SIZE, 12),
             (SubsweepGatherInfo::FIRST_SIZE, 112),
+            (SubsweepSelectPlanCreateInfo::FIRST_SIZE, 36),
+            (SubsweepSelectInfo::FIRST_SIZE, 224),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

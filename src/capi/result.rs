@@ -103,6 +103,7 @@ fn code(error: &Error) -> VkResult {
         | Error::RowLengthMismatch { .. }
         | Error::ElementMismatch { .. }
         | Error::ValueSizeMismatch { .. }
+        | Error::FlagCountMismatch { .. }
         | Error::ValueCountMismatch { .. }
         | Error::SegmentOutOfOrder { .. } => SUBSWEEP_ERROR_UNSUPPORTED,
         Error::TooManyElements { .. } => SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,

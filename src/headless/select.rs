@@ -7,8 +7,8 @@ use bytemuck::Pod;
 use super::{Gpu, GpuBuffer, Prepared, scratch_range, zeroed};
 use crate::device::AddressRange;
 use crate::error::{Error, Result};
-use crate::primitives::Number;
-use crate::select::{Bounds, SelectBuffers, SelectConfig};
+use crate::primitives::{ElementType, Number};
+use crate::select::{Operands, SelectBuffers, SelectConfig};
 
 /// What a selection reads, on slices.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +16,9 @@ pub struct SelectInputs<'a> {
     source: &'a [u32],
     flags: Flags<'a>,
     values: &'a [u32],
-    bounds: Bounds,
+    operands: Operands,
+    /// The type of the numbers in `source`; `None` for words of any type.
+    element: Option<ElementType>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,9 +30,10 @@ enum Flags<'a> {
 }
 
 impl<'a> SelectInputs<'a> {
-    /// Elements to select from: each of one or more numbers.
+    /// Elements to select from, each of one or more numbers; u32 are words of any type.
     pub fn new<N: Number>(source: &'a [N]) -> Self {
-        Self { source: bytemuck::cast_slice(source), ..Self::default() }
+        let element = Some(N::TYPE).filter(|&element| element != ElementType::U32);
+        Self { source: bytemuck::cast_slice(source), element, ..Self::default() }
     }
 
     /// Sets flags of 8 bits.
@@ -52,13 +55,18 @@ impl<'a> SelectInputs<'a> {
     }
 
     /// Sets the operands of the comparisons.
-    pub const fn bounds(mut self, bounds: Bounds) -> Self {
-        self.bounds = bounds;
+    pub const fn operands(mut self, operands: Operands) -> Self {
+        self.operands = operands;
         self
     }
 
     /// The number of elements; fails unless there is a flag and a value for each.
     fn count(&self, config: &SelectConfig) -> Result<u64> {
+        if let (Some(expected), Some(got)) = (config.element_type(), self.element)
+            && expected != got
+        {
+            return Err(Error::ElementMismatch { expected, got });
+        }
         let of = |words: &[u32], size: u64| {
             let columns = (size / 4) as u32;
             match words.len() as u64 {
@@ -86,10 +94,14 @@ impl<'a> SelectInputs<'a> {
         };
         let values_count =
             if config.value_size() > 0 { of(self.values, config.value_size())? } else { count };
-        let others = [flag_count.unwrap_or(count), values_count];
-        match others.into_iter().find(|&other| other != count) {
-            Some(value_count) => Err(Error::ValueCountMismatch { key_count: count, value_count }),
-            None => Ok(count),
+        match flag_count {
+            Some(flag_count) if flag_count != count => {
+                Err(Error::FlagCountMismatch { element_count: count, flag_count })
+            }
+            _ if values_count != count => {
+                Err(Error::ValueCountMismatch { key_count: count, value_count: values_count })
+            }
+            _ => Ok(count),
         }
     }
 }
@@ -148,8 +160,9 @@ impl Gpu {
     /// allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if elements or values are not whole, [`Error::ValueCountMismatch`]
-    /// unless there is a flag and a value for each element, [`Error::Unsupported`] for flags of another size,
+    /// [`Error::ElementMismatch`] if the elements are not of the configuration's type, [`Error::RowLengthMismatch`], in
+    /// words, if elements or values are not whole, [`Error::FlagCountMismatch`] and [`Error::ValueCountMismatch`] unless
+    /// there is a flag and a value for each element, [`Error::Unsupported`] for flags of another size,
     /// [`Error::OutOfHostMemory`], and the errors of [`SelectPlan`](crate::select::SelectPlan).
     pub fn prepare_select<'a>(
         &'a self,
@@ -204,7 +217,7 @@ impl Gpu {
                     .flags(range(&flags))
                     .values(range(&values), range(&moved))
                     .indices(range(&indices))
-                    .bounds(inputs.bounds);
+                    .operands(inputs.operands);
             // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
             unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
             let read = |buffer: &Option<GpuBuffer>, word_count: u64| match buffer {

@@ -8,10 +8,11 @@ use subsweep::ElementType;
 use subsweep::device::{Capabilities, HazardChecker};
 use subsweep::harness::{
     BufferLayout, Case, CountFrom, Effort, InitialFrom, Input, Outcome, PolicyName, ScanCase, SegmentMix,
-    SortCase, SortValues, Work, product_cases, verify_case_in, verify_cases,
+    SelectOutput, SortCase, SortValues, Work, product_cases, verify_case_in, verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
+use subsweep::select::SelectAlgorithm;
 use subsweep::sort::SortAlgorithm;
 
 use super::children::is_full;
@@ -50,6 +51,7 @@ fn depends_on_progress(work: &Work) -> bool {
     match work {
         Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
         Work::Sort(sort) => sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen,
+        Work::Select(select) => select.algorithm == Some(SelectAlgorithm::Chained),
         _ => false,
     }
 }
@@ -126,6 +128,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Scan(scan) => Some(scan.element),
         Work::Sort(sort) => Some(sort.element),
         Work::SegmentedSort(sort) => Some(sort.element),
+        Work::Select(select) => Some(select.element),
         _ => None,
     }
 }
@@ -216,6 +219,7 @@ fn in_small_tiles(mut case: Case) -> Case {
         {
             *policy = PolicyName::Small;
         }
+        Work::Select(select) => select.has_small_tiles = true,
         _ => {}
     }
     case
@@ -294,6 +298,11 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 && (sort.element, sort.values) == (ElementType::U32, SortValues::None)
                 && sort.bits == (0..32)
                 && sort.misalignment == 0
+        }
+        // Ballots, the workgroup scan and the look-back.
+        Work::Select(select) => {
+            let is_plain = select.element.size() == 4 && select.values == 0 && select.misalignment == 0;
+            is_plain && select.has_small_tiles && select.output == SelectOutput::Elements
         }
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles

@@ -31,6 +31,7 @@ mod reduced;
 mod rows;
 mod scans;
 mod segmented;
+mod select;
 mod slices;
 mod sorts;
 mod streams;
@@ -47,8 +48,8 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 4] =
-    [scans::PRIMITIVE, sorts::PRIMITIVE, segmented::PRIMITIVE, gather::PRIMITIVE];
+static PRIMITIVES: [Primitive; 5] =
+    [scans::PRIMITIVE, sorts::PRIMITIVE, segmented::PRIMITIVE, gather::PRIMITIVE, select::PRIMITIVE];
 
 fn main() -> ExitCode {
     children::main::<DriverRow>()
@@ -114,6 +115,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
             if row.has_host_trials() {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(gather::trials(&gpu));
+                trials.extend(select::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

@@ -2,7 +2,8 @@
 //
 // Dispatch: an invocation for each of count splats.
 // Reads:    splats.
-// Writes:   depths and flags, for each splat; footprints, for those that are seen.
+// Writes:   depths and flags, for each splat; footprints, for those that are seen; of the VkDrawIndirectCommand at draw
+//           all but the number of instances, which the selection writes.
 // Source:   Zwicker, Pfister, van Baar and Gross, "EWA splatting", IEEE TVCG 2002: a Gaussian in space is taken for a
 //           Gaussian on the picture, by the projection's derivative in its center.
 
@@ -28,6 +29,7 @@ layout(push_constant, std430) uniform Push {
     // What is nearer is not seen.
     float near;
     uint count;
+    Words draw;
 } push;
 
 // A pixel is no point: what is finer than it is spread over so much of it (variance, in pixels squared).
@@ -44,6 +46,12 @@ void main() {
     uint i = gl_GlobalInvocationID.x;
     if (i >= push.count) {
         return;
+    }
+    if (i == 0) {
+        // Four corners, from the first corner and the first instance on.
+        push.draw.word[0] = 4;
+        push.draw.word[2] = 0;
+        push.draw.word[3] = 0;
     }
     Splat splat = push.splats.splat[i];
     vec4 position = vec4(splat.position_and_opacity.xyz, 1.0);

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::headless::{SelectInputs, Selected};
-use subsweep::select::{Bounds, Comparison, SelectAlgorithm, SelectConfig, SelectPlan, SelectPolicy};
+use subsweep::select::{Comparison, Operands, SelectAlgorithm, SelectConfig, SelectPlan, SelectPolicy};
 use subsweep::table::{Flags, Table, TableShape, Taken};
 
 use crate::args::{Common, Files};
@@ -34,8 +34,9 @@ pub struct SelectArgs {
     #[arg(long)]
     unique: bool,
 
-    /// With --unique: compare the keys in FILE, one for each element or row of the input
-    #[arg(long, value_name = "KEYS")]
+    /// With --unique: compare the keys in FILE, one for each element or row of the input: an .npy file, or raw unsigned
+    /// numbers of 4 or 8 bytes
+    #[arg(long, value_name = "FILE")]
     by_key: Option<OsString>,
 
     /// With --by-key: write the keys that are kept
@@ -60,7 +61,7 @@ pub struct PartitionArgs {
     by: Predicate,
 
     /// With --where: a second part, of the elements that it rejects, such as 'x < 9'
-    #[arg(long, value_name = "CONDITION")]
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     and_then: Option<Condition>,
 
     /// Write the sizes of all parts, u32, instead of printing them
@@ -273,11 +274,12 @@ impl Selection<'_> {
             Some(values) => inputs.values(&values.words),
             None => inputs,
         };
-        let bounds = if operands.is_empty() { Bounds::None } else { bounds(elements.element, &operands)? };
+        let operands =
+            if operands.is_empty() { Operands::None } else { host_operands(elements.element, &operands)? };
         let mut selected = Selected::default();
         {
             let _spinner = Progress::of_one(format_args!("selecting from {count} elements"));
-            let inputs = inputs.bounds(bounds);
+            let inputs = inputs.operands(operands);
             let prepared = gpu.prepare_select(config, &inputs, &mut selected)?;
             device::check_memory(&gpu, prepared.device_size(), "the elements, the result and their scratch")?;
             prepared.run()?;
@@ -404,17 +406,17 @@ fn with_rows(shape: TableShape, rows: usize) -> TableShape {
     }
 }
 
-fn bounds(element: ElementType, words: &[u32]) -> subsweep::Result<Bounds> {
+fn host_operands(element: ElementType, words: &[u32]) -> subsweep::Result<Operands> {
     let wide = |words: &[u32]| -> Vec<u64> {
         words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])).collect()
     };
     match element {
-        ElementType::I32 => Bounds::host::<i32>(bytemuck::cast_slice(words)),
-        ElementType::F32 => Bounds::host::<f32>(bytemuck::cast_slice(words)),
-        ElementType::U64 => Bounds::host::<u64>(&wide(words)),
-        ElementType::I64 => Bounds::host::<i64>(bytemuck::cast_slice(&wide(words))),
-        ElementType::F64 => Bounds::host::<f64>(bytemuck::cast_slice(&wide(words))),
-        _ => Bounds::host::<u32>(words),
+        ElementType::I32 => Operands::host::<i32>(bytemuck::cast_slice(words)),
+        ElementType::F32 => Operands::host::<f32>(bytemuck::cast_slice(words)),
+        ElementType::U64 => Operands::host::<u64>(&wide(words)),
+        ElementType::I64 => Operands::host::<i64>(bytemuck::cast_slice(&wide(words))),
+        ElementType::F64 => Operands::host::<f64>(bytemuck::cast_slice(&wide(words))),
+        _ => Operands::host::<u32>(words),
     }
 }
 

@@ -16,7 +16,7 @@ pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
-pub use select::{SelectBy, SelectCase, SelectOutput};
+pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
@@ -426,7 +426,8 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
+            let groups =
+                ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
@@ -590,6 +591,36 @@ mod tests {
             let inputs = ("input", &["uniform", "sorted", "reversed", "constant-0x0"][..]);
             let parameters = [words, COUNTS, ("strays", &["without", "strays"]), MISALIGNED, inputs];
             expect_pairs(&cases, "gather", &parameters, |_| true);
+            let outputs = ("output", &["elements", "both", "indices"][..]);
+            let values = ("values", &["0", "1", "2", "5"][..]);
+            let operands = ("operands", &["host", "device"][..]);
+            let by_keys = (
+                "by",
+                &["unique", "less", "less-equal", "equal", "not-equal", "greater-equal", "greater", "range"]
+                    [..],
+            );
+            let by_flags = ("by", &["flags8", "flags32"][..]);
+            let is_of_flags = |case: &&Case| case.id().contains(":by=flags");
+            let [flags, keys]: [Vec<Case>; 2] = [true, false].map(|of_flags| {
+                let of = cases.iter().filter(|case| is_of_flags(case) == of_flags);
+                of.cloned().collect()
+            });
+            let algorithms = ("algorithm", &["reduce-then-scan", "chained"][..]);
+            let parts = ("parts", &["1", "2", "3"][..]);
+            let parameters =
+                [TYPES, by_keys, parts, values, outputs, operands, algorithms, COUNTS, MISALIGNED];
+            expect_pairs(&keys, "select", &parameters, |pair| match pair {
+                [("by", "unique"), (name, value)] => {
+                    (*name, *value) != ("operands", "device") && *value != "3"
+                }
+                [("parts", count), ("algorithm", "chained")] => *count == "1",
+                _ => true,
+            });
+            let (words, parts) = (("words", &["1", "2", "3", "4"][..]), ("parts", &["1", "2"][..]));
+            let parameters = [by_flags, words, parts, values, outputs, algorithms, COUNTS, MISALIGNED];
+            expect_pairs(&flags, "select", &parameters, |pair| {
+                *pair != [("parts", "2"), ("algorithm", "chained")]
+            });
         }
     }
 

@@ -20,13 +20,16 @@ use crate::harness::selected::Test;
 use crate::harness::workload::{Needs, Operands, POISON, Prepared};
 use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use crate::select::{Bounds, Comparison, SelectAlgorithm, SelectBuffers, SelectConfig, SelectPolicy};
+use crate::select::{
+    Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
+    SelectPolicy,
+};
 
 /// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectCase {
     /// The predicate.
-    pub by: SelectBy,
+    pub by: Predicate,
     /// The type of keys. With flags, the elements have as many words.
     pub element: ElementType,
     /// Words of an element with flags; 0 for those of `element`.
@@ -38,7 +41,7 @@ pub struct SelectCase {
     /// Parts of the result: 1 for a selection.
     pub parts: u32,
     /// Whether operands of comparisons are in device memory.
-    pub has_device_bounds: bool,
+    pub has_device_operands: bool,
     /// The algorithm; `None` for the device's choice.
     pub algorithm: Option<SelectAlgorithm>,
     /// Whether tiles are small, so that few elements take many.
@@ -47,19 +50,6 @@ pub struct SelectCase {
     pub count_from: CountFrom,
     /// Offset of the ranges from a multiple of 16, in bytes.
     pub misalignment: u32,
-}
-
-/// Predicate of a [`SelectCase`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SelectBy {
-    /// Flags of 8 bits.
-    Flags8,
-    /// Flags of 32 bits.
-    Flags32,
-    /// A comparison.
-    Compare(Comparison),
-    /// The first of equal keys.
-    Unique,
 }
 
 /// What a [`SelectCase`] writes besides values.
@@ -80,37 +70,23 @@ impl SelectOutput {
 /// The second comparison of partitions in three.
 const SECOND: Comparison = Comparison::LessEqual;
 
-impl SelectBy {
-    const ALL: [Self; 10] = [
-        Self::Flags8,
-        Self::Flags32,
-        Self::Unique,
-        Self::Compare(Comparison::Less),
-        Self::Compare(Comparison::LessEqual),
-        Self::Compare(Comparison::Equal),
-        Self::Compare(Comparison::NotEqual),
-        Self::Compare(Comparison::GreaterEqual),
-        Self::Compare(Comparison::Greater),
-        Self::Compare(Comparison::Range),
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Flags8 => "flags8",
-            Self::Flags32 => "flags32",
-            Self::Compare(comparison) => comparison.name(),
-            Self::Unique => "unique",
-        }
-    }
-
-    const fn has_flags(self) -> bool {
-        matches!(self, Self::Flags8 | Self::Flags32)
-    }
-}
+/// Every predicate; those with flags come first.
+const PREDICATES: [Predicate; 10] = [
+    Predicate::Flags8,
+    Predicate::Flags32,
+    Predicate::Unique,
+    Predicate::Compare(Comparison::Less),
+    Predicate::Compare(Comparison::LessEqual),
+    Predicate::Compare(Comparison::Equal),
+    Predicate::Compare(Comparison::NotEqual),
+    Predicate::Compare(Comparison::GreaterEqual),
+    Predicate::Compare(Comparison::Greater),
+    Predicate::Compare(Comparison::Range),
+];
 
 impl SelectCase {
     /// A selection of u32 by a predicate, with the device's choice of the algorithm.
-    pub const fn of_u32(by: SelectBy) -> Self {
+    pub const fn of_u32(by: Predicate) -> Self {
         Self {
             by,
             element: ElementType::U32,
@@ -118,7 +94,7 @@ impl SelectCase {
             values: 0,
             output: SelectOutput::Elements,
             parts: 1,
-            has_device_bounds: false,
+            has_device_operands: false,
             algorithm: None,
             has_small_tiles: false,
             count_from: CountFrom::Host,
@@ -145,10 +121,10 @@ impl SelectCase {
     pub const fn config(&self) -> SelectConfig {
         let words = if self.words > 0 { self.words } else { self.element.words() };
         let config = match self.by {
-            SelectBy::Flags8 => SelectConfig::flags8(words),
-            SelectBy::Flags32 => SelectConfig::flags32(words),
-            SelectBy::Compare(comparison) => SelectConfig::compare(self.element, comparison),
-            SelectBy::Unique => SelectConfig::unique(self.element),
+            Predicate::Flags8 => SelectConfig::flags8(words),
+            Predicate::Flags32 => SelectConfig::flags32(words),
+            Predicate::Compare(comparison) => SelectConfig::compare(self.element, comparison),
+            Predicate::Unique => SelectConfig::unique(self.element),
         };
         let config = config.values(self.values);
         let config = match self.output {
@@ -166,18 +142,28 @@ impl SelectCase {
 
     const fn test(&self) -> Test {
         match self.by {
-            SelectBy::Flags8 | SelectBy::Flags32 => Test::Flags,
-            SelectBy::Compare(comparison) if self.parts == 3 => Test::Compare(comparison, Some(SECOND)),
-            SelectBy::Compare(comparison) => Test::Compare(comparison, None),
-            SelectBy::Unique => Test::Unique,
+            Predicate::Flags8 | Predicate::Flags32 => Test::Flags,
+            Predicate::Compare(comparison) if self.parts == 3 => Test::Compare(comparison, Some(SECOND)),
+            Predicate::Compare(comparison) => Test::Compare(comparison, None),
+            Predicate::Unique => Test::Unique,
         }
+    }
+
+    /// The part of each element of `tested`: flags, a word each, or keys as words.
+    pub fn parts(&self, tested: &[u32], operands: &[u32]) -> Vec<usize> {
+        self.test().parts(self.element, tested, operands)
+    }
+
+    /// Operands of the comparisons for `keys`, as words: with each a part of them is selected.
+    pub fn operands(&self, keys: &[u32]) -> Vec<u32> {
+        self.test().operands(self.element, keys)
     }
 
     /// Whether a plan exists.
     fn is_valid(&self) -> bool {
         (self.words == 0 || self.by.has_flags())
-            && (self.parts < 3 || matches!(self.by, SelectBy::Compare(_)))
-            && (!self.has_device_bounds || matches!(self.by, SelectBy::Compare(_)))
+            && (self.parts < 3 || matches!(self.by, Predicate::Compare(_)))
+            && (!self.has_device_operands || matches!(self.by, Predicate::Compare(_)))
             && (self.parts == 1 || self.algorithm != Some(SelectAlgorithm::Chained))
     }
 
@@ -186,7 +172,7 @@ impl SelectCase {
         let flag = |word: u32| match (word & 1, self.by) {
             (0, _) => 0,
             // In any bit of the byte.
-            (_, SelectBy::Flags8) => 1 << (word >> 1 & 7),
+            (_, Predicate::Flags8) => 1 << (word >> 1 & 7),
             _ => word.rotate_right(1),
         };
         input.generate(count, count as u64 + 1).into_iter().map(flag).collect()
@@ -195,8 +181,10 @@ impl SelectCase {
 
 impl fmt::Display for SelectCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = ["", "select", "partition", "partition_in_three"][self.parts as usize];
-        write!(f, "{group}:by={};type={}", self.by.name(), self.element)?;
+        write!(f, "select:by={};type={}", self.by.name(), self.element)?;
+        if self.parts > 1 {
+            write!(f, ";parts={}", self.parts)?;
+        }
         if self.words > 0 {
             write!(f, ";words={}", self.words)?;
         }
@@ -208,8 +196,8 @@ impl fmt::Display for SelectCase {
             SelectOutput::Both => ";output=both",
             SelectOutput::Indices => ";output=indices",
         })?;
-        if self.has_device_bounds {
-            write!(f, ";bounds=device")?;
+        if self.has_device_operands {
+            write!(f, ";operands=device")?;
         }
         if let Some(algorithm) = self.algorithm {
             write!(f, ";algorithm={}", algorithm.name())?;
@@ -268,14 +256,13 @@ impl PrimitiveCase for SelectCase {
         let counted = operands.add_count(self.count_from, count);
         let [source, _] = self.generate(count, input);
         let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
-        let (test, element) = (self.test(), self.element);
-        let bounds = test.operands(element, &source);
-        let parts = test.parts(element, if self.by.has_flags() { &flags } else { &source }, &bounds);
+        let bounds = self.operands(&source);
+        let parts = self.parts(if self.by.has_flags() { &flags } else { &source }, &bounds);
 
         // Flags and values beyond the count must not be read.
         flags.resize(if self.by.has_flags() { room as usize } else { 0 }, 1);
         let flags = match self.by {
-            SelectBy::Flags8 => {
+            Predicate::Flags8 => {
                 let bytes = |four: &[u32]| four.iter().rev().fold(0, |word, flag| word << 8 | flag);
                 flags.chunks(4).map(bytes).collect()
             }
@@ -284,15 +271,15 @@ impl PrimitiveCase for SelectCase {
         let value_words = self.values as usize;
         let values = Input::Uniform.generate(room as usize * value_words, count + 2);
         let [flags, values_operand] = [flags, values.clone()].map(|words| operands.add(words));
-        let device_bounds = self.has_device_bounds.then(|| operands.add(bounds.clone()));
-        let host_bounds = self.host_bounds(&bounds)?;
+        let device_operands = self.has_device_operands.then(|| operands.add(bounds.clone()));
+        let host_operands = self.host_operands(&bounds)?;
 
-        // The kept elements, part after part, each in order.
+        // Part after part, each in order.
         let mut order: Vec<_> =
             (0..parts.len()).filter(|&index| self.parts > 1 || parts[index] == 0).collect();
         order.sort_by_key(|&index| parts[index]);
         let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
-        let counts: Vec<_> = (0..(config.counts_size() / 4) as usize).map(of_part).collect();
+        let counts: Vec<_> = (0..config.counts_size() as usize / 4).map(of_part).collect();
         let kept_count = order.len() as u64;
         // After the counts: values, then indices.
         let counts_size = config.counts_size();
@@ -320,8 +307,8 @@ impl PrimitiveCase for SelectCase {
                 );
                 let at = |offset, size| ranges.values.slice(offset, size).addresses();
                 let counts = at(0, counts_size);
-                let bounds = match (device_bounds, host_bounds) {
-                    (Some(operand), _) => Bounds::Device(ranges.operand(operand)),
+                let bounds = match (device_operands, host_operands) {
+                    (Some(operand), _) => SelectOperands::Device(ranges.operand(operand)),
                     (None, bounds) => bounds,
                 };
                 let destination = ranges.destination.addresses();
@@ -329,7 +316,7 @@ impl PrimitiveCase for SelectCase {
                     .flags(ranges.operand(flags))
                     .values(ranges.operand(values_operand), at(counts_size, values_size))
                     .indices(at(counts_size + values_size, indices_size))
-                    .bounds(bounds);
+                    .operands(bounds);
                 plan.record(recorder, &buffers, ranges.count(counted))
             }),
             expected: Box::new(move |source| {
@@ -353,17 +340,17 @@ impl PrimitiveCase for SelectCase {
 }
 
 impl SelectCase {
-    fn host_bounds(&self, words: &[u32]) -> Result<Bounds> {
-        if words.is_empty() || self.has_device_bounds {
-            return Ok(Bounds::None);
+    fn host_operands(&self, words: &[u32]) -> Result<SelectOperands> {
+        if words.is_empty() || self.has_device_operands {
+            return Ok(SelectOperands::None);
         }
         match self.element {
-            ElementType::U32 => Bounds::host::<u32>(words),
-            ElementType::I32 => Bounds::host::<i32>(bytemuck::cast_slice(words)),
-            ElementType::F32 => Bounds::host::<f32>(bytemuck::cast_slice(words)),
-            ElementType::U64 => Bounds::host::<u64>(&bytemuck::pod_collect_to_vec(words)),
-            ElementType::I64 => Bounds::host::<i64>(&bytemuck::pod_collect_to_vec(words)),
-            ElementType::F64 => Bounds::host::<f64>(&bytemuck::pod_collect_to_vec(words)),
+            ElementType::U32 => SelectOperands::host::<u32>(words),
+            ElementType::I32 => SelectOperands::host::<i32>(bytemuck::cast_slice(words)),
+            ElementType::F32 => SelectOperands::host::<f32>(bytemuck::cast_slice(words)),
+            ElementType::U64 => SelectOperands::host::<u64>(&bytemuck::pod_collect_to_vec(words)),
+            ElementType::I64 => SelectOperands::host::<i64>(&bytemuck::pod_collect_to_vec(words)),
+            ElementType::F64 => SelectOperands::host::<f64>(&bytemuck::pod_collect_to_vec(words)),
         }
     }
 
@@ -388,7 +375,7 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = SelectCase {
         algorithm: Some(SelectAlgorithm::ReduceThenScan),
         has_small_tiles: true,
-        ..SelectCase::of_u32(SelectBy::Flags32)
+        ..SelectCase::of_u32(Predicate::Flags32)
     };
     let axes = || {
         [
@@ -399,7 +386,7 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             axis(&[0, 4, 8, 12], |select, misalignment| select.misalignment = misalignment),
         ]
     };
-    let [flags, keys] = SelectBy::ALL.split_at(2).into();
+    let [flags, keys] = PREDICATES.split_at(2).into();
     let of_flags = [
         axis(flags, |select: &mut SelectCase, by| select.by = by),
         axis(&[1, 2, 3, 4], |select, words| select.words = words),
@@ -409,10 +396,10 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(keys, |select: &mut SelectCase, by| select.by = by),
         axis(&ElementType::ALL, |select, element| select.element = element),
         axis(&[1, 2, 3], |select, parts| select.parts = parts),
-        axis(&[false, true], |select, has_device_bounds| select.has_device_bounds = has_device_bounds),
+        axis(&[false, true], |select, has_device_operands| select.has_device_operands = has_device_operands),
     ];
     let mut cases = Vec::new();
-    let less = SelectCase { by: SelectBy::Compare(Comparison::Less), ..plain.clone() };
+    let less = SelectCase { by: Predicate::Compare(Comparison::Less), ..plain.clone() };
     let [of_flags, of_keys] =
         [(plain, Vec::from(of_flags)), (less, Vec::from(of_keys))].map(|(plain, own)| {
             let axes: Vec<_> = own.into_iter().chain(axes()).collect();
@@ -438,25 +425,25 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Plans of every kernel and of each number of parts, with the tuned policy of each algorithm.
 fn selectable_works() -> Vec<SelectCase> {
     let of = |by, element| SelectCase { element, ..SelectCase::of_u32(by) };
-    let less = SelectBy::Compare(Comparison::Less);
+    let less = Predicate::Compare(Comparison::Less);
     let mut works = Vec::new();
     for algorithm in SelectAlgorithm::ALL.map(Some) {
         let select = |select: SelectCase| SelectCase { algorithm, ..select };
         works.extend([
-            select(of(SelectBy::Flags8, ElementType::U32)),
-            select(SelectCase { values: 1, ..of(SelectBy::Flags32, ElementType::U32) }),
+            select(of(Predicate::Flags8, ElementType::U32)),
+            select(SelectCase { values: 1, ..of(Predicate::Flags32, ElementType::U32) }),
             select(of(less, ElementType::F32)),
             select(SelectCase { values: 2, ..of(less, ElementType::F64) }),
-            select(of(SelectBy::Unique, ElementType::F32)),
-            select(SelectCase { output: SelectOutput::Both, ..of(SelectBy::Unique, ElementType::U64) }),
+            select(of(Predicate::Unique, ElementType::F32)),
+            select(SelectCase { output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U64) }),
         ]);
     }
     let algorithm = Some(SelectAlgorithm::ReduceThenScan);
     works.extend([
-        SelectCase { parts: 2, algorithm, ..of(SelectBy::Flags32, ElementType::U32) },
+        SelectCase { parts: 2, algorithm, ..of(Predicate::Flags32, ElementType::U32) },
         SelectCase { parts: 3, algorithm, ..of(less, ElementType::F32) },
         SelectCase { parts: 3, values: 2, algorithm, ..of(less, ElementType::U64) },
-        SelectCase { words: 4, algorithm, ..of(SelectBy::Flags32, ElementType::U32) },
+        SelectCase { words: 4, algorithm, ..of(Predicate::Flags32, ElementType::U32) },
     ]);
     works
 }
@@ -497,14 +484,14 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// The benchmark cases: each predicate on u32, with half of the elements selected, and partitions.
 fn bench_cases(effort: Effort) -> Vec<Case> {
-    let less = SelectCase::of_u32(SelectBy::Compare(Comparison::Less));
+    let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
     let works = [
-        SelectCase::of_u32(SelectBy::Flags8),
-        SelectCase::of_u32(SelectBy::Flags32),
+        SelectCase::of_u32(Predicate::Flags8),
+        SelectCase::of_u32(Predicate::Flags32),
         less.clone(),
         SelectCase { algorithm: Some(SelectAlgorithm::ReduceThenScan), ..less.clone() },
-        SelectCase::of_u32(SelectBy::Unique),
-        SelectCase { words: 4, ..SelectCase::of_u32(SelectBy::Flags32) },
+        SelectCase::of_u32(Predicate::Unique),
+        SelectCase { words: 4, ..SelectCase::of_u32(Predicate::Flags32) },
         SelectCase { parts: 2, ..less.clone() },
         SelectCase { parts: 3, ..less },
     ];
@@ -524,11 +511,11 @@ mod tests {
 
     #[test]
     fn half_of_random_flags_are_set() {
-        for by in [SelectBy::Flags8, SelectBy::Flags32] {
+        for by in [Predicate::Flags8, Predicate::Flags32] {
             let flags = SelectCase::of_u32(by).flags(Input::Uniform, 1000);
             let set = flags.iter().filter(|&&flag| flag != 0).count();
             assert!((400..600).contains(&set), "{set}");
-            assert!(by == SelectBy::Flags32 || flags.iter().all(|&flag| flag < 256));
+            assert!(by == Predicate::Flags32 || flags.iter().all(|&flag| flag < 256));
         }
     }
 

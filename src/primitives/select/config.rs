@@ -76,6 +76,33 @@ pub enum Predicate {
     Unique,
 }
 
+impl Predicate {
+    /// The values of `PREDICATE` and `COMPARISON` in `predicate.glsl`.
+    pub(super) const fn numbers(self) -> (u32, u32) {
+        match self {
+            Self::Flags8 => (0, 0),
+            Self::Flags32 => (1, 0),
+            Self::Compare(comparison) => (2, comparison as u32),
+            Self::Unique => (3, 0),
+        }
+    }
+
+    /// The name in ids and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flags8 => "flags8",
+            Self::Flags32 => "flags32",
+            Self::Compare(comparison) => comparison.name(),
+            Self::Unique => "unique",
+        }
+    }
+
+    /// Whether it takes flags.
+    pub const fn has_flags(self) -> bool {
+        matches!(self, Self::Flags8 | Self::Flags32)
+    }
+}
+
 /// Result of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Parts {
@@ -292,25 +319,26 @@ impl Config for SelectConfig {
 /// of a partition in three follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Bounds {
+pub enum Operands {
     /// No operands.
     #[default]
     None,
     /// Given at recording.
-    Host(HostBounds),
+    Host(HostOperands),
     /// In device memory, of the element type.
     Device(AddressRange),
 }
 
 /// Up to four operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostBounds {
+pub struct HostOperands {
     words: [[u32; 2]; Self::MAX],
     len: usize,
-    element: ElementType,
+    /// `None` for bits of any type.
+    element: Option<ElementType>,
 }
 
-impl HostBounds {
+impl HostOperands {
     /// Operands of two ranges.
     const MAX: usize = 4;
 
@@ -325,21 +353,31 @@ impl HostBounds {
     }
 }
 
-impl Bounds {
+impl Operands {
     /// Operands of the plan's element type.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if there are more than four.
     pub fn host<N: Number>(operands: &[N]) -> Result<Self> {
-        if operands.len() > HostBounds::MAX {
+        if operands.len() > HostOperands::MAX {
             return Err(Error::Unsupported { reason: "comparisons have at most four operands" });
         }
-        let mut words = [[0; 2]; HostBounds::MAX];
+        let mut words = [[0; 2]; HostOperands::MAX];
         for (to, operand) in words.iter_mut().zip(operands) {
             let from: &[u32] = bytemuck::cast_slice(std::slice::from_ref(operand));
             to[..from.len()].copy_from_slice(from);
         }
-        Ok(Self::Host(HostBounds { words, len: operands.len(), element: N::TYPE }))
+        Ok(Self::Host(HostOperands { words, len: operands.len(), element: Some(N::TYPE) }))
+    }
+
+    /// At most four operands of any type, as bits.
+    #[cfg(feature = "capi")]
+    pub(crate) fn of_bits(operands: &[u64]) -> Self {
+        let mut words = [[0; 2]; HostOperands::MAX];
+        for (to, &operand) in words.iter_mut().zip(operands) {
+            *to = [operand as u32, (operand >> 32) as u32];
+        }
+        Self::Host(HostOperands { words, len: operands.len(), element: None })
     }
 
     /// Checks that they are the operands of the configuration; returns their range on the device.
@@ -348,16 +386,18 @@ impl Bounds {
         let size = needed * config.keys.map_or(0, |element| element.size() as u64);
         let (got, range) = match self {
             Self::None => (0, AddressRange::default()),
-            Self::Host(bounds) => {
-                if let Some(expected) = config.keys.filter(|&expected| expected != bounds.element) {
-                    return Err(Error::ElementMismatch { expected, got: bounds.element });
+            Self::Host(operands) => {
+                if let (Some(expected), Some(got)) = (config.keys, operands.element)
+                    && expected != got
+                {
+                    return Err(Error::ElementMismatch { expected, got });
                 }
-                (bounds.len as u64, AddressRange::default())
+                (operands.len as u64, AddressRange::default())
             }
             Self::Device(range) if needed > 0 => {
                 return range.prefix("the operands", size)?.aligned("the operands", 4);
             }
-            Self::Device(_) => (1, AddressRange::default()),
+            Self::Device(_) => (0, AddressRange::default()),
         };
         if got == needed {
             return Ok(range);
@@ -379,7 +419,7 @@ pub struct SelectBuffers {
     /// The values.
     pub values: AddressRange,
     /// Operands of the comparisons.
-    pub bounds: Bounds,
+    pub operands: Operands,
     /// The selected elements, with room for all.
     pub destination: AddressRange,
     /// Their values, likewise.
@@ -405,7 +445,7 @@ impl SelectBuffers {
             source,
             flags: none,
             values: none,
-            bounds: Bounds::None,
+            operands: Operands::None,
             destination,
             destination_values: none,
             destination_indices: none,
@@ -421,8 +461,8 @@ impl SelectBuffers {
     }
 
     /// Sets the operands of the comparisons.
-    pub const fn bounds(mut self, bounds: Bounds) -> Self {
-        self.bounds = bounds;
+    pub const fn operands(mut self, operands: Operands) -> Self {
+        self.operands = operands;
         self
     }
 
@@ -451,7 +491,7 @@ impl Buffers<Select> for SelectBuffers {
         let source = part("source", self.source, config.source_size(count))?;
         let flags = part("flags", self.flags, flags_size)?;
         let values = part("values", self.values, values_size)?;
-        let bounds = self.bounds.check(config)?;
+        let device_operands = self.operands.check(config)?;
         let destination = part("destination", self.destination, kept_size)?;
         let destination_values = part("destination values", self.destination_values, values_size)?;
         let destination_indices = part("destination indices", self.destination_indices, indices_size)?;
@@ -468,7 +508,7 @@ impl Buffers<Select> for SelectBuffers {
             ("source", source),
             ("flags", flags),
             ("values", values),
-            ("the operands", bounds),
+            ("the operands", device_operands),
             ("the count", indirect),
         ];
         for range in read {
@@ -477,15 +517,15 @@ impl Buffers<Select> for SelectBuffers {
         for (index, range) in written.into_iter().enumerate() {
             check_disjoint(range, &written[index + 1..])?;
         }
-        let bounds = match self.bounds {
-            Bounds::Device(_) => Bounds::Device(bounds),
-            bounds => bounds,
+        let operands = match self.operands {
+            Operands::Device(_) => Operands::Device(device_operands),
+            operands => operands,
         };
         Ok(Self {
             source,
             flags,
             values,
-            bounds,
+            operands,
             destination,
             destination_values,
             destination_indices,

@@ -13,7 +13,7 @@
 mod config;
 mod policy;
 
-pub use config::{Bounds, Comparison, HostBounds, Predicate, SelectBuffers, SelectConfig};
+pub use config::{Comparison, HostOperands, Operands, Predicate, SelectBuffers, SelectConfig};
 pub use policy::{SelectAlgorithm, SelectPolicy};
 
 use std::ffi::CStr;
@@ -43,12 +43,20 @@ impl SelectConfig {
     /// Maximum words of an element or value that the kernels move.
     const MAX_KEPT_WORDS: u32 = 2;
 
-    /// Words of an element, and of a value, that the kernels move: 0 if there are none, or if they are gathered.
-    fn kept(&self) -> [u32; 2] {
+    /// Words of an element, and of a value, that are written; 0 for none.
+    fn written_words(&self) -> [u32; 2] {
         let element_size = if self.has_elements() { self.element_size() } else { 0 };
-        [element_size, self.value_size()]
-            .map(|size| (size / 4) as u32)
-            .map(|words| if words > Self::MAX_KEPT_WORDS { 0 } else { words })
+        [element_size, self.value_size()].map(|size| (size / 4) as u32)
+    }
+
+    /// Those that the kernels move.
+    fn kept(&self) -> [u32; 2] {
+        self.written_words().map(|words| if words > Self::MAX_KEPT_WORDS { 0 } else { words })
+    }
+
+    /// Those that are gathered.
+    fn gathered(&self) -> [u32; 2] {
+        self.written_words().map(|words| if words > Self::MAX_KEPT_WORDS { words } else { 0 })
     }
 
     /// Words that an invocation holds of each element.
@@ -58,26 +66,36 @@ impl SelectConfig {
         keys.max(elements) + values
     }
 
-    /// Words of an element, and of a value, that are gathered; 0 if they are not.
-    fn gathered(&self) -> [u32; 2] {
-        let element_size = if self.has_elements() { self.element_size() } else { 0 };
-        [element_size, self.value_size()]
-            .map(|size| (size / 4) as u32)
-            .map(|words| if words > Self::MAX_KEPT_WORDS { words } else { 0 })
-    }
-
     fn writes_indices(&self) -> bool {
         self.has_indices || self.gathered() != [0, 0]
     }
 
-    fn constants(&self) -> [(&'static str, u32); 5] {
+    /// Constants of the predicate.
+    fn predicate_constants(&self) -> [(&'static str, u32); 3] {
+        let (predicate, comparison) = self.predicate.numbers();
+        [
+            ("PREDICATE", predicate),
+            ("COMPARISON", comparison),
+            ("KEY_NUMBERS", self.keys.map_or(0, ElementType::numbers)),
+        ]
+    }
+
+    /// Constants of the parts.
+    fn part_constants(&self) -> [(&'static str, u32); 2] {
+        let second = match self.parts {
+            Parts::Three(comparison) => comparison as u32,
+            Parts::Selected | Parts::Two => 0,
+        };
+        [("PARTS", self.parts.count()), ("SECOND_COMPARISON", second)]
+    }
+
+    /// Constants of what is written.
+    fn kept_constants(&self) -> [(&'static str, u32); 3] {
         let [elements, values] = self.kept();
         [
             ("KEPT_WORDS", elements),
             ("KEPT_VALUE_WORDS", values),
             ("KEPT_INDICES", self.writes_indices().into()),
-            ("PARTS", self.parts.count()),
-            ("KEY_NUMBERS", self.keys.map_or(0, ElementType::numbers)),
         ]
     }
 }
@@ -99,16 +117,18 @@ impl SelectConfig {
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | more than one tile | 4 per tile, of three parts 8, and the scan of these; for the chained selection 8 per tile |
-/// | an indirect count | 32, and as many for each gather |
+/// | reduce-then-scan of more than one tile | 4 per tile, of three parts 8, and the scan of these |
+/// | the chained selection | 16, and 8 per tile |
+/// | an indirect count | 32 |
+/// | a gather, unless of a partition by a direct count | 32 |
 /// | elements or values of more than two words, without `destination_indices` | `count * 4` |
 ///
 /// | commands | |
 /// |---|---|
-/// | a single tile | one dispatch |
 /// | the chained selection | a fill, a barrier, one dispatch |
-/// | reduce-then-scan | a dispatch, the scan of the counts, another dispatch, with barriers |
-/// | elements or values of more than two words | a barrier, and a gather of each |
+/// | reduce-then-scan of a single tile | one dispatch |
+/// | reduce-then-scan of more | a dispatch, the scan of the counts, another dispatch, with barriers |
+/// | elements or values of more than two words | a barrier, and a gather of each: by the counts of the result, unless a partition has a direct count |
 /// | an indirect count | a dispatch and a barrier before these, and others in the scan and the gathers |
 ///
 /// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, and the
@@ -161,40 +181,25 @@ impl Primitive for Select {
         let capabilities = device.capabilities();
         let policy = config.policy.unwrap_or_else(|| SelectPolicy::choose(capabilities, config).policy);
         policy.check(config, capabilities)?;
-        let (predicate, comparison) = match config.predicate {
-            Predicate::Flags8 => (0, 0),
-            Predicate::Flags32 => (1, 0),
-            Predicate::Compare(comparison) => (2, comparison as u32),
-            Predicate::Unique => (3, 0),
-        };
-        let second = match config.parts {
-            Parts::Three(comparison) => comparison as u32,
-            Parts::Selected | Parts::Two => 0,
-        };
-        let constants = [
-            ("PREDICATE", predicate),
-            ("COMPARISON", comparison),
-            ("SECOND_COMPARISON", second),
-            ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
-        ];
-        let constants: Vec<_> = constants.into_iter().chain(config.constants()).collect();
-        let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
+        let pipeline = |kernel: &'static Kernel, constants: &[&[(&'static str, u32)]]| {
+            let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
+            let predicate = config.predicate_constants();
+            let constants = [&items[..], &predicate, &constants.concat()].concat();
             let SelectPolicy { workgroup_size, subgroup_size, .. } = policy;
-            Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+            let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+            Pipeline::declare(device, kernel, options)
         };
         let key = [("KEY_WORDS", config.keys.map_or(1, |element| element.words()))];
+        let (parts, kept) = (config.part_constants(), config.kept_constants());
         let (count, compact) = match policy.algorithm {
             SelectAlgorithm::ReduceThenScan => {
-                // The up-sweep moves nothing.
-                let of_count = |(name, _): &&(&str, u32)| !name.starts_with("KEPT_");
-                let of_count: Vec<_> = constants.iter().filter(of_count).copied().collect();
                 let scan = policy::count_scan(config.parts).policy(policy.scan);
                 let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
-                let count = pipeline(kernels::SELECT_COUNT.module(&key), &of_count)?;
-                let compact = pipeline(kernels::SELECT_COMPACT.module(&key), &constants)?;
+                let count = pipeline(kernels::SELECT_COUNT.module(&key), &[&parts])?;
+                let compact = pipeline(kernels::SELECT_COMPACT.module(&key), &[&parts, &kept])?;
                 (Some((count, ScanPlan::declare(device, scan)?)), compact)
             }
-            SelectAlgorithm::Chained => (None, pipeline(kernels::SELECT_CHAINED.module(&key), &constants)?),
+            SelectAlgorithm::Chained => (None, pipeline(kernels::SELECT_CHAINED.module(&key), &[&kept])?),
         };
         // As many elements are gathered as the counts say, or all.
         let is_indirect = config.has_indirect_count || config.parts == Parts::Selected;
@@ -325,9 +330,12 @@ impl Algorithm<Select> for Select {
         if let Some((pipeline, scan)) = self.count.as_ref().filter(|_| layout.state_size > 0) {
             recorder.phase(c"count");
             workgroups.dispatch(recorder, pipeline, &push)?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let tile_count = match workgroups {
-                Workgroups::Host(tile_count) => Count::Direct(tile_count),
+                Workgroups::Host(tile_count) => {
+                    recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+                    Count::Direct(tile_count)
+                }
+                // The scan has a barrier between its own arguments and the counts.
                 Workgroups::Device(levels) => {
                     Count::Indirect { address: levels.tiles(0).address, max: tiles.count }
                 }
@@ -337,7 +345,10 @@ impl Algorithm<Select> for Select {
             scan.record(recorder, &counts, tile_count)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
-        recorder.phase(c"compact");
+        recorder.phase(match self.algorithm {
+            SelectAlgorithm::Chained => c"chained",
+            SelectAlgorithm::ReduceThenScan => c"compact",
+        });
         workgroups.dispatch(recorder, &self.compact, &push)?;
         self.record_gathers(recorder, buffers, layout, indices, count)
     }
@@ -355,12 +366,12 @@ impl Select {
         let [elements, values] = self.config.kept();
         let of = |range, words| if words > 0 { range } else { AddressRange::default() };
         let is_of_keys = self.config.keys.is_some();
-        let (bounds, host) = match buffers.bounds {
-            Bounds::None => (AddressRange::default(), [[0; 2]; 4]),
-            Bounds::Host(bounds) => (AddressRange::default(), bounds.of(&self.config)),
-            Bounds::Device(range) => (range, [[0; 2]; 4]),
+        let (operands, host) = match buffers.operands {
+            Operands::None => (AddressRange::default(), [[0; 2]; 4]),
+            Operands::Host(operands) => (AddressRange::default(), operands.of(&self.config)),
+            Operands::Device(range) => (range, [[0; 2]; 4]),
         };
-        let [bound, range_end, second_bound, second_range_end] = host;
+        let [operand, range_end, second_operand, second_range_end] = host;
         push::SelectCount {
             tested: if is_of_keys { buffers.source } else { buffers.flags },
             source: if is_of_keys { AddressRange::default() } else { of(buffers.source, elements) },
@@ -369,14 +380,14 @@ impl Select {
             destination_values: of(buffers.destination_values, values),
             destination_indices: indices,
             state,
-            kept_counts: buffers.counts,
-            bounds,
+            selected_counts: buffers.counts,
+            operands,
             indirect_tiles,
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
-            bound,
+            operand,
             range_end,
-            second_bound,
+            second_operand,
             second_range_end,
         }
     }
@@ -398,11 +409,16 @@ impl Select {
             }
             (Parts::Two | Parts::Three(_), count) => count,
         };
+        // An indirect gather has a barrier between its own arguments and the indices.
+        let mut has_barrier = self.config.parts != Parts::Selected && matches!(count, Count::Indirect { .. });
         let gathers = self.gathers.iter().zip(pairs).zip(layout.gathers);
         for ((gather, (source, destination)), (offset, size)) in gathers {
             let Some(gather) = gather.as_ref().filter(|_| count.max() > 0) else { continue };
-            recorder.phase(c"gather");
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            // The gathers are independent of each other.
+            if !std::mem::replace(&mut has_barrier, true) {
+                recorder.phase(c"gather");
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
             let scratch: BufferRange = buffers.scratch.slice(offset, size);
             let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
             gather.record(recorder, &buffers, count)?;
@@ -423,13 +439,13 @@ impl SelectPlan {
         let tested_size = config.keys.map_or(config.flag_size(), |element| element.size() as u64);
         let has_two_sweeps = self.policy().algorithm == SelectAlgorithm::ReduceThenScan
             && count > self.policy().tile_items().into();
-        let tests = count * tested_size * if has_two_sweeps { 2 } else { 1 };
+        let tests = count.saturating_mul(tested_size * if has_two_sweeps { 2 } else { 1 });
         let element_size = if config.has_elements() { config.element_size() } else { 0 };
         // Keys are read by the tests.
         let elements = element_size * if config.keys.is_some() { 1 } else { 2 };
         let index_passes = u64::from(config.writes_indices());
         let gathers = config.gathered().iter().filter(|&&words| words > 0).count() as u64;
         let moved = elements + 2 * config.value_size() + 4 * (index_passes + gathers);
-        tests + moved_count.saturating_mul(moved)
+        tests.saturating_add(moved_count.saturating_mul(moved))
     }
 }

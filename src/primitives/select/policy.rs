@@ -119,6 +119,10 @@ impl SelectPolicy {
         PolicyConflict::check_range("the number of elements in a tile", self.tile_items(), 1..=0xffff)?;
         // The totals of up to a subgroup for every 4 invocations, and chained.comp's three words.
         within("bytes of shared memory", self.workgroup_size + 16, capabilities.shared_memory_size)?;
+        if self.scan.algorithm == ScanAlgorithm::Chained {
+            let rule = "the counts are scanned in place, which the chained scan is not; use reduce-then-scan for them";
+            return Err(Error::InvalidPolicy(PolicyConflict::Excluded(rule)));
+        }
         if self.algorithm == SelectAlgorithm::Chained && config.parts != Parts::Selected {
             return Err(Error::InvalidPolicy(PolicyConflict::Excluded(
                 "a partition needs the sizes of its parts before it moves an element; use reduce-then-scan",

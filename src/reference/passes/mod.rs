@@ -7,6 +7,7 @@ pub mod digit_histogram;
 pub mod scan;
 pub mod segmented_scan;
 pub mod segmented_sort;
+pub mod select;
 pub mod sort;
 #[cfg(test)]
 pub(super) mod tests;

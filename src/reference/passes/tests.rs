@@ -600,3 +600,14 @@ fn every_kernel_names_its_model() {
         }
     }
 }
+
+#[test]
+fn parts_follow_each_other_in_order() {
+    use super::select::{Compacted, compacted, tile_counts};
+    let parts = [2, 0, 1, 1, 0, 2, 1];
+    assert_eq!(compacted(&parts, 1), Compacted { order: vec![1, 4], counts: vec![2] });
+    assert_eq!(compacted(&parts, 3), Compacted { order: vec![1, 4, 2, 3, 6, 0, 5], counts: vec![2, 3] });
+    assert_eq!(tile_counts(&parts, 1, 4), [1, 1]);
+    assert_eq!(tile_counts(&parts, 3, 4), [1, 2, 1, 1]);
+    assert_eq!(compacted(&[], 3), Compacted { order: vec![], counts: vec![0, 0] });
+}

@@ -184,6 +184,8 @@ pub enum Value<'a> {
     /// A pointer that the variant does not use.
     Null,
     Number(usize),
+    /// Two words.
+    Pair([u32; 2]),
 }
 
 impl<'a> Value<'a> {
@@ -238,6 +240,7 @@ impl<'g> Rig<'g> {
                 Some((_, Value::Range(range))) => block.push(*range),
                 Some((_, Value::Null)) => block.push(AddressRange::default()),
                 Some((_, Value::Number(number))) => block.push(u32::try_from(*number)?),
+                Some((_, Value::Pair(words))) => block.push(*words),
                 None => return Err(format!("no value for push constant {}", member.name).into()),
             }
         }

@@ -1,0 +1,287 @@
+//! Selections and partitions.
+
+use std::mem::offset_of;
+
+use super::boundary::{Result, Versioned};
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+    unknown,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::primitives::Plan;
+use crate::select::{Comparison, Operands, Select, SelectBuffers, SelectConfig, SelectPlan};
+
+/// The predicate of a selection: one of SUBSWEEP_SELECT_BY_....
+pub type SubsweepSelectBy = u32;
+/// A flag of 8 bits for each element, which is selected if it is not 0.
+pub const SUBSWEEP_SELECT_BY_FLAGS8: SubsweepSelectBy = 0;
+/// A flag of 32 bits for each element, likewise.
+pub const SUBSWEEP_SELECT_BY_FLAGS32: SubsweepSelectBy = 1;
+/// A comparison of each element.
+pub const SUBSWEEP_SELECT_BY_COMPARISON: SubsweepSelectBy = 2;
+/// The first of each run of equal elements. Floats: -0 equals +0, and all NaNs are equal.
+pub const SUBSWEEP_SELECT_BY_UNIQUE: SubsweepSelectBy = 3;
+
+/// A comparison of an element x with one operand, or the two of a range: one of SUBSWEEP_COMPARISON_.... Floats
+/// compare as in C: -0 equals +0, and a NaN satisfies SUBSWEEP_COMPARISON_NOT_EQUAL alone.
+pub type SubsweepComparison = u32;
+/// x < operand.
+pub const SUBSWEEP_COMPARISON_LESS: SubsweepComparison = 0;
+/// x <= operand.
+pub const SUBSWEEP_COMPARISON_LESS_EQUAL: SubsweepComparison = 1;
+/// x == operand.
+pub const SUBSWEEP_COMPARISON_EQUAL: SubsweepComparison = 2;
+/// x != operand.
+pub const SUBSWEEP_COMPARISON_NOT_EQUAL: SubsweepComparison = 3;
+/// x >= operand.
+pub const SUBSWEEP_COMPARISON_GREATER_EQUAL: SubsweepComparison = 4;
+/// x > operand.
+pub const SUBSWEEP_COMPARISON_GREATER: SubsweepComparison = 5;
+/// first operand <= x < second operand.
+pub const SUBSWEEP_COMPARISON_RANGE: SubsweepComparison = 6;
+
+/// Options of a selection plan: several of SUBSWEEP_SELECT_..._BIT, or 0.
+pub type SubsweepSelectFlags = u32;
+/// Recordings may have an indirect count, read from device memory.
+pub const SUBSWEEP_SELECT_INDIRECT_COUNT_BIT: SubsweepSelectFlags = 1;
+/// The indices of the elements are written as well, as uint32_t.
+pub const SUBSWEEP_SELECT_INDICES_BIT: SubsweepSelectFlags = 2;
+/// Elements are not written, only values or indices.
+pub const SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT: SubsweepSelectFlags = 4;
+
+const ALL_FLAGS: SubsweepSelectFlags =
+    SUBSWEEP_SELECT_INDIRECT_COUNT_BIT | SUBSWEEP_SELECT_INDICES_BIT | SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT;
+
+/// The parameters of subsweep_select_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepSelectPlanCreateInfo {
+    /// sizeof(SubsweepSelectPlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepSelectFlags,
+    /// The predicate.
+    pub by: SubsweepSelectBy,
+    /// The type of an element, of comparisons and SUBSWEEP_SELECT_BY_UNIQUE.
+    pub element_type: SubsweepElementType,
+    /// Size of an element in 32-bit words, 1 to 2^28, of flags.
+    pub words_per_element: u32,
+    /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
+    pub words_per_value: u32,
+    /// Parts of the result: 0 or 1 for a selection; 2 for a partition, with the elements that are not selected behind
+    /// the others; 3, of comparisons, for a partition in three.
+    pub part_count: u32,
+    /// The comparison of SUBSWEEP_SELECT_BY_COMPARISON.
+    pub comparison: SubsweepComparison,
+    /// Of 3 parts, the comparison of the elements that the first one rejects: those that satisfy it are the second
+    /// part.
+    pub second_comparison: SubsweepComparison,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepSelectPlanCreateInfo {
+    const NAME: &'static str = "SubsweepSelectPlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, second_comparison) + size_of::<u32>();
+}
+
+/// The memory and the count of one recording of a selection.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepSelectInfo {
+    /// sizeof(SubsweepSelectInfo).
+    pub struct_size: u32,
+    /// Number of `operands`.
+    pub operand_count: u32,
+    /// The count of elements.
+    pub count: SubsweepCount,
+    /// The elements.
+    pub source: SubsweepAddressRange,
+    /// Flags, rounded up to a multiple of 4 bytes.
+    pub element_flags: SubsweepAddressRange,
+    /// The values.
+    pub values: SubsweepAddressRange,
+    /// Room for all elements.
+    pub destination: SubsweepAddressRange,
+    /// Room for all values.
+    pub destination_values: SubsweepAddressRange,
+    /// Room for an index of each element, uint32_t.
+    pub destination_indices: SubsweepAddressRange,
+    /// The number of selected elements, uint32_t; of 3 parts the sizes of the first two.
+    pub result_counts: SubsweepAddressRange,
+    /// Operands of the comparisons in device memory, of the element type, the first one's before the second one's; an
+    /// empty range if they are in `operands`.
+    pub device_operands: SubsweepAddressRange,
+    /// The bits of the operands, in the low bits of each: one of each comparison, two of a range.
+    pub operands: [u64; 4],
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepSelectInfo {
+    const NAME: &'static str = "SubsweepSelectInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
+}
+
+impl Exported for Select {
+    const OTHER: &'static str = "the plan is not of a selection";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+
+    fn max_count(_: &Plan<Self>) -> u64 {
+        SelectPlan::MAX_COUNT
+    }
+}
+
+fn comparison(what: &'static str, value: SubsweepComparison) -> Result<Comparison> {
+    Comparison::ALL
+        .get(value as usize)
+        .copied()
+        .ok_or_else(|| unknown(what, value, "see SUBSWEEP_COMPARISON_..."))
+}
+
+fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
+    let mut config = match info.by {
+        SUBSWEEP_SELECT_BY_FLAGS8 => SelectConfig::flags8(info.words_per_element),
+        SUBSWEEP_SELECT_BY_FLAGS32 => SelectConfig::flags32(info.words_per_element),
+        SUBSWEEP_SELECT_BY_COMPARISON => {
+            let element = element_type("element_type", info.element_type)?;
+            SelectConfig::compare(element, comparison("comparison", info.comparison)?)
+        }
+        SUBSWEEP_SELECT_BY_UNIQUE => SelectConfig::unique(element_type("element_type", info.element_type)?),
+        value => return Err(unknown("by", value, "see SUBSWEEP_SELECT_BY_...")),
+    }
+    .values(info.words_per_value);
+    config = match info.part_count {
+        0 | 1 => config,
+        2 => config.partition(),
+        3 => config.partition_in_three(comparison("second_comparison", info.second_comparison)?),
+        value => return Err(unknown("part_count", value, "there are up to 3 parts")),
+    };
+    let flags = flags("SubsweepSelectFlags", info.flags, ALL_FLAGS)?;
+    if flags & SUBSWEEP_SELECT_INDIRECT_COUNT_BIT != 0 {
+        config = config.indirect_count();
+    }
+    if flags & SUBSWEEP_SELECT_INDICES_BIT != 0 {
+        config = config.indices();
+    }
+    if flags & SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT != 0 {
+        config = config.without_elements();
+    }
+    Ok(config)
+}
+
+/// Creates a selection plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes
+/// with an indirect count, and for elements and for values of more than two words; 4 bytes for each element where
+/// these are and no indices are written.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
+/// `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_select_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepSelectPlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    let config = |_: &Device, info: &SubsweepSelectPlanCreateInfo| config(info);
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<Select, _>(device, info, plan, config) }
+}
+
+/// Records the selection, or the partition, of `info->count` elements into `command_buffer`. Nothing is submitted,
+/// waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
+///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
+///    completed. Ranges that are written overlap no other range.
+/// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another
+///    dispatch with barriers; for elements and for values of more than two words a barrier and two dispatches
+///    more. An indirect count takes more dispatches. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends with
+///    COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push constants
+///    bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 elements, and the two-dimensional dispatch limit of the device. A count of 0 records
+///    a dispatch, which writes 0 to `result_counts`; an indirect count above its maximum is clamped to it.
+/// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
+///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons,
+/// and if the count is indirect and the plan was not made with indirect counts; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_select(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepSelectInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepSelectInfo| {
+        let operands = info.operands.get(..info.operand_count as usize);
+        let operands =
+            operands.ok_or_else(|| unknown("operand_count", info.operand_count, "there are up to 4"))?;
+        let device_operands = info.device_operands.checked("device_operands")?;
+        let operands = match (device_operands.size, operands) {
+            (0, []) => Operands::None,
+            (0, operands) => Operands::of_bits(operands),
+            (_, []) => Operands::Device(device_operands),
+            (_, operands) => {
+                let known = "operands are of the host or in device memory";
+                return Err(unknown("operand_count", operands.len() as u32, known));
+            }
+        };
+        let (source, destination) =
+            (info.source.checked("source")?, info.destination.checked("destination")?);
+        let counts = info.result_counts.checked("result_counts")?;
+        let values = info.values.checked("values")?;
+        let buffers = SelectBuffers::new(source, destination, counts, info.scratch.scratch()?)
+            .flags(info.element_flags.checked("element_flags")?)
+            .values(values, info.destination_values.checked("destination_values")?)
+            .indices(info.destination_indices.checked("destination_indices")?)
+            .operands(operands);
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Select, _>(plan, command_buffer, info, buffers) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_comparison_has_its_number() {
+        for (value, expected) in (0..).zip(Comparison::ALL) {
+            assert_eq!(comparison("comparison", value).unwrap(), expected);
+            assert_eq!(expected as u32, value);
+        }
+        assert!(comparison("comparison", 7).is_err());
+    }
+}
