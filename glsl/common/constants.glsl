@@ -48,5 +48,11 @@
 #define ID_MAIN_PATH 41
 #define ID_OTHER_SUBGROUPS 42
 #define ID_NO_LAST_KEYS 43
+#define ID_BIN_COUNT 70
+#define ID_COLUMN_COUNT 71
+#define ID_TILE_ROWS 72
+#define ID_COPIES 73
+#define ID_SHARED_EDGES 74
+#define ID_EVEN 75
 
 #endif

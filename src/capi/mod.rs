@@ -7,6 +7,7 @@
 mod boundary;
 mod device;
 mod gather;
+mod histogram;
 mod plan;
 mod requirements;
 mod result;
@@ -20,6 +21,7 @@ mod vulkan;
 
 pub use device::*;
 pub use gather::*;
+pub use histogram::*;
 pub use plan::*;
 pub use requirements::*;
 pub use result::*;
@@ -55,6 +57,8 @@ mod tests {
             (SubsweepSegmentedSortInfo::FIRST_SIZE, 160),
             (SubsweepGatherPlanCreateInfo::FIRST_SIZE, 12),
             (SubsweepGatherInfo::FIRST_SIZE, 112),
+            (SubsweepHistogramPlanCreateInfo::FIRST_SIZE, 20),
+            (SubsweepHistogramInfo::FIRST_SIZE, 112),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

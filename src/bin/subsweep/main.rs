@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod gather;
 mod gpus;
+mod histogram;
 mod inspect;
 mod number;
 mod pattern;
@@ -54,6 +55,9 @@ commands! {
     "gather" => Gather(gather::GatherArgs), [
         ("a.npy --indices i.npy -o b.npy", "rows in another order: a[i]"),
     ];
+    "histogram" => Histogram(histogram::HistogramArgs), [
+        ("a.npy -o counts.npy --bins 256 --range 0:1", "values in each of 256 bins"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -73,7 +77,8 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 4] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN];
+const SHOWN: [Shown; 5] =
+    [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, histogram::SHOWN];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

@@ -1,6 +1,7 @@
 //! The table of cases: for verification by effort, for benchmarks by effort and preset.
 
 mod gather;
+mod histogram;
 mod pairwise;
 mod primitive;
 mod scan;
@@ -11,6 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 pub use gather::GatherCase;
+pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use scan::{InitialFrom, ScanCase};
@@ -76,6 +78,8 @@ primitives! {
     Sort(SortCase),
     /// A segmented sort.
     SegmentedSort(SegmentedSortCase),
+    /// A histogram.
+    Histogram(HistogramCase),
 }
 
 /// A policy, by name.
@@ -423,6 +427,7 @@ mod tests {
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
             let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
+            let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
@@ -586,6 +591,19 @@ mod tests {
             let inputs = ("input", &["uniform", "sorted", "reversed", "constant-0x0"][..]);
             let parameters = [words, COUNTS, ("strays", &["without", "strays"]), MISALIGNED, inputs];
             expect_pairs(&cases, "gather", &parameters, |_| true);
+            let parameters = [
+                ("type", &["u32", "i32", "f32"][..]),
+                ("kind", &["even", "edges"]),
+                ("bins", &["1", "2", "16", "257"]),
+                ("columns", &["1", "3", "70"]),
+                ("range", &["wide", "narrow", "full"]),
+                ("memory", &["shared", "counters", "edges", "device"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["uniform", "edge-values", "sorted", "constant-0x0"]),
+            ];
+            let is_possible = |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
+            expect_pairs(&cases, "histogram", &parameters, is_possible);
         }
     }
 
