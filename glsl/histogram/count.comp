@@ -43,6 +43,8 @@ const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
 // Values of an invocation whose loads are in flight together.
 const uint BATCH = 4;
 const uint SIGN = 0x80000000;
+// The guess, its neighbor, and the halves of 2^16 bins.
+const uint MAX_STEPS = 18;
 
 layout(push_constant, std430) uniform Push {
     Words source;
@@ -80,8 +82,7 @@ float distance_of(uint value, uint lesser) {
     return NUMBERS == FLOAT ? uintBitsToFloat(value) - uintBitsToFloat(lesser) : float(value - lesser);
 }
 
-// The last bin that begins at or below `key`, by halving. All invocations take all steps: a value that comes out of a
-// loop which lanes leave one by one is wrong on some drivers.
+// The bin of `key`, a key in range: the last one that begins at or below it. By halving: in each step of all lanes.
 uint search(uint key) {
     uint bin = 0;
     [[dont_unroll]] for (uint step = 1 << findMSB(BIN_COUNT); step > 0; step /= 2) {
@@ -93,22 +94,22 @@ uint search(uint key) {
     return bin;
 }
 
-bool is_of_bin(uint key, uint bin) {
-    uint next = bin + 1;
-    return edge_key(bin) <= key && (next == BIN_COUNT || key < edge_key(next));
-}
-
-// Corrects a guess, by one bin, or where that does not do by a search. Every lane of the subgroup must call it.
+// The same, from a guess on: its neighbor is next, since rounding is all that an even bin may be off by, then the
+// middle of the bins that are left. The lanes of a subgroup leave the loop together: a value that comes out of a loop
+// which lanes leave one by one is wrong on some drivers. Every lane of the subgroup must call it.
 uint corrected(uint bin, uint key) {
-    if (edge_key(bin) > key) {
-        bin = max(bin, 1) - 1;
-    } else if (bin + 1 < BIN_COUNT && edge_key(bin + 1) <= key) {
-        bin++;
-    }
-    bool is_wrong = !is_of_bin(key, bin);
-    if (subgroupAny(is_wrong)) {
-        uint found = search(key);
-        bin = is_wrong ? found : bin;
+    uint low = 0;
+    uint high = BIN_COUNT - 1;
+    [[dont_unroll]] for (uint step = 0; step < MAX_STEPS; step++) {
+        bool is_below = key < edge_key(bin);
+        bool is_above = bin < high && edge_key(bin + 1) <= key;
+        if (!subgroupAny(is_below || is_above)) {
+            break;
+        }
+        high = is_below ? bin - 1 : is_above ? high : bin;
+        low = is_above ? bin + 1 : is_below ? low : bin;
+        uint neighbor = is_below ? high : low;
+        bin = step == 0 ? neighbor : (low + high + 1) / 2;
     }
     return bin;
 }
@@ -139,7 +140,7 @@ void main() {
     uint last_key = key_of(last);
     float range = distance_of(last, first);
     // Neither the quotient nor a distance within the range overflows. A NaN is not between them.
-    bool is_guessed = EVEN && range > 1e-30 && range < 1e38;
+    bool is_guessed = range > 1e-30 && range < 1e38;
     float bins_per_unit = float(BIN_COUNT) / range;
 
     uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
@@ -160,9 +161,9 @@ void main() {
             // Any value in range in place of others, so that all lanes take part.
             key = is_counted ? key : first_key;
             uint bin;
-            if (is_guessed) {
+            if (EVEN) {
                 float distance = distance_of(is_counted ? values[k] : first, first);
-                bin = corrected(min(uint(distance * bins_per_unit), BIN_COUNT - 1), key);
+                bin = corrected(is_guessed ? min(uint(distance * bins_per_unit), BIN_COUNT - 1) : 0, key);
             } else {
                 bin = search(key);
             }

@@ -12,9 +12,7 @@ use super::types::{
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::device::Device;
 use crate::error::Error;
-use crate::histogram::{
-    Histogram, HistogramBuffers, HistogramConfig, HistogramPlan, edge_words, even_edges,
-};
+use crate::histogram::{Histogram, HistogramBuffers, HistogramConfig, HistogramPlan, edge_words, even_edges};
 use crate::primitives::Plan;
 
 /// Options of a histogram plan: several of SUBSWEEP_HISTOGRAM_..._BIT, or 0.

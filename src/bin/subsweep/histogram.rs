@@ -160,7 +160,7 @@ fn parse_range(text: &str) -> Result<[f64; 2], String> {
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = HistogramPolicy::choose(capabilities, &HistogramConfig::even(ElementType::F32, 256));
-        vec![ShownPolicy::new("histogram", "histogram policy", choice)]
+        vec![ShownPolicy::new("histogram", "histogram", choice)]
     },
     plans: |common, _| match common.is_plain() {
         true => [

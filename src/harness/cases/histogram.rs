@@ -228,7 +228,11 @@ impl fmt::Display for HistogramCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { element, bins, columns, .. } = self;
         let kind = if self.is_even { "even" } else { "edges" };
-        write!(f, "histogram:{kind}:type={element};bins={bins};columns={columns};range={}", self.range.name())?;
+        write!(
+            f,
+            "histogram:{kind}:type={element};bins={bins};columns={columns};range={}",
+            self.range.name()
+        )?;
         write!(f, "{}", self.count_from.parameter())?;
         match self.memory {
             None => write!(f, ";policy=default")?,
@@ -348,8 +352,7 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     ];
     // The counters fit in any shared memory.
     let is_valid = |case: &HistogramCase| case.bins * case.columns <= 1200;
-    let mut inputs =
-        InputTurns::new([Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted]);
+    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted]);
     let mut cases = Vec::new();
     for covering in covering_works(&plain, &axes, &[], is_valid) {
         let tile = covering.work.tile(capabilities);
@@ -382,9 +385,9 @@ fn selectable_works() -> [HistogramCase; 7] {
 
 /// Each of [`selectable_works`] in several tiles, with every count.
 fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|case| {
-        CountFrom::ALL.map(|count_from| HistogramCase { count_from, ..case.clone() })
-    });
+    let works = selectable_works()
+        .into_iter()
+        .flat_map(|case| CountFrom::ALL.map(|count_from| HistogramCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 

@@ -602,7 +602,8 @@ mod tests {
                 MISALIGNED,
                 ("input", &["uniform", "edge-values", "sorted", "constant-0x0"]),
             ];
-            let is_possible = |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
+            let is_possible =
+                |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
             expect_pairs(&cases, "histogram", &parameters, is_possible);
         }
     }

@@ -28,14 +28,7 @@ impl HistogramConfig {
     /// A histogram of one column of `element`, u32, i32 or f32, in `bins` bins of equal widths, 1 to [`Self::MAX_BINS`]. A
     /// multiplication guesses the bin, and the edges decide: others than even ones are right as well, and slower.
     pub const fn even(element: ElementType, bins: u32) -> Self {
-        Self {
-            element,
-            bins,
-            is_even: true,
-            columns: 1,
-            has_indirect_count: false,
-            policy: None,
-        }
+        Self { element, bins, is_even: true, columns: 1, has_indirect_count: false, policy: None }
     }
 
     /// As [`Self::even`], with bins of any widths: a binary search finds the bin.

@@ -121,9 +121,7 @@ impl Algorithm<Histogram> for Histogram {
     type Layout = u64;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.clear, &self.count]
-            .into_iter()
-            .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+        [&self.clear, &self.count].into_iter().chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {

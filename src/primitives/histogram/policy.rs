@@ -56,7 +56,9 @@ impl HistogramPolicy {
         Choice {
             policy: Self { has_shared_edges, ..Self::new(workgroup_size, items, copies.unwrap_or(1)) },
             reason: match is_small {
-                true => "copies of the counters in shared memory, where equal values do not wait for each other",
+                true => {
+                    "copies of the counters in shared memory, where equal values do not wait for each other"
+                }
                 false => "the counters fill the shared memory: one copy, and a large workgroup shares it",
             },
         }
@@ -98,7 +100,8 @@ impl HistogramPolicy {
             PolicyConflict::check_range("copies", self.copies, 1..=32)?;
             PolicyConflict::check_power_of_two("copies", self.copies)?;
         }
-        let words = u64::from(self.copies) * config.counts_size() / 4 + u64::from(self.shared_edges(config)) + 2;
+        let words =
+            u64::from(self.copies) * config.counts_size() / 4 + u64::from(self.shared_edges(config)) + 2;
         let size = u32::try_from(words * 4).unwrap_or(u32::MAX);
         within("bytes of shared memory", size, capabilities.shared_memory_size)
     }
