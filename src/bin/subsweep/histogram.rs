@@ -28,7 +28,13 @@ pub struct HistogramArgs {
     pub files: Files,
 
     /// The number of bins of equal widths, up to 65,536
-    #[arg(long, value_name = "N", requires = "range", required_unless_present = "edges")]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "range",
+        required_unless_present = "edges",
+        allow_hyphen_values = true
+    )]
     pub bins: Option<u32>,
 
     /// The lower edge of the first bin, and the upper edge of the last
