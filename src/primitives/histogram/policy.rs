@@ -52,7 +52,8 @@ impl HistogramPolicy {
         let is_small = copies.is_some();
         let workgroup_size = limit.min(if is_small { 256 } else { 1024 });
         // A tile of many values for each counter, which is added once a tile.
-        let items = (8 * counters / workgroup_size.max(1)).clamp(16, 64);
+        let least = if capabilities.is_cpu() { 64 } else { 16 };
+        let items = (8 * counters / workgroup_size.max(1)).clamp(least, 64);
         Choice {
             policy: Self { has_shared_edges, ..Self::new(workgroup_size, items, copies.unwrap_or(1)) },
             reason: match is_small {
