@@ -40,8 +40,6 @@ layout(constant_id = ID_SHARED_EDGES) const uint SHARED_EDGES = 0;
 layout(constant_id = ID_EVEN) const bool EVEN = false;
 
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
-// Values of an invocation whose loads are in flight together.
-const uint BATCH = 4;
 const uint SIGN = 0x80000000;
 // The guess, its neighbor, and the halves of 2^16 bins.
 const uint MAX_STEPS = 18;
@@ -114,8 +112,55 @@ uint corrected(uint bin, uint key) {
     return bin;
 }
 
+// The range of all bins.
+struct Range {
+    uint first;
+    uint first_key;
+    uint last_key;
+    // Whether a bin is guessed: neither the quotient nor a distance within the range overflows.
+    bool is_guessed;
+    float bins_per_unit;
+};
+
+Range load_range() {
+    uint first = push.edges.word[0];
+    uint last = push.edges.word[BIN_COUNT];
+    float size = distance_of(last, first);
+    // A NaN is not between them.
+    bool is_guessed = size > 1e-30 && size < 1e38;
+    return Range(first, key_of(first), key_of(last), is_guessed, float(BIN_COUNT) / size);
+}
+
 void add(uint counter, uint count) {
     atomicAdd(push.counts.word[counter], count);
+}
+
+// Counts value `i` of the tile, if it `exists` and is in range. Every lane of the subgroup must call it.
+void count_value(uint value, uint i, bool exists, Range range) {
+    uint key = key_of(value);
+    bool is_counted = exists && range.first_key <= key && key <= range.last_key;
+    // Any value in range in place of others, so that all lanes take part.
+    key = is_counted ? key : range.first_key;
+    uint bin;
+    if (EVEN) {
+        float distance = distance_of(is_counted ? value : range.first, range.first);
+        uint guess = min(uint(distance * range.bins_per_unit), BIN_COUNT - 1);
+        bin = corrected(range.is_guessed ? guess : 0, key);
+    } else {
+        bin = search(key);
+    }
+    uint counter = i % COLUMN_COUNT * BIN_COUNT + bin;
+    if (is_counted) {
+        if (COPIES != 0) {
+            atomicAdd(s_counts[counter * COPIES + (gl_LocalInvocationIndex & (COPIES - 1))], 1u);
+        } else {
+            add(counter, 1);
+        }
+    }
+}
+
+uint load_value(Words source, uint i, uint value_count) {
+    return i < value_count ? source.word[i] : 0;
 }
 
 void main() {
@@ -134,48 +179,24 @@ void main() {
     }
     barrier();
 
-    uint first = push.edges.word[0];
-    uint last = push.edges.word[BIN_COUNT];
-    uint first_key = key_of(first);
-    uint last_key = key_of(last);
-    float range = distance_of(last, first);
-    // Neither the quotient nor a distance within the range overflows. A NaN is not between them.
-    bool is_guessed = range > 1e-30 && range < 1e38;
-    float bins_per_unit = float(BIN_COUNT) / range;
-
+    Range range = load_range();
     uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
     Words source = advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT);
-    [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += BATCH * WORKGROUP_SIZE) {
-        uint values[BATCH];
-        [[unroll]] for (uint k = 0; k < BATCH; k++) {
-            uint i = begin + k * WORKGROUP_SIZE + gl_LocalInvocationIndex;
-            values[k] = 0;
-            if (i < value_count) {
-                values[k] = source.word[i];
-            }
-        }
-        [[unroll]] for (uint k = 0; k < BATCH; k++) {
-            uint i = begin + k * WORKGROUP_SIZE + gl_LocalInvocationIndex;
-            uint key = key_of(values[k]);
-            bool is_counted = i < value_count && first_key <= key && key <= last_key;
-            // Any value in range in place of others, so that all lanes take part.
-            key = is_counted ? key : first_key;
-            uint bin;
-            if (EVEN) {
-                float distance = distance_of(is_counted ? values[k] : first, first);
-                bin = corrected(is_guessed ? min(uint(distance * bins_per_unit), BIN_COUNT - 1) : 0, key);
-            } else {
-                bin = search(key);
-            }
-            uint counter = i % COLUMN_COUNT * BIN_COUNT + bin;
-            if (is_counted) {
-                if (COPIES != 0) {
-                    atomicAdd(s_counts[counter * COPIES + (gl_LocalInvocationIndex & (COPIES - 1))], 1u);
-                } else {
-                    add(counter, 1);
-                }
-            }
-        }
+    // Four values at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
+    // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
+    [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += 4 * WORKGROUP_SIZE) {
+        uint i = begin + gl_LocalInvocationIndex;
+        uint j = i + WORKGROUP_SIZE;
+        uint k = j + WORKGROUP_SIZE;
+        uint l = k + WORKGROUP_SIZE;
+        uint first = load_value(source, i, value_count);
+        uint second = load_value(source, j, value_count);
+        uint third = load_value(source, k, value_count);
+        uint fourth = load_value(source, l, value_count);
+        count_value(first, i, i < value_count, range);
+        count_value(second, j, j < value_count, range);
+        count_value(third, k, k < value_count, range);
+        count_value(fourth, l, l < value_count, range);
     }
     if (COPIES == 0) {
         return;
