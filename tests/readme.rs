@@ -23,6 +23,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("values.npy"), "(5,)", &[2, 7, 1, 8, 2]);
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
     write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
+    write_npy(&folder.path().join("edges.npy"), "(3,)", &[1, 3, 6]);
     let run = |command: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(command.split_whitespace())
@@ -46,6 +47,8 @@ fn commands_of_the_readme_work() {
         ("suffix.npy", &[7, 7, 1, 8, 2]),
         ("lists.npy", &[1, 2, 7, 2, 8]),
         ("rows.npy", &[4, 5, 6, 1, 2, 3]),
+        ("counts.npy", &[1, 2, 0, 1, 1]),
+        ("counts-of-columns.npy", &[1, 1, 1, 1, 0, 2]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");
     }
