@@ -246,6 +246,14 @@ pub enum Error {
         /// Number of elements.
         latest: u64,
     },
+    /// An edge of a histogram is invalid.
+    #[error("edge {index} {what}")]
+    InvalidEdge {
+        /// Index of the edge, from 0.
+        index: u64,
+        /// What is wrong with it, and the remedy.
+        what: &'static str,
+    },
     /// The device was lost: a reset, a crash or a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]
     DeviceLost {

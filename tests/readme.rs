@@ -23,6 +23,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("values.npy"), "(5,)", &[2, 7, 1, 8, 2]);
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
     write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
+    write_npy(&folder.path().join("edges.npy"), "(3,)", &[1, 3, 6]);
     let run = |command: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(arguments(command))
@@ -53,6 +54,8 @@ fn commands_of_the_readme_work() {
         ("parts.npy", &[2, 1, 2, 7, 8]),
         ("three.npy", &[1, 2, 2, 7, 8]),
         ("sizes.npy", &[1, 2, 2]),
+        ("counts.npy", &[1, 2, 0, 1, 1]),
+        ("counts-of-columns.npy", &[1, 1, 1, 1, 0, 2]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");
     }

@@ -56,5 +56,11 @@
 #define ID_KEPT_VALUE_WORDS 49
 #define ID_KEPT_INDICES 50
 #define ID_MIN_TILES 51
+#define ID_BIN_COUNT 70
+#define ID_COLUMN_COUNT 71
+#define ID_TILE_ROWS 72
+#define ID_COPIES 73
+#define ID_SHARED_EDGES 74
+#define ID_EVEN 75
 
 #endif

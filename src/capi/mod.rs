@@ -7,6 +7,7 @@
 mod boundary;
 mod device;
 mod gather;
+mod histogram;
 mod plan;
 mod requirements;
 mod result;
@@ -21,6 +22,7 @@ mod vulkan;
 
 pub use device::*;
 pub use gather::*;
+pub use histogram::*;
 pub use plan::*;
 pub use requirements::*;
 pub use result::*;
@@ -59,6 +61,8 @@ mod tests {
             (SubsweepGatherInfo::FIRST_SIZE, 112),
             (SubsweepSelectPlanCreateInfo::FIRST_SIZE, 36),
             (SubsweepSelectInfo::FIRST_SIZE, 224),
+            (SubsweepHistogramPlanCreateInfo::FIRST_SIZE, 20),
+            (SubsweepHistogramInfo::FIRST_SIZE, 112),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

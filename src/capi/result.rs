@@ -105,7 +105,8 @@ fn code(error: &Error) -> VkResult {
         | Error::ValueSizeMismatch { .. }
         | Error::FlagCountMismatch { .. }
         | Error::ValueCountMismatch { .. }
-        | Error::SegmentOutOfOrder { .. } => SUBSWEEP_ERROR_UNSUPPORTED,
+        | Error::SegmentOutOfOrder { .. }
+        | Error::InvalidEdge { .. } => SUBSWEEP_ERROR_UNSUPPORTED,
         Error::TooManyElements { .. } => SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
         Error::ScratchTooSmall { .. } => SUBSWEEP_ERROR_SCRATCH_TOO_SMALL,
         Error::RangeTooSmall { .. } => SUBSWEEP_ERROR_RANGE_TOO_SMALL,

@@ -6,6 +6,7 @@
 mod commands;
 mod device_choice;
 mod gather;
+mod histogram;
 mod instance;
 mod memory;
 mod plan_cache;

@@ -6,6 +6,7 @@
 
 mod element;
 pub mod gather;
+pub mod histogram;
 mod level_args;
 mod plan;
 pub mod scan;

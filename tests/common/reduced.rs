@@ -28,6 +28,7 @@ const LEFT_OUT: &[&str] = &[
     "SHORT_PER_WORKGROUP",
     "TILE_ELEMENTS",
     "TILE_ITEMS",
+    "TILE_ROWS",
     "UNITS_PER_INVOCATION",
     "WORKGROUP_SIZE",
 ];

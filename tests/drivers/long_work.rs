@@ -107,7 +107,7 @@ fn many_submissions_cases(capabilities: &Capabilities, has_every_policy: bool) -
             by_primitive.entry(primitive.to_owned()).or_default().push(case);
         }
     }
-    assert_eq!(by_primitive.len(), 4, "{:?}", by_primitive.keys());
+    assert_eq!(by_primitive.len(), super::PRIMITIVES.len(), "{:?}", by_primitive.keys());
     let largest = |mut cases: Vec<Case>| {
         cases.sort_by_key(|case| std::cmp::Reverse(case.count));
         cases.truncate(4);

@@ -21,6 +21,7 @@ mod faults;
 mod fixture;
 mod forms;
 mod gather;
+mod histogram;
 mod long_work;
 mod narrow;
 mod passes;
@@ -48,8 +49,14 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 5] =
-    [scans::PRIMITIVE, sorts::PRIMITIVE, segmented::PRIMITIVE, gather::PRIMITIVE, select::PRIMITIVE];
+static PRIMITIVES: [Primitive; 6] = [
+    scans::PRIMITIVE,
+    sorts::PRIMITIVE,
+    segmented::PRIMITIVE,
+    gather::PRIMITIVE,
+    select::PRIMITIVE,
+    histogram::PRIMITIVE,
+];
 
 fn main() -> ExitCode {
     children::main::<DriverRow>()
@@ -116,6 +123,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(gather::trials(&gpu));
                 trials.extend(select::trials(&gpu));
+                trials.extend(histogram::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

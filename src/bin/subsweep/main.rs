@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod gather;
 mod gpus;
+mod histogram;
 mod inspect;
 mod number;
 mod pattern;
@@ -63,6 +64,9 @@ commands! {
     "partition" => Partition(select::PartitionArgs), [
         ("a.npy --where 'x < 3' -o parts.npy", "those below 3 first"),
     ];
+    "histogram" => Histogram(histogram::HistogramArgs), [
+        ("a.npy -o counts.npy --bins 256 --range 0:1", "values in each of 256 bins"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -82,7 +86,8 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 5] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, select::SHOWN];
+const SHOWN: [Shown; 6] =
+    [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, select::SHOWN, histogram::SHOWN];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

@@ -1,6 +1,7 @@
 //! The table of cases: for verification by effort, for benchmarks by effort and preset.
 
 mod gather;
+mod histogram;
 mod pairwise;
 mod primitive;
 mod scan;
@@ -12,6 +13,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 pub use gather::GatherCase;
+pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use scan::{InitialFrom, ScanCase};
@@ -80,6 +82,8 @@ primitives! {
     SegmentedSort(SegmentedSortCase),
     /// A selection or partition.
     Select(SelectCase),
+    /// A histogram.
+    Histogram(HistogramCase),
 }
 
 /// A policy, by name.
@@ -428,6 +432,7 @@ mod tests {
         for case in bench_cases(Effort::Quick) {
             let groups =
                 ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
+            let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
@@ -621,6 +626,20 @@ mod tests {
             expect_pairs(&flags, "select", &parameters, |pair| {
                 *pair != [("parts", "2"), ("algorithm", "chained")]
             });
+            let parameters = [
+                ("type", &["u32", "i32", "f32"][..]),
+                ("kind", &["even", "edges"]),
+                ("bins", &["1", "2", "16", "257"]),
+                ("columns", &["1", "3", "70"]),
+                ("range", &["wide", "narrow", "full"]),
+                ("memory", &["shared", "counters", "edges", "device"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["uniform", "edge-values", "sorted", "constant-0x0"]),
+            ];
+            let is_possible =
+                |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
+            expect_pairs(&cases, "histogram", &parameters, is_possible);
         }
     }
 

@@ -1,0 +1,212 @@
+//! Histogram.
+
+use std::mem::offset_of;
+
+use super::boundary::{Versioned, result};
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::result::Failure;
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::error::Error;
+use crate::histogram::{Histogram, HistogramBuffers, HistogramConfig, HistogramPlan, edge_words, even_edges};
+use crate::primitives::Plan;
+
+/// Options of a histogram plan: several of SUBSWEEP_HISTOGRAM_..._BIT, or 0.
+pub type SubsweepHistogramFlags = u32;
+/// Recordings may have an indirect count, read from device memory.
+pub const SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT: SubsweepHistogramFlags = 1;
+/// Bins are of equal widths: faster. Other edges are right as well, and slower.
+pub const SUBSWEEP_HISTOGRAM_EVEN_BIT: SubsweepHistogramFlags = 2;
+
+/// The parameters of subsweep_histogram_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepHistogramPlanCreateInfo {
+    /// sizeof(SubsweepHistogramPlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepHistogramFlags,
+    /// The type of the values and edges: SUBSWEEP_ELEMENT_TYPE_U32, _I32 or _F32.
+    pub element_type: SubsweepElementType,
+    /// The number of bins, 1 to 65,536.
+    pub bin_count: u32,
+    /// The number of columns, 1 to 65,536: the values of a row. Each column has a histogram of its own. At most
+    /// 2^28 columns times bins.
+    pub column_count: u32,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepHistogramPlanCreateInfo {
+    const NAME: &'static str = "SubsweepHistogramPlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, column_count) + size_of::<u32>();
+}
+
+/// The memory and the count of one recording of a histogram.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepHistogramInfo {
+    /// sizeof(SubsweepHistogramInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// The count of rows.
+    pub count: SubsweepCount,
+    /// The rows, of column_count values each.
+    pub source: SubsweepAddressRange,
+    /// The edges, bin_count + 1 of the type of the values: subsweep_histogram_even_edges.
+    pub edges: SubsweepAddressRange,
+    /// The counts, uint32_t: all bins of the first column, then those of the next.
+    pub counts: SubsweepAddressRange,
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepHistogramInfo {
+    const NAME: &'static str = "SubsweepHistogramInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
+}
+
+impl Exported for Histogram {
+    const OTHER: &'static str = "the plan is not of a histogram";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+
+    fn max_count(_: &Plan<Self>) -> u64 {
+        HistogramPlan::MAX_COUNT
+    }
+}
+
+/// Computes the edges of `bin_count` bins of equal widths from `low` to `high` for values of `element_type`, in host
+/// memory: those of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
+/// numbers of 4 bytes.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for 0 or more than 65,536 bins, a range that is empty, not finite, or too
+/// narrow for so many bins, a bin that begins beyond the numbers of the type, and for types of 64 bits;
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_NULL. Nothing is written then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `edges` is null, or bin_count + 1 numbers of 4 bytes may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_histogram_even_edges(
+    element_type: SubsweepElementType,
+    bin_count: u32,
+    low: f64,
+    high: f64,
+    edges: *mut u32,
+) -> VkResult {
+    let words = || -> Result<Vec<u32>, Failure> {
+        let element = self::element_type("element_type", element_type)?;
+        let words = edge_words(element, &even_edges(element, bin_count, [low, high])?)?;
+        if words.len() as u64 != u64::from(bin_count) + 1 {
+            let reason = "a bin begins beyond the numbers of the type; narrow the range";
+            return Err(Error::Unsupported { reason }.into());
+        }
+        Ok(words)
+    };
+    result(|| {
+        if edges.is_null() {
+            return Err(Failure::Null("edges"));
+        }
+        let words = words()?;
+        // SAFETY: as the caller promises.
+        unsafe { edges.copy_from_nonoverlapping(words.as_ptr(), words.len()) };
+        Ok(())
+    })
+}
+
+/// Creates a histogram plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is
+/// null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_histogram_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepHistogramPlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    let config = |_: &Device, info: &SubsweepHistogramPlanCreateInfo| {
+        let known = SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT | SUBSWEEP_HISTOGRAM_EVEN_BIT;
+        let flags = flags("SubsweepHistogramFlags", info.flags, known)?;
+        let element = element_type("element_type", info.element_type)?;
+        let of_bins = match flags & SUBSWEEP_HISTOGRAM_EVEN_BIT {
+            0 => HistogramConfig::by_edges,
+            _ => HistogramConfig::even,
+        };
+        let config = of_bins(element, info.bin_count).columns(info.column_count);
+        let is_indirect = flags & SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT != 0;
+        Ok(if is_indirect { config.indirect_count() } else { config })
+    };
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<Histogram, _>(device, info, plan, config) }
+}
+
+/// Records the histogram of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source`, `edges` and `counts` at least as large as count, bins and columns require; all at
+///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    work has completed. `counts` and `scratch` overlap no other range; the ranges that are read may overlap
+///    each other.
+/// 3. Commands: a dispatch that clears the counts, a barrier, and a dispatch that counts; for an indirect count
+///    one more dispatch before the barrier, which is to indirect dispatches then. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `source`, `edges` and count, and COMPUTE_SHADER / SHADER_WRITE of `counts` and `scratch`;
+///    ends with COMPUTE_SHADER / SHADER_WRITE of `counts`, with no barrier before or after. The last access to
+///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 rows, or the two-dimensional dispatch limit of the device. A count of 0, on the host
+///    or indirect, gives counts of 0; an indirect count above its maximum is clamped to it.
+/// 5. Result: in `counts`; bin i has the values from edge i on and below edge i + 1, and the last bin its upper
+///    edge as well. Other values and NaNs are not counted; -0 equals 0.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_histogram(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepHistogramInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepHistogramInfo| {
+        flags("SubsweepHistogramInfo.flags", info.flags, 0)?;
+        let (source, edges) = (info.source.checked("source")?, info.edges.checked("edges")?);
+        let buffers = HistogramBuffers::new(source, edges, info.counts.checked("counts")?)
+            .scratch(info.scratch.scratch()?);
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Histogram, _>(plan, command_buffer, info, buffers) }
+}

@@ -1,0 +1,157 @@
+//! Configuration of a histogram, and the memory of a recording.
+
+use super::{Histogram, HistogramPolicy, edges};
+use crate::device::{AddressRange, BufferRange};
+use crate::error::{Result, in_range};
+use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+
+/// Configuration of a [`HistogramPlan`](super::HistogramPlan).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HistogramConfig {
+    pub(super) element: ElementType,
+    pub(super) bins: u32,
+    pub(super) is_even: bool,
+    pub(super) columns: u32,
+    pub(super) has_indirect_count: bool,
+    pub(super) policy: Option<HistogramPolicy>,
+}
+
+impl HistogramConfig {
+    /// Maximum number of bins.
+    pub const MAX_BINS: u32 = 1 << 16;
+    /// Maximum number of columns.
+    pub const MAX_COLUMNS: u32 = 1 << 16;
+    /// Maximum number of counts, bins times columns: 1 GiB.
+    pub const MAX_COUNTS: u32 = 1 << 28;
+
+    /// A histogram of one column of `element`, u32, i32 or f32, in `bins` bins of equal widths, 1 to [`Self::MAX_BINS`]. A
+    /// multiplication guesses the bin, and the edges decide: others than even ones are right as well, and slower.
+    pub const fn even(element: ElementType, bins: u32) -> Self {
+        Self { element, bins, is_even: true, columns: 1, has_indirect_count: false, policy: None }
+    }
+
+    /// As [`Self::even`], with bins of any widths: a binary search finds the bin.
+    pub const fn by_edges(element: ElementType, bins: u32) -> Self {
+        Self { is_even: false, ..Self::even(element, bins) }
+    }
+
+    /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the words of a row. Each has a histogram of its own; all
+    /// have the same edges.
+    pub const fn columns(mut self, columns: u32) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`HistogramPolicy::choose`].
+    pub const fn policy(mut self, policy: HistogramPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Type of the values.
+    pub const fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// Number of bins.
+    pub const fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// The configuration with another number of bins.
+    #[cfg(feature = "headless")]
+    pub(crate) const fn with_bins(mut self, bins: u32) -> Self {
+        self.bins = bins;
+        self
+    }
+
+    /// Number of columns.
+    pub const fn column_count(&self) -> u32 {
+        self.columns
+    }
+
+    /// Size of a row, bytes.
+    pub const fn row_size(&self) -> u64 {
+        self.columns as u64 * 4
+    }
+
+    /// Size of the counts of all columns, bytes.
+    pub const fn counts_size(&self) -> u64 {
+        self.columns as u64 * self.bins as u64 * 4
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
+        in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
+        // The product of the maximums, 2^32, is beyond 32 bits.
+        let counts = u32::try_from(self.counts_size() / 4).unwrap_or(u32::MAX);
+        in_range("counts of a histogram, bins times columns", counts, 1..=Self::MAX_COUNTS)?;
+        match self.element {
+            ElementType::U32 | ElementType::I32 | ElementType::F32 => Ok(()),
+            _ => Err(edges::UNSUPPORTED_TYPE),
+        }
+    }
+}
+
+impl Config for HistogramConfig {
+    type Primitive = Histogram;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// The memory of one recording.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HistogramBuffers {
+    /// Rows of values.
+    pub source: AddressRange,
+    /// Edges of the bins, one more than bins, of the type of the values, as [`edge_words`](super::edge_words) makes them.
+    pub edges: AddressRange,
+    /// Counts, u32: all bins of the first column, then those of the next.
+    pub counts: AddressRange,
+    /// Scratch of [`HistogramPlan::scratch_requirements`](super::HistogramPlan::scratch_requirements).
+    pub scratch: BufferRange,
+}
+
+impl HistogramBuffers {
+    /// Buffers without scratch, which only indirect counts need.
+    pub fn new(source: AddressRange, edges: AddressRange, counts: AddressRange) -> Self {
+        Self { source, edges, counts, scratch: BufferRange::NONE }
+    }
+
+    /// Sets the scratch.
+    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
+        self.scratch = scratch;
+        self
+    }
+}
+
+impl Buffers<Histogram> for HistogramBuffers {
+    fn checked(&self, config: &HistogramConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let scratch = match count {
+            Count::Direct(_) => ScratchRequirements::new(0),
+            Count::Indirect { .. } => scratch,
+        };
+        let indirect = count.checked_indirect("the count")?;
+        let checked = |range: AddressRange, what, size| range.prefix(what, size)?.aligned(what, 4);
+        let source = checked(self.source, "source", count.max().saturating_mul(config.row_size()))?;
+        let edges = checked(self.edges, "edges", (u64::from(config.bins) + 1) * 4)?;
+        let counts = checked(self.counts, "counts", config.counts_size())?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [("counts", counts), ("scratch", scratch.addresses())];
+        for read in [("source", source), ("edges", edges), ("the count", indirect)] {
+            check_disjoint(read, &written)?;
+        }
+        check_disjoint(written[0], &written[1..])?;
+        Ok(Self { source, edges, counts, scratch })
+    }
+}

@@ -1,0 +1,178 @@
+//! Histogram: the number of values in each bin, for each column of a table.
+//!
+//! Equals `numpy.histogram` to the bit. Bin `b` has the values from edge `b` on and below edge `b + 1`; the last bin has
+//! the last edge as well. Values out of range and NaNs are in no bin; -0 equals 0. [`even_edges`] and [`edge_words`] make
+//! the edges on the host.
+//!
+//! ```text
+//!   clear ──► counts, all 0 ──────────────┐
+//!   edges ─┐                              ▼ add
+//!   rows ──┴─ tile, tile, tile ── count in shared memory ──► counts
+//! ```
+
+mod config;
+mod edges;
+mod policy;
+
+use std::ffi::CStr;
+
+pub use config::{HistogramBuffers, HistogramConfig};
+pub use edges::{edge_words, even_edges};
+pub use policy::HistogramPolicy;
+
+use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::{Count, ScratchCursor, Tiles};
+use crate::device::{Access, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
+use crate::error::{Error, Result};
+use crate::kernels;
+
+/// Plan of a histogram.
+pub type HistogramPlan = Plan<Histogram>;
+
+/// The primitive of a [`HistogramPlan`], and its only algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `source` | `count * columns * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `edges` | `(bins + 1) * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `counts` | `columns * bins * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// The count is of rows, at most 2^32 - 1, so that a u32 holds every count of values. Ranges that are only read may
+/// overlap each other. Two dispatches and a barrier; one more dispatch for an indirect count. A count of 0 rows gives
+/// counts of 0: one dispatch then. The result is in `counts`, the bins of the first column first, so that each column's
+/// histogram is what a plan for one column writes. The edges are not checked: unless those between the first and the last
+/// ascend, values may be counted in a wrong bin of the right column.
+#[derive(Debug)]
+pub struct Histogram {
+    tile_rows: u32,
+    clear: Pipeline,
+    clear_items: u32,
+    count: Pipeline,
+    counts_size: u64,
+    /// For indirect counts.
+    level_args: Option<LevelArgsWriter>,
+}
+
+/// `WORDS_PER_INVOCATION` of `clear.comp`.
+const CLEARED_PER_INVOCATION: u32 = 4;
+
+impl Primitive for Histogram {
+    type Config = HistogramConfig;
+    type Policy = HistogramPolicy;
+    type Buffers = HistogramBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep histogram";
+
+    fn declare(device: &Device, config: &HistogramConfig) -> Result<(HistogramPolicy, Self)> {
+        config.check()?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| HistogramPolicy::choose(capabilities, config).policy);
+        policy.check(capabilities, config)?;
+        let HistogramPolicy { workgroup_size, subgroup_size, .. } = policy;
+        let tile_rows = policy.tile_rows(config);
+        let constants = [
+            ("NUMBERS", config.element.numbers()),
+            ("BIN_COUNT", config.bins),
+            ("COLUMN_COUNT", config.columns),
+            ("TILE_ROWS", tile_rows),
+            ("COPIES", policy.copies),
+            ("SHARED_EDGES", policy.shared_edges(config)),
+            ("EVEN", config.is_even.into()),
+        ];
+        let pipeline = |kernel, constants| {
+            let options = PipelineOptions { workgroup_size, constants, subgroup_size };
+            Pipeline::declare(device, kernel, options)
+        };
+        let histogram = Self {
+            tile_rows,
+            clear: pipeline(kernels::HISTOGRAM_CLEAR.module(&[]), &[])?,
+            clear_items: workgroup_size * CLEARED_PER_INVOCATION,
+            count: pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)?,
+            counts_size: config.counts_size(),
+            level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
+        };
+        Ok((policy, histogram))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
+    }
+
+    fn algorithm(&self, _: &HistogramConfig, _: u64) -> Option<&dyn Recordable<Self>> {
+        Some(self)
+    }
+
+    fn check_count(&self, _: &HistogramConfig, count: u64) -> Result<()> {
+        let max = HistogramPlan::MAX_COUNT;
+        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what: "a count of u32" }) }
+    }
+
+    fn first_access(&self, _: &HistogramConfig) -> Access {
+        Access::COMPUTE
+    }
+}
+
+impl Algorithm<Histogram> for Histogram {
+    /// Offset of the arguments of an indirect dispatch.
+    type Layout = u64;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.clear, &self.count].into_iter().chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {
+        LevelArgs::take(cursor, self.level_args.as_ref())
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &HistogramBuffers,
+        levels: &u64,
+        count: Count,
+    ) -> Result<()> {
+        let HistogramBuffers { source, edges, counts, scratch } = *buffers;
+        // A tile of no rows is never dispatched.
+        let tiles = Tiles::new(count.max().max(1), self.tile_rows)?;
+        recorder.check_workgroups(tiles.count.into())?;
+        recorder.phase(c"clear");
+        let word_count = (self.counts_size / 4) as u32;
+        let clear = push::HistogramClear { counts, word_count };
+        recorder.dispatch(&self.clear, &clear, word_count.div_ceil(self.clear_items).into())?;
+        if count.max() == 0 {
+            return Ok(());
+        }
+        let grid = TileGrid { tile_items: self.tile_rows, column_count: 1 };
+        recorder.phase(c"level args");
+        // The barrier to an indirect dispatch orders the cleared counts as well.
+        let levels = (scratch, *levels);
+        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
+        if matches!(count, Count::Direct(_)) {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        let push = push::HistogramCount {
+            source,
+            edges,
+            counts,
+            indirect_tiles: workgroups.indirect_tiles(),
+            tile_count: tiles.count,
+            last_extent: tiles.last_extent,
+        };
+        recorder.phase(c"count");
+        workgroups.dispatch(recorder, &self.count, &push)
+    }
+}
+
+impl HistogramPlan {
+    /// Maximum number of rows: a count of values is a u32.
+    pub const MAX_COUNT: u64 = u32::MAX as u64;
+
+    /// Bytes that a recording of `count` rows reads: the values once. Does not include edges and counts.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        count.saturating_mul(self.config().row_size())
+    }
+}

@@ -1,0 +1,125 @@
+//! Policy of a histogram: where counters and edges are, and the shape of tiles.
+
+use std::fmt;
+
+use super::HistogramConfig;
+use crate::device::Capabilities;
+use crate::error::{PolicyConflict, Result, within};
+use crate::primitives::{Choice, check_workgroup};
+
+/// Policy of a histogram. A tile is as many whole rows as fit `workgroup_size * items_per_invocation` values, at least
+/// one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct HistogramPolicy {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Values per invocation, 1 to 1,024.
+    pub items_per_invocation: u32,
+    /// Counters in shared memory for each count, a power of two up to 32; neighbouring invocations use different ones. 0
+    /// adds every value to the counts in device memory.
+    pub copies: u32,
+    /// Whether the edges are copied to shared memory.
+    pub has_shared_edges: bool,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+}
+
+impl HistogramPolicy {
+    /// Shared memory up to which several workgroups run side by side on any GPU, words.
+    const SMALL_WORDS: u32 = 2 << 10;
+    /// Shared memory that a workgroup takes at most, words.
+    const MAX_WORDS: u32 = 8 << 10;
+
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, config: &HistogramConfig) -> Choice<Self> {
+        let room = (capabilities.shared_memory_size / 4).min(Self::MAX_WORDS);
+        let counters = u32::try_from(config.counts_size() / 4).unwrap_or(u32::MAX);
+        let edges = config.bins.saturating_add(1);
+        let limit = capabilities.max_workgroup_invocations;
+        // Each array has a word more.
+        let is_private = counters.saturating_add(2) <= room;
+        if !is_private {
+            let has_shared_edges = edges + 2 <= Self::SMALL_WORDS / 2;
+            return Choice {
+                policy: Self { has_shared_edges, ..Self::new(limit.min(256), 16, 0) },
+                reason: "the counters do not fit in shared memory: every value is added in device memory",
+            };
+        }
+        let has_shared_edges = counters.saturating_add(edges).saturating_add(2) <= room;
+        let edges = if has_shared_edges { edges } else { 0 };
+        let copies = [8, 4, 2, 1].into_iter().find(|copies| copies * counters + edges <= Self::SMALL_WORDS);
+        let is_small = copies.is_some();
+        let workgroup_size = limit.min(if is_small { 256 } else { 1024 });
+        // A tile of many values for each counter, which is added once a tile.
+        let least = if capabilities.is_cpu() { 64 } else { 16 };
+        let items = (8 * counters / workgroup_size.max(1)).clamp(least, 64);
+        Choice {
+            policy: Self { has_shared_edges, ..Self::new(workgroup_size, items, copies.unwrap_or(1)) },
+            reason: match is_small {
+                true => {
+                    "copies of the counters in shared memory, where equal values do not wait for each other"
+                }
+                false => "the counters fill the shared memory: one copy, and a large workgroup shares it",
+            },
+        }
+    }
+
+    /// A policy with `workgroup_size` invocations, `items_per_invocation` values for each, and `copies` of the counters in
+    /// shared memory. Edges are in device memory.
+    pub const fn new(workgroup_size: u32, items_per_invocation: u32, copies: u32) -> Self {
+        Self { workgroup_size, items_per_invocation, copies, has_shared_edges: false, subgroup_size: None }
+    }
+
+    /// The policy with edges in shared memory.
+    pub const fn with_shared_edges(mut self) -> Self {
+        self.has_shared_edges = true;
+        self
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Rows per tile.
+    pub(super) fn tile_rows(&self, config: &HistogramConfig) -> u32 {
+        (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
+    }
+
+    /// Edges in shared memory.
+    pub(super) fn shared_edges(&self, config: &HistogramConfig) -> u32 {
+        if self.has_shared_edges { config.bins + 1 } else { 0 }
+    }
+
+    pub(super) fn check(&self, capabilities: &Capabilities, config: &HistogramConfig) -> Result<()> {
+        check_workgroup(self.workgroup_size, capabilities)?;
+        capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
+        if self.copies != 0 {
+            PolicyConflict::check_range("copies", self.copies, 1..=32)?;
+            PolicyConflict::check_power_of_two("copies", self.copies)?;
+        }
+        let words =
+            u64::from(self.copies) * config.counts_size() / 4 + u64::from(self.shared_edges(config)) + 2;
+        let size = u32::try_from(words * 4).unwrap_or(u32::MAX);
+        within("bytes of shared memory", size, capabilities.shared_memory_size)
+    }
+}
+
+impl fmt::Display for HistogramPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, items_per_invocation, copies, .. } = self;
+        write!(f, "histogram: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
+        match copies {
+            0 => write!(f, "counters in device memory")?,
+            copies => write!(f, "{copies} × the counters in shared memory")?,
+        }
+        write!(f, ", edges in {} memory", if self.has_shared_edges { "shared" } else { "device" })?;
+        match self.subgroup_size {
+            Some(size) => write!(f, ", subgroups of {size}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+/* Histograms: the layout of the structures, counts behind an indirect count, edges, and refusals. */
+
+#include <stddef.h>
+
+#include "expect.h"
+
+enum { COUNT = 5000, BINS = 10, COLUMNS = 2 };
+
+/* Fields of the first version of the header keep their places. */
+#if UINTPTR_MAX == UINT64_MAX
+typedef char CreateInfoOffset[offsetof(SubsweepHistogramPlanCreateInfo, column_count) == 16 ? 1 : -1];
+typedef char CreateInfoSize[sizeof(SubsweepHistogramPlanCreateInfo) >= 20 ? 1 : -1];
+typedef char InfoOffset[offsetof(SubsweepHistogramInfo, scratch) == 72 ? 1 : -1];
+typedef char InfoSize[sizeof(SubsweepHistogramInfo) >= 112 ? 1 : -1];
+#endif
+
+/* Counts two columns of floats, for a count on the device of `stored` rows. */
+static void count_columns(const Host *host, const SubsweepDevice *device, uint32_t stored) {
+    const SubsweepHistogramPlanCreateInfo of_plan = {
+        .struct_size = sizeof of_plan,
+        .flags = SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT | SUBSWEEP_HISTOGRAM_EVEN_BIT,
+        .element_type = SUBSWEEP_ELEMENT_TYPE_F32,
+        .bin_count = BINS,
+        .column_count = COLUMNS};
+    SubsweepScratchRequirements needs;
+    SubsweepHistogramInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
+    SubsweepPlan *plan = NULL;
+    Memory count, rows, edges, counts, scratch;
+    VkCommandBuffer commands;
+    uint32_t expected[COLUMNS * BINS] = {0};
+    uint32_t i, bin;
+    host_check(subsweep_histogram_plan_create(device, &of_plan, &plan), "subsweep_histogram_plan_create");
+    EXPECT(strstr(subsweep_plan_policy(plan), "histogram") != NULL);
+    EXPECT(subsweep_plan_max_count(plan) == UINT32_MAX);
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
+    guarded_create(&count, host, 4, 0);
+    guarded_create(&rows, host, 4 * COLUMNS * COUNT, 0);
+    guarded_create(&edges, host, 4 * (BINS + 1), 0);
+    guarded_create(&counts, host, sizeof expected, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
+    host_check(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_F32, BINS, -1.0, 0.5, edges.words),
+               "subsweep_histogram_even_edges");
+    count.words[0] = stored;
+    for (i = 0; i < COLUMNS * COUNT; i++) {
+        const float value = (float)(number(i) % 2000) / 1000.0f - 1.25f;
+        memcpy(&rows.words[i], &value, sizeof value);
+        for (bin = 0; bin < BINS && i / COLUMNS < stored; bin++) {
+            float low, high;
+            memcpy(&low, &edges.words[bin], sizeof low);
+            memcpy(&high, &edges.words[bin + 1], sizeof high);
+            if (value >= low && (value < high || (bin + 1 == BINS && value == high))) {
+                expected[i % COLUMNS * BINS + bin]++;
+            }
+        }
+    }
+    memset(counts.words, 0xff, sizeof expected);
+    info.count.address = count.address;
+    info.source = part(&rows, 0, 4 * COLUMNS * COUNT);
+    info.edges = part(&edges, 0, 4 * (BINS + 1));
+    info.counts = part(&counts, 0, sizeof expected);
+    info.scratch = guarded_scratch(&scratch, 0, needs.size);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_histogram(plan, commands, &info), "subsweep_cmd_histogram");
+    run(host, commands);
+    EXPECT(memcmp(counts.words, expected, sizeof expected) == 0);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&counts, host, __LINE__);
+    guarded_destroy(&edges, host, __LINE__);
+    guarded_destroy(&rows, host, __LINE__);
+    guarded_destroy(&count, host, __LINE__);
+    subsweep_plan_destroy(plan);
+}
+
+static void refuse_histograms(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
+    SubsweepHistogramPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .column_count = 1};
+    SubsweepHistogramInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
+    SubsweepScratchRequirements needs = {.size = 1};
+    SubsweepPlan *plan = NULL;
+    uint32_t edges[3] = {7, 7, 7};
+    REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "bins of a histogram");
+    of_plan.bin_count = 2;
+    of_plan.flags = 4;
+    REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE,
+           "SubsweepHistogramFlags");
+    of_plan.flags = 0;
+    of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_F64;
+    REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "u32, i32 and f32");
+    of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_I32;
+    of_plan.column_count = 65537;
+    REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED,
+           "columns of a histogram");
+    of_plan.column_count = 1;
+    host_check(subsweep_histogram_plan_create(device, &of_plan, &plan), "subsweep_histogram_plan_create");
+    EXPECT(subsweep_plan_scratch_requirements(plan, 0, 0, &needs) == VK_SUCCESS && needs.size == 0);
+    info.source = part(memory, 0, 40);
+    info.edges = part(memory, 40, 12);
+    info.counts = part(memory, 48, 8);
+    REFUSE(subsweep_cmd_histogram(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "counts");
+    info.counts.address = 0;
+    REFUSE(subsweep_cmd_histogram(plan, commands, &info), SUBSWEEP_ERROR_NULL, "counts has 8 bytes");
+    info.counts = part(memory, 64, 8);
+    info.edges.size = 8;
+    REFUSE(subsweep_cmd_histogram(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "edges");
+    info.count.count = (uint64_t)1 << 32;
+    REFUSE(subsweep_cmd_histogram(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "4294967295");
+    subsweep_plan_destroy(plan);
+
+    REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_U32, 2, 0.0, 1.0, NULL), SUBSWEEP_ERROR_NULL, "edges");
+    REFUSE(subsweep_histogram_even_edges(6, 2, 0.0, 1.0, edges), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
+    REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_U32, 0, 0.0, 1.0, edges), SUBSWEEP_ERROR_UNSUPPORTED,
+           "bins of a histogram");
+    REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_U32, 2, 1.0, 1.0, edges), SUBSWEEP_ERROR_UNSUPPORTED,
+           "the range of a histogram");
+    REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_U64, 2, 0.0, 1.0, edges), SUBSWEEP_ERROR_UNSUPPORTED,
+           "u32, i32 and f32");
+    REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_I32, 2, 0.0, 1e10, edges), SUBSWEEP_ERROR_UNSUPPORTED,
+           "beyond the numbers of the type");
+    EXPECT(edges[0] == 7 && edges[2] == 7);
+    host_check(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_I32, 2, -3.0, 2.5, edges),
+               "subsweep_histogram_even_edges");
+    EXPECT(edges[0] == (uint32_t)-3 && edges[1] == 0 && edges[2] == 2);
+}
+
+int main(void) {
+    Memory memory;
+    Host host;
+    SubsweepDevice *device;
+    VkCommandBuffer commands;
+    uint32_t i;
+    host_create(&host);
+    device = adopt(&host);
+    count_columns(&host, device, COUNT);
+    count_columns(&host, device, 1234);
+    count_columns(&host, device, 0);
+
+    memory_create(&memory, &host, 4 * COUNT, 0);
+    for (i = 0; i < COUNT; i++) {
+        memory.words[i] = i;
+    }
+    commands = host_begin(&host);
+    refuse_histograms(device, commands, &memory);
+    host_run(&host, commands);
+    for (i = 0; i < COUNT && memory.words[i] == i; i++) {
+    }
+    EXPECT(i == COUNT);
+    memory_destroy(&memory, &host);
+    subsweep_device_destroy(device);
+    host_destroy(&host);
+    return failure_count > 0;
+}

@@ -1,0 +1,169 @@
+//! Histograms: results in the format of the input, and refusals.
+
+use super::refusals::{refused, sparse_file};
+use super::*;
+
+/// The values in each bin, one after the other.
+fn counted(values: impl Iterator<Item = f64>, edges: &[f64]) -> Vec<u32> {
+    let mut counts = vec![0; edges.len() - 1];
+    for value in values {
+        let is_in = |bin: &usize| {
+            let is_last = bin + 1 == counts.len();
+            edges[*bin] <= value && (value < edges[bin + 1] || is_last && value == edges[bin + 1])
+        };
+        if let Some(bin) = (0..counts.len()).find(is_in) {
+            counts[bin] += 1;
+        }
+    }
+    counts
+}
+
+fn doubles(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+#[test]
+fn values_of_every_type_are_counted_in_even_bins_and_by_edges() {
+    let folder = Folder::new();
+    let words = random(5003);
+    let float = |word: u32| f32::from_bits(word >> 9 | 0x3f80_0000) - 1.5;
+    for (descr, range, of) in [
+        ("<u4", [-2.0, 4e9], (|word| word.into()) as fn(u32) -> f64),
+        ("<i4", [-2e9, 2e9], |word| (word as i32).into()),
+        ("<f4", [-0.5, 0.25], |word| f32::from_bits(word).into()),
+    ] {
+        let words: Vec<_> = match descr {
+            "<f4" => words.iter().map(|&word| float(word).to_bits()).collect(),
+            _ => words.clone(),
+        };
+        let [low, high] = range;
+        // Edges that every type holds exactly.
+        let edges: Vec<_> = (0..=8).map(|index| low + (high - low) / 8.0 * f64::from(index)).collect();
+        let expected = counted(words.iter().map(|&word| of(word)), &edges);
+        assert!(expected.iter().sum::<u32>() > 1000);
+        let file = npy(descr, "(5003,)", &bytes(&words));
+        let expected = npy("<u4", "(8,)", &bytes(&expected));
+        let range = format!("{low}:{high}");
+        let even = run_with(&mut subsweep(["histogram", "-", "--bins", "8", "--range", &range]), &file);
+        assert!(even.done() == expected, "{descr}");
+        let edges = folder.file("edges.npy", npy("<f8", "(9,)", &doubles(&edges)));
+        let by_edges = run_with(&mut subsweep(["histogram", "-", "--edges", &edges]), &file);
+        assert!(by_edges.done() == expected, "{descr}, by edges");
+    }
+}
+
+#[test]
+fn each_column_of_a_table_has_a_row_of_counts() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<i4", "(4, 2)", &bytes(&[0, 9, 1, 5, 2, 10, u32::MAX, 11])));
+    let output = folder.argument("out.npy");
+    let arguments = ["histogram", &input, "--bins", "2", "--range", "0:10", "-o", &output];
+    assert_eq!(run(&mut subsweep(arguments)).done(), b"");
+    assert_eq!(folder.read("out.npy"), npy("<u4", "(2, 2)", &bytes(&[3, 0, 0, 3])));
+    let one = npy("<u4", "(3, 1)", &bytes(&[1, 2, 3]));
+    let counts = run_with(&mut subsweep(["histogram", "-", "--bins", "1", "--range", "1:2.5"]), &one);
+    assert_eq!(counts.done(), npy("<u4", "(1, 1)", &bytes(&[2])));
+    let none = npy("<u4", "(0, 3)", b"");
+    let counts = run_with(&mut subsweep(["histogram", "-", "--bins", "1", "--range", "1:2"]), &none);
+    assert_eq!(counts.done(), npy("<u4", "(3, 1)", &[0; 12]));
+}
+
+#[test]
+fn edges_of_every_type_and_raw_ones() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[0, 1, 2, 3, 4, 5, u32::MAX]));
+    let expected = bytes(&[2, 1, 3]);
+    let files: [(&str, Vec<u8>); 6] = [
+        ("<u4", bytes(&[0, 2, 3, 5])),
+        ("<i4", bytes(&[0, 2, 3, 5])),
+        ("<f4", bytes(&[0.0f32, 1.5, 2.5, 5.5].map(f32::to_bits))),
+        ("<u8", bytes(&[0, 0, 2, 0, 3, 0, 5, 0])),
+        ("<i8", bytes(&[u32::MAX, u32::MAX, 2, 0, 3, 0, 5, 0])),
+        ("<f8", doubles(&[-1e300, 1.25, 2.75, 5.0])),
+    ];
+    for (descr, numbers) in files {
+        let edges = folder.file("edges.npy", npy(descr, "(4,)", &numbers));
+        let mut command = subsweep(["histogram", &input, "--type", "u32", "--edges", &edges]);
+        assert_eq!(run(&mut command).done(), expected, "{descr}");
+    }
+    let mut command = subsweep(["histogram", &input, "--type", "u32", "--edges", "-"]);
+    assert_eq!(run_with(&mut command, &bytes(&[0, 2, 3, 5])).done(), expected);
+    // numpy counts no value twice, and none in the bins beyond the numbers of a u32.
+    let mut command = subsweep(["histogram", &input, "--type", "u32", "--bins", "3", "--range", "0:12e9"]);
+    assert_eq!(run(&mut command).done(), bytes(&[6, 1, 0]));
+}
+
+#[test]
+fn invalid_bins_and_edges() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<f4", "(4,)", &[0; 16]));
+    let ints = folder.file("ints.npy", npy("<u4", "(4,)", &[0; 16]));
+    let histogram = ["histogram", &input];
+    let with = |options: &[&'static str]| [&histogram[..], options].concat();
+    let range = ["--range", "0:1"];
+    for bins in ["0", "65537"] {
+        refused(&folder, &[&with(&["--bins", bins]), &range[..]].concat(), "a histogram has 1 to 65536 bins");
+    }
+    refused(&folder, &[&with(&["--bins", "-1"]), &range[..]].concat(), "--bins");
+    for bad in ["1:1", "2:1", "1", "a:b", "0:inf", "nan:1", ":"] {
+        refused(&folder, &with(&["--bins", "2", "--range", bad]), "two numbers A:B with A < B");
+    }
+    refused(&folder, &with(&["--bins", "2", "--range", "0:1e39"]), "from a finite number to a greater one");
+    refused(&folder, &with(&["--bins", "65536", "--range", "1:1.001"]), "too few numbers for so many bins");
+    run(&mut subsweep(with(&["--bins", "2"]))).refused_with_words(2, "--range");
+    run(&mut subsweep(with(&range))).refused_with_words(2, "--bins");
+    run(&mut subsweep(histogram)).refused_with_words(2, "--bins");
+    let files: [(&str, &str, Vec<u8>, &str); 5] = [
+        ("<f8", "(1,)", doubles(&[1.0]), "edges of a histogram: 1 given, 2 to 65537 supported"),
+        ("<f8", "(3,)", doubles(&[0.0, 2.0, 1.0]), "edge 2 is below the one before it; sort the edges"),
+        ("<f4", "(2,)", bytes(&[0, f32::NAN.to_bits()]), "edge 1 is not a number; leave it out"),
+        ("<f8", "(2, 1)", doubles(&[0.0, 1.0]), "2 dimensions"),
+        ("<u4", "(65538,)", vec![0; 4 * 65_538], "more than 65537 elements"),
+    ];
+    for (descr, shape, numbers, what) in files {
+        let edges = folder.file("edges.npy", npy(descr, shape, &numbers));
+        for input in [&input, &ints] {
+            refused(&folder, &["histogram", input, "--edges", &edges], what);
+        }
+    }
+    let edges = folder.file("edges", b"");
+    refused(&folder, &["histogram", &input, "--edges", &edges], "edges of a histogram: 0 given");
+    let edges = folder.file("edges", bytes(&[0; 2]));
+    run(&mut subsweep(["histogram", &input, "--edges", &edges, "--bins", "1"]))
+        .refused_with_words(2, "cannot be used with");
+    refused(&folder, &["histogram", "-", "--edges", "-"], "standard input is one table");
+    let nowhere = folder.argument("nowhere");
+    refused(&folder, &["histogram", &input, "--edges", &nowhere], "cannot be opened");
+    let mut command = subsweep(["histogram", &input, "--edges", &edges, "-o", &edges]);
+    run(without_drivers(&mut command)).refused(2, "is also the input");
+
+    let double = folder.file("double.npy", npy("<f8", "(2,)", &[0; 16]));
+    refused(&folder, &["histogram", &double, "--bins", "1", "--range", "0:1"], "elements of type <f8, and u32");
+    let wide = folder.file("wide.npy", npy("<u4", "(0, 65537)", b""));
+    refused(&folder, &["histogram", &wide, "--bins", "1", "--range", "0:1"], "has 65537 columns");
+    let even = [&with(&["--bins", "2"]), &range[..]].concat();
+    for policy in ["seed", "seed-bin-by-bin"] {
+        refused(&folder, &[&even[..], &["--policy", policy]].concat(), "the seed has no histogram");
+    }
+    let what = "histogram has no algorithms to choose from";
+    refused(&folder, &[&even[..], &["--algorithm", "radix-4bit"]].concat(), what);
+    refused(&folder, &[&even[..], &["--device", "all"]].concat(), "histogram runs on one device");
+}
+
+#[test]
+fn devices_shows_the_policy_of_a_histogram() {
+    let devices = run(&mut subsweep(["devices", "--json"])).json();
+    let policy = &devices[0]["policies"]["histogram"];
+    assert!(policy["policy"].as_str().unwrap().starts_with("histogram: workgroup "), "{policy}");
+    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+}
+
+#[test]
+fn a_histogram_of_more_values_than_this_machine_has_memory() {
+    let folder = Folder::new();
+    let Some(input) = sparse_file(&folder, 8 << 40) else { return };
+    let output = folder.file("out", "before");
+    let even = ["histogram", &input, "--type", "u32", "--bins", "2", "--range", "0:1", "-o", &output];
+    run(without_drivers(&mut subsweep(even))).refused(4, "needs 8796093022208 bytes of memory");
+    assert_eq!(folder.read("out"), b"before");
+}

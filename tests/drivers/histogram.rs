@@ -1,0 +1,370 @@
+//! The parts of histograms, and their results, counts and refusals.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::harness::{HistogramCase, PlanConfig};
+use subsweep::headless::Gpu;
+use subsweep::histogram::{
+    HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
+};
+use subsweep::kernels::Kernel;
+use subsweep::{Count, ElementType, Error};
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+};
+use super::primitive::Primitive;
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check: |stem, _| match stem {
+        "histogram/clear" => Some(clear as Check),
+        "histogram/count" => Some(count as Check),
+        _ => None,
+    },
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a histogram", |opened| {
+            let config = HistogramConfig::even(ElementType::F32, 256).indirect_count();
+            Ok(opened.gpu.plan(config).map(drop))
+        }),
+        warm("counting", WHOLE, counting),
+    ],
+};
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "histogram");
+    vec![
+        trial("mismatched ranges are refused", refusals),
+        trial("slices of every type are counted", slices),
+        trial("any count on the device gives counts, also 0", counts),
+    ]
+}
+
+fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
+    let configs =
+        [HistogramConfig::even(ElementType::F32, 256), HistogramConfig::by_edges(ElementType::I32, 9)];
+    configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let config = HistogramConfig::even(ElementType::U32, 100);
+    let [source, edges, counts] = [0, 1, 2].map(|index| room.array(index));
+    let buffers = HistogramBuffers::new(source, edges, counts).scratch(room.scratch);
+    let subjects = [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())];
+    let subject =
+        |(config, count)| Subject::new(device, format!("a histogram, {count:?}"), config, buffers, count);
+    subjects.map(subject).into_iter().collect()
+}
+
+fn counting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let edges = even_edges(ElementType::U32, 100, [1e6, 4e9])?;
+    let values: Vec<_> = SMALL.iter().copied().map(f64::from).collect();
+    match opened.gpu.histogram(HistogramConfig::even(ElementType::U32, 100), &SMALL, &edges) {
+        Ok(counts) if counts == HistogramCase::counted(&values, 1, &edges) => Ok(Ok(())),
+        Ok(_) => Err("the counts are wrong".into()),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+fn clear(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[])?;
+    let tile = 4 * workgroup_size as usize;
+    for words in sizes(tile) {
+        let counts = Memory::poisoned(gpu, words, Alignment::Words)?;
+        let push = [("counts", Value::Pointer(&counts)), ("word_count", Value::Number(words))];
+        rig.run(&push, words.div_ceil(tile))?;
+        compare(&format!("{words} words"), "counts", &counts, &vec![0; words])?;
+    }
+    Ok(())
+}
+
+/// A specialization of the kernel that counts.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    numbers: u32,
+    bins: usize,
+    columns: usize,
+    copies: u32,
+    has_shared_edges: bool,
+    is_even: bool,
+}
+
+/// Every option, in the first four shapes; then types, bins and columns.
+const SHAPES: [Shape; 9] = {
+    const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
+        let [has_shared_edges, is_even] = rest;
+        Shape { numbers, bins, columns, copies, has_shared_edges, is_even }
+    }
+    [
+        shape(2, 37, 3, 4, [true, true]),
+        shape(1, 64, 1, 1, [false, false]),
+        shape(0, 5, 2, 0, [true, false]),
+        shape(2, 1000, 1, 0, [false, true]),
+        shape(0, 1, 1, 8, [true, true]),
+        shape(1, 2, 5, 2, [false, true]),
+        shape(2, 257, 2, 1, [true, false]),
+        shape(0, 100, 7, 1, [false, true]),
+        shape(1, 33, 1, 32, [true, true]),
+    ]
+};
+
+impl Shape {
+    fn element(self) -> ElementType {
+        [ElementType::U32, ElementType::I32, ElementType::F32][self.numbers as usize]
+    }
+
+    fn number(self, word: u32) -> f64 {
+        match self.element() {
+            ElementType::I32 => (word as i32).into(),
+            ElementType::F32 => f32::from_bits(word).into(),
+            _ => word.into(),
+        }
+    }
+
+    /// Edges of a part of all words; floats are those of all exponents, where no bins are even.
+    fn edges(self) -> Vec<f64> {
+        let range = match self.element() {
+            ElementType::F32 => [-3.5, 1e3],
+            ElementType::I32 => [-2e9, 1.9e9],
+            _ => [1e8, 4e9],
+        };
+        let mut edges = even_edges(self.element(), self.bins as u32, range).unwrap();
+        if !self.is_even {
+            let middle = edges.len() / 2;
+            edges[middle] = edges[middle - 1];
+        }
+        edges
+    }
+}
+
+fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(4, SHAPES) {
+        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even } = shape;
+        // Several batches of an invocation.
+        let tile_rows = 6 * workgroup_size as usize / columns + 1;
+        let constants = [
+            ("NUMBERS", numbers),
+            ("BIN_COUNT", bins as u32),
+            ("COLUMN_COUNT", columns as u32),
+            ("TILE_ROWS", tile_rows as u32),
+            ("COPIES", copies),
+            ("SHARED_EDGES", if has_shared_edges { bins as u32 + 1 } else { 0 }),
+            ("EVEN", is_even.into()),
+        ];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let edges = shape.edges();
+        let edge_input = edge_words(shape.element(), &edges)?;
+        for (index, rows) in sizes(tile_rows).into_iter().enumerate() {
+            let tiles = Tiles::new(rows, tile_rows);
+            let mut input = random(rows, rows * columns);
+            // Some values are edges, and their neighbours.
+            for (position, value) in input.iter_mut().enumerate().filter(|(position, _)| position % 3 == 0) {
+                *value = edge_input[position % edge_input.len()].wrapping_add(*value % 3).wrapping_sub(1);
+            }
+            let before = random(rows + 1, bins * columns);
+            let values: Vec<_> = input.iter().map(|&word| shape.number(word)).collect();
+            let counted = HistogramCase::counted(&values, columns, &edges);
+            let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
+
+            let source = Memory::of(gpu, &input, Alignment::Words)?;
+            let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
+            let counts = Memory::of(gpu, &before, Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            // With a GPU-resident count, the host's numbers are wrong.
+            let is_on_device = index % 2 == 1;
+            let Tiles { tile_count, last_extent } =
+                if is_on_device { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
+            rig.run(
+                &[
+                    ("source", Value::Pointer(&source)),
+                    ("edges", Value::Pointer(&edge_memory)),
+                    ("counts", Value::Pointer(&counts)),
+                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                    ("tile_count", Value::Number(tile_count)),
+                    ("last_extent", Value::Number(last_extent)),
+                ],
+                tiles.tile_count,
+            )?;
+            let case = format!("{rows} rows, on the device: {is_on_device}, {shape:?}");
+            compare(&case, "source", &source, &input)?;
+            compare(&case, "edges", &edge_memory, &edge_input)?;
+            compare(&case, "counts", &counts, &expected)?;
+        }
+    }
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let even = HistogramConfig::even;
+    let edges = even_edges(ElementType::F32, 4, [0.0, 1.0])?;
+    let values = [0.0, -0.0, 0.25, 0.249_999_98, 1.0, 1.000_000_1, f32::NAN, -1e-45, 0.75, 1e-45];
+    assert_eq!(gpu.histogram(even(ElementType::F32, 4), &values, &edges)?, [4, 1, 0, 2]);
+    let rows = [1i32, -7, 2, 5, -3, i32::MAX];
+    let two = even(ElementType::I32, 2).columns(2);
+    assert_eq!(gpu.histogram(two, &rows, &[-7.0, 1.5, 5.0])?, [2, 1, 1, 1]);
+    assert_eq!(gpu.histogram::<u32>(even(ElementType::U32, 2), &[], &[0.0, 1.0, 2.0])?, [0, 0]);
+    // Bins beyond the numbers of the type, above, below, and on both sides.
+    let beyond = HistogramConfig::by_edges(ElementType::U32, 3);
+    let values = [0, 7, u32::MAX, u32::MAX - 1];
+    assert_eq!(gpu.histogram(beyond, &values, &[5.0, 4_294_967_294.5, 5e9, 6e9])?, [2, 1, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
+    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
+    let columns = gpu.histogram(beyond.columns(2), &values, &[0.0, 7.0, 5e9, 6e9])?;
+    assert_eq!(columns, [1, 1, 0, 0, 2, 0]);
+    let limit = [f64::NEG_INFINITY, -1.0, f64::INFINITY];
+    let values = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -1.0];
+    assert_eq!(gpu.histogram(HistogramConfig::by_edges(ElementType::F32, 2), &values, &limit)?, [1, 2]);
+
+    let mismatch = gpu.histogram(even(ElementType::F32, 2), &[1u32], &limit);
+    assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
+    let ragged = gpu.histogram(two, &rows[..5], &limit);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 5, columns: 2 }));
+    let few = gpu.histogram(even(ElementType::I32, 3), &rows, &limit);
+    assert_eq!(few, Err(Error::RangeTooSmall { what: "the array of edges", needed: 32, got: 24 }));
+    let mut counts = [7; 3];
+    let short = gpu.prepare_histogram(two, &[1, 2], &limit, &mut counts).err();
+    assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
+    gpu.prepare_histogram(even(ElementType::I32, 2), &[1, 2], &limit, &mut counts)?.run()?;
+    assert_eq!(counts, [0, 2, 7]);
+    for edges in [[0.0, f64::NAN], [1.0, 0.0]] {
+        let invalid = gpu.histogram(even(ElementType::U32, 1), &[1u32], &edges);
+        assert!(matches!(invalid, Err(Error::InvalidEdge { .. })), "{invalid:?}");
+    }
+    Ok(())
+}
+
+/// One recording, for counts from 0 to more than its maximum.
+fn counts(gpu: &Gpu) -> Result<(), Failed> {
+    let config = HistogramConfig::even(ElementType::U32, 10).columns(2).indirect_count();
+    let edges = even_edges(ElementType::U32, 10, [0.0, 4e9])?;
+    let edge_memory = Memory::of(gpu, &edge_words(ElementType::U32, &edges)?, Alignment::Words)?;
+    let max = 5000;
+    let input = random(8, 2 * max as usize);
+    let source = Memory::of(gpu, &input, Alignment::Words)?;
+    let values: Vec<_> = input.iter().copied().map(f64::from).collect();
+    let plan = HistogramPlan::new(gpu.device(), config)?;
+    let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
+    for stored in [0, 1, 4999, max, max + 1, u32::MAX] {
+        let rows = stored.min(max);
+        let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+        let indirect = Count::Indirect { address: count_memory.range().address, max };
+        for count in [indirect, Count::Direct(rows.into())] {
+            let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
+            let buffers = HistogramBuffers::new(source.range(), edge_memory.range(), counts.range());
+            let buffers = buffers.scratch(scratch.range());
+            // SAFETY: the memory lives until `submit` has waited.
+            unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+            let expected = HistogramCase::counted(&values[..2 * rows as usize], 2, &edges);
+            compare(&format!("{count:?} of {stored}"), "counts", &counts, &expected)?;
+        }
+    }
+    // A maximum of 0.
+    let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
+    let buffers = HistogramBuffers::new(source.range(), edge_memory.range(), counts.range());
+    let count_memory = Memory::of(gpu, &[POISON], Alignment::Words)?;
+    let none = Count::Indirect { address: count_memory.range().address, max: 0 };
+    let buffers = buffers.scratch(scratch.range());
+    // SAFETY: the memory lives until `submit` has waited.
+    unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, none)) }?;
+    compare("a maximum of 0", "counts", &counts, &[0; 20])
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let config = HistogramConfig::even(ElementType::F32, 9).columns(2);
+    let histogram = |config, buffers: HistogramBuffers, count: Count| {
+        let plan = HistogramPlan::new(gpu.device(), config)?;
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
+            .map(|_| ())
+    };
+    let (source, edges, counts) = (at(0, 80), at(256, 40), at(512, 72));
+    let ten = Count::Direct(10);
+    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
+    let with = |source, edges, counts| histogram(config, HistogramBuffers::new(source, edges, counts), ten);
+    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    assert_eq!(with(at(0, 76), edges, counts), too_small("source", 80, 76));
+    assert_eq!(with(source, at(256, 36), counts), too_small("edges", 40, 36));
+    assert_eq!(with(source, edges, at(512, 68)), too_small("counts", 72, 68));
+    let misaligned = |what, offset| {
+        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
+    };
+    assert_eq!(with(at(2, 80), edges, counts), misaligned("source", 2));
+    assert_eq!(with(source, at(257, 40), counts), misaligned("edges", 257));
+    assert_eq!(with(source, edges, at(513, 72)), misaligned("counts", 513));
+    let overlap = |first, second| Err(Error::Overlap { first, second });
+    assert_eq!(with(at(500, 80), edges, counts), overlap("source", "counts"));
+    assert_eq!(with(source, at(580, 40), counts), overlap("edges", "counts"));
+
+    let counted = config.indirect_count();
+    let scratch = memory.range();
+    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let buffers = HistogramBuffers::new(source, edges, counts).scratch(scratch);
+    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
+    assert_eq!(
+        histogram(counted, short, on_device(2048)),
+        Err(Error::ScratchTooSmall { needed: 32, got: 28 })
+    );
+    assert_eq!(histogram(counted, buffers, on_device(2049)), misaligned("the count", 2049));
+    assert_eq!(histogram(counted, buffers, on_device(520)), overlap("the count", "counts"));
+    assert_eq!(histogram(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
+    let across = HistogramBuffers::new(source, edges, at(960, 72)).scratch(scratch);
+    assert_eq!(histogram(counted, across, on_device(2048)), overlap("counts", "scratch"));
+    let unsupported = histogram(config, buffers, on_device(2048));
+    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+
+    let planned = |config| HistogramPlan::new(gpu.device(), config).map(drop);
+    let (most_bins, most_columns) = (HistogramConfig::MAX_BINS, HistogramConfig::MAX_COLUMNS);
+    for (bins, columns) in
+        [(0, 1), (most_bins + 1, 1), (u32::MAX, 1), (1, 0), (1, most_columns + 1), (most_bins, 1 << 13)]
+    {
+        let refused = planned(HistogramConfig::even(ElementType::U32, bins).columns(columns));
+        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{bins}, {columns}: {refused:?}");
+    }
+    for element in [ElementType::U64, ElementType::I64, ElementType::F64] {
+        let refused = planned(HistogramConfig::even(element, 2));
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{element}: {refused:?}");
+    }
+    for policy in [
+        HistogramPolicy::new(0, 4, 1),
+        HistogramPolicy::new(33, 4, 1),
+        HistogramPolicy::new(64, 0, 1),
+        HistogramPolicy::new(64, 1025, 1),
+        HistogramPolicy::new(64, 4, 3),
+        HistogramPolicy::new(64, 4, 64),
+        HistogramPolicy::new(64, 4, 1).with_subgroup_size(3),
+    ] {
+        let refused = planned(config.policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    let shared_words = gpu.capabilities().shared_memory_size / 4;
+    let private = HistogramPolicy::new(64, 4, 1);
+    let full = HistogramConfig::even(ElementType::U32, shared_words - 2);
+    assert_eq!(planned(full.policy(private)), Ok(()));
+    for policy in [private.with_shared_edges(), HistogramPolicy::new(64, 4, 2)] {
+        let refused = planned(full.policy(policy));
+        assert!(matches!(refused, Err(Error::PolicyExceedsLimits { .. })), "{policy}: {refused:?}");
+    }
+    let wide = planned(config.policy(HistogramPolicy::new(1 << 16, 4, 1)));
+    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
+
+    let huge = HistogramBuffers::new(at(0, 1 << 60), at(1 << 61, 40), at(1 << 62, 72));
+    let refused = histogram(config, huge, Count::Direct(1 << 32));
+    let too_many = Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "a count of u32" };
+    assert_eq!(refused, Err(too_many));
+    let mut dry = Recorder::dry(gpu.device());
+    assert!(gpu.plan(counted)?.record(&mut dry, &short, on_device(2048)).is_err());
+    assert_eq!(dry.counts(), CommandCounts::default());
+    Ok(())
+}
