@@ -1074,9 +1074,9 @@ VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
 /// Creates a selection plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy.
 ///
-/// Scratch: for more than a tile 4 bytes for each tile of some thousand elements, or 8, and the scan of these;
-/// 32 bytes with an indirect count; 4 bytes for each element where elements or values exceed two words and no
-/// indices are written.
+/// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes
+/// with an indirect count, and for elements and for values of more than two words; 4 bytes for each element where
+/// these are and no indices are written.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison;
 /// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
@@ -1099,9 +1099,9 @@ VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
 ///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
 ///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: a selection of one tile is one dispatch; else a fill, a barrier and one dispatch, or a dispatch, a
-///    scan of the tiles' counts and another dispatch with barriers; then a barrier and a dispatch for elements and
-///    for values of more than two words. An indirect count takes more dispatches. With
+/// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another
+///    dispatch with barriers; for elements and for values of more than two words a barrier and two dispatches
+///    more. An indirect count takes more dispatches. With
 ///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
 ///    SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends with
 ///    COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push constants
