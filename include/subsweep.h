@@ -290,6 +290,42 @@ typedef struct SubsweepGatherInfo {
     struct SubsweepBufferRange scratch;
 } SubsweepGatherInfo;
 
+/// Options of a histogram plan: several of SUBSWEEP_HISTOGRAM_..._BIT, or 0.
+typedef uint32_t SubsweepHistogramFlags;
+
+/// The parameters of subsweep_histogram_plan_create.
+typedef struct SubsweepHistogramPlanCreateInfo {
+    /// sizeof(SubsweepHistogramPlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepHistogramFlags flags;
+    /// The type of the values and edges: SUBSWEEP_ELEMENT_TYPE_U32, _I32 or _F32.
+    SubsweepElementType element_type;
+    /// The number of bins, 1 to 65,536.
+    uint32_t bin_count;
+    /// The number of columns, 1 to 65,536: the values of a row. Each column has a histogram of its own. At most
+    /// 2^28 columns times bins.
+    uint32_t column_count;
+} SubsweepHistogramPlanCreateInfo;
+
+/// The memory and the count of one recording of a histogram.
+typedef struct SubsweepHistogramInfo {
+    /// sizeof(SubsweepHistogramInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of rows.
+    struct SubsweepCount count;
+    /// The rows, of column_count values each.
+    struct SubsweepAddressRange source;
+    /// The edges, bin_count + 1 of the type of the values: subsweep_histogram_even_edges.
+    struct SubsweepAddressRange edges;
+    /// The counts, uint32_t: all bins of the first column, then those of the next.
+    struct SubsweepAddressRange counts;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepHistogramInfo;
+
 /// The scratch requirements of a recording.
 typedef struct SubsweepScratchRequirements {
     /// Bytes; 0 if none is needed.
@@ -552,6 +588,12 @@ typedef struct SubsweepSelectInfo {
 
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_GATHER_INDIRECT_COUNT_BIT 1
+
+/// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT 1
+
+/// Bins are of equal widths: faster. Other edges are right as well, and slower.
+#define SUBSWEEP_HISTOGRAM_EVEN_BIT 2
 
 /// A flag of 8 bits for each element, which is selected if it is not 0.
 #define SUBSWEEP_SELECT_BY_FLAGS8 0
@@ -942,6 +984,81 @@ VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepGatherInfo *info);
 
+/// Computes the edges of `bin_count` bins of equal widths from `low` to `high` for values of `element_type`, in host
+/// memory: those of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
+/// numbers of 4 bytes.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for 0 or more than 65,536 bins, a range that is empty, not finite, or too
+/// narrow for so many bins, a bin that begins beyond the numbers of the type, and for types of 64 bits;
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_NULL. Nothing is written then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `edges` is null, or bin_count + 1 numbers of 4 bytes may be written.
+VkResult subsweep_histogram_even_edges(SubsweepElementType element_type,
+                                       uint32_t bin_count,
+                                       double low,
+                                       double high,
+                                       uint32_t *edges);
+
+/// Creates a histogram plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is
+/// null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_histogram_plan_create(const struct SubsweepDevice *device,
+                                        const struct SubsweepHistogramPlanCreateInfo *info,
+                                        struct SubsweepPlan **plan);
+
+/// Records the histogram of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source`, `edges` and `counts` at least as large as count, bins and columns require; all at
+///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    work has completed. `counts` and `scratch` overlap no other range; the ranges that are read may overlap
+///    each other.
+/// 3. Commands: a dispatch that clears the counts, a barrier, and a dispatch that counts; for an indirect count
+///    one more dispatch before the barrier, which is to indirect dispatches then. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `source`, `edges` and count, and COMPUTE_SHADER / SHADER_WRITE of `counts` and `scratch`;
+///    ends with COMPUTE_SHADER / SHADER_WRITE of `counts`, with no barrier before or after. The last access to
+///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 rows, or the two-dimensional dispatch limit of the device. A count of 0, on the host
+///    or indirect, gives counts of 0; an indirect count above its maximum is clamped to it.
+/// 5. Result: in `counts`; bin i has the values from edge i on and below edge i + 1, and the last bin its upper
+///    edge as well. Other values and NaNs are not counted; -0 equals 0.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
+                                VkCommandBuffer command_buffer,
+                                const struct SubsweepHistogramInfo *info);
+
 /// Frees `plan`, which may be null, with its pipelines.
 ///
 /// Threads: any, while no other thread uses `plan`.
@@ -967,7 +1084,8 @@ VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
                                             struct SubsweepScratchRequirements *requirements);
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
-/// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36.
+/// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
+/// rows of a histogram 2^32 - 1.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
