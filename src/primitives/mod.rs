@@ -8,6 +8,7 @@ mod element;
 pub mod gather;
 mod level_args;
 mod plan;
+pub mod reduce;
 pub mod scan;
 mod scratch;
 pub mod sort;

@@ -20,7 +20,7 @@ mod chained;
 mod chunk_in_place;
 mod config;
 mod custom;
-mod levels;
+pub(super) mod levels;
 mod operator;
 mod policy;
 mod reduce_then_scan;
