@@ -8,6 +8,7 @@ mod boundary;
 mod device;
 mod gather;
 mod plan;
+mod reduce;
 mod requirements;
 mod result;
 mod scan;
@@ -21,6 +22,7 @@ mod vulkan;
 pub use device::*;
 pub use gather::*;
 pub use plan::*;
+pub use reduce::*;
 pub use requirements::*;
 pub use result::*;
 pub use scan::*;
@@ -55,6 +57,8 @@ mod tests {
             (SubsweepSegmentedSortInfo::FIRST_SIZE, 160),
             (SubsweepGatherPlanCreateInfo::FIRST_SIZE, 12),
             (SubsweepGatherInfo::FIRST_SIZE, 112),
+            (SubsweepReducePlanCreateInfo::FIRST_SIZE, 24),
+            (SubsweepReduceInfo::FIRST_SIZE, 144),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

@@ -18,6 +18,8 @@ enum Closeness {
     AnyNan(ElementType),
     /// Floats within a tolerance each.
     Within(ElementType, Vec<Bound>),
+    /// Bitwise the words, or these: the results of a device that flushes denormals to 0. Any NaN matches any NaN.
+    OrFlushed(ElementType, Vec<u32>),
 }
 
 /// A value and its tolerance.
@@ -56,6 +58,21 @@ impl Expected {
         Self { words, closeness: Closeness::Bits }
     }
 
+    /// These words, or where a device flushes denormals each number of `flushed`. Any NaN matches any NaN.
+    pub fn either(element: ElementType, words: Vec<u32>, flushed: Option<Vec<u32>>) -> Self {
+        let closeness = match flushed {
+            Some(flushed) => Closeness::OrFlushed(element, flushed),
+            None if element.is_float() => Closeness::AnyNan(element),
+            None => Closeness::Bits,
+        };
+        Self { words, closeness }
+    }
+
+    /// Words of the result.
+    pub fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
     /// The expected result of a second run, if the first had a tolerance: bitwise equal, but any NaN matches any NaN,
     /// since operand order decides which NaN propagates.
     pub fn of_another_run(&self, result: &[u32]) -> Option<Self> {
@@ -63,7 +80,7 @@ impl Expected {
             Closeness::Within(element, _) => {
                 Some(Self { words: result.to_vec(), closeness: Closeness::AnyNan(element) })
             }
-            Closeness::Bits | Closeness::AnyNan(_) => None,
+            Closeness::Bits | Closeness::AnyNan(_) | Closeness::OrFlushed(..) => None,
         }
     }
 
@@ -76,6 +93,15 @@ impl Expected {
                 let both_nan =
                     float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
                 got[*index] != self.words[*index] && !both_nan
+            }
+            Closeness::OrFlushed(element, flushed) => {
+                let words = element.words() as usize;
+                let first = index - index % words;
+                let both_nan =
+                    float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
+                let number = first..first + words;
+                let differs = |words: &[u32]| got[number.clone()] != words[number.clone()];
+                !both_nan && differs(&self.words) && differs(flushed)
             }
             Closeness::Within(element, bounds) => {
                 let words = element.words() as usize;
@@ -119,6 +145,7 @@ impl Closeness {
             Self::Bits => Self::Bits,
             Self::AnyNan(element) => Self::AnyNan(*element),
             Self::Within(element, _) => Self::Within(*element, Vec::new()),
+            Self::OrFlushed(element, _) => Self::OrFlushed(*element, Vec::new()),
         }
     }
 }

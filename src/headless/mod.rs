@@ -9,6 +9,7 @@ mod gather;
 mod instance;
 mod memory;
 mod plan_cache;
+mod reduce;
 mod scan;
 mod scan_stream;
 mod segmented_sort;
@@ -27,6 +28,7 @@ use std::time::Duration;
 pub use device_choice::DeviceSelector;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
+pub use reduce::ReducedWords;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
 #[cfg(feature = "mpi")]

@@ -262,7 +262,7 @@ impl<P: Primitive> Plan<P> {
     /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
     /// | barriers | the caller's, from and to [`Self::first_access`] and [`Self::last_access`] |
     /// | state | leaves a compute pipeline and push constants bound; changes no other state |
-    /// | limits | a count of 0 records nothing; an indirect count above its maximum is treated as the maximum |
+    /// | limits | a count of 0 records nothing, except for a reduction, which has a result; an indirect count above its maximum is treated as the maximum |
     ///
     /// # Errors
     /// [`RangeTooSmall`](crate::Error::RangeTooSmall), [`Misaligned`](crate::Error::Misaligned),

@@ -26,6 +26,7 @@ mod narrow;
 mod passes;
 mod primitive;
 mod races;
+mod reduce;
 #[path = "../common/reduced.rs"]
 mod reduced;
 mod rows;
@@ -47,8 +48,8 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 4] =
-    [scans::PRIMITIVE, sorts::PRIMITIVE, segmented::PRIMITIVE, gather::PRIMITIVE];
+static PRIMITIVES: [Primitive; 5] =
+    [scans::PRIMITIVE, sorts::PRIMITIVE, segmented::PRIMITIVE, gather::PRIMITIVE, reduce::PRIMITIVE];
 
 fn main() -> ExitCode {
     children::main::<DriverRow>()
@@ -114,6 +115,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
             if row.has_host_trials() {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(gather::trials(&gpu));
+                trials.extend(reduce::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

@@ -15,6 +15,7 @@ mod inspect;
 mod number;
 mod pattern;
 mod policy;
+mod reduce;
 mod reports;
 mod scan;
 mod segments;
@@ -54,6 +55,11 @@ commands! {
     "gather" => Gather(gather::GatherArgs), [
         ("a.npy --indices i.npy -o b.npy", "rows in another order: a[i]"),
     ];
+    "reduce" => Reduce(reduce::ReduceArgs), [
+        ("values.npy", "print the sum"),
+        ("values.npy --op argmin", ""),
+        ("values.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -73,7 +79,8 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 4] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN];
+const SHOWN: [Shown; 5] =
+    [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, reduce::SHOWN];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

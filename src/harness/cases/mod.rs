@@ -3,6 +3,7 @@
 mod gather;
 mod pairwise;
 mod primitive;
+mod reduce;
 mod scan;
 mod segmented_sort;
 mod sort;
@@ -13,6 +14,7 @@ use std::fmt;
 pub use gather::GatherCase;
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
+pub use reduce::ReduceCase;
 pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
@@ -76,6 +78,8 @@ primitives! {
     Sort(SortCase),
     /// A segmented sort.
     SegmentedSort(SegmentedSortCase),
+    /// A reduction.
+    Reduce(ReduceCase),
 }
 
 /// A policy, by name.
@@ -423,7 +427,8 @@ mod tests {
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
             let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
-            assert!(groups.contains(&case.group().as_str()), "{}", case.group());
+            let is_reduction = case.group().starts_with("reduce:");
+            assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
 
@@ -586,6 +591,27 @@ mod tests {
             let inputs = ("input", &["uniform", "sorted", "reversed", "constant-0x0"][..]);
             let parameters = [words, COUNTS, ("strays", &["without", "strays"]), MISALIGNED, inputs];
             expect_pairs(&cases, "gather", &parameters, |_| true);
+            let operations = ["add", "mul", "min", "max", "and", "or", "xor", "argmin", "argmax"];
+            let parameters = [
+                TYPES,
+                ("op", &operations[..]),
+                ("columns", &["1", "2", "3", "4", "7"]),
+                ("runs", &["all", "offsets", "keys32", "keys64"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["distinguishing", "edge-values"]),
+            ];
+            let is_reduction = |case: &&Case| match &case.work {
+                Work::Reduce(reduce) => has_doubles || reduce.is_index || !reduce.operator.needs_float64(reduce.element),
+                _ => false,
+            };
+            let reductions: Vec<_> = cases.iter().filter(is_reduction).cloned().collect();
+            expect_pairs(&reductions, "reduce", &parameters, |pair| match pair {
+                [("type", "f32" | "f64"), ("op", "and" | "or" | "xor")] => false,
+                [("type", "f64"), ("op", "add" | "mul")] => has_doubles,
+                [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
+                _ => true,
+            });
         }
     }
 
