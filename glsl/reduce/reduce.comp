@@ -253,10 +253,8 @@ void main() {
     uint row_count = tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent;
     Words source = advance_words(advance_words(push.source, tile, TILE_ROWS * row_words), column, VALUE_WORDS);
 #ifdef ARG
-    Words source_rows = push.source_rows;
-    if (FROM_PARTIALS) {
-        source_rows = advance_words(advance_words(source_rows, tile, TILE_ROWS * push.column_count), column, 1);
-    }
+    Words source_rows = advance_words(push.source_rows, tile, TILE_ROWS * push.column_count);
+    source_rows = advance_words(source_rows, column, 1);
     Partial partial = reduce_packs(source, source_rows, row_count * FLAT_COLUMNS, tile);
     partial = combine_values(partial);
     partial = combine_lanes(partial, 1, GROUP_LANES);
@@ -279,10 +277,7 @@ void main() {
     }
     partial = combine_groups(partial);
     if (invocation_index() == 0) {
-        if (row_count == 0) {
-            partial = identity();
-        }
-        store_row(advance_words(push.sums, tile, row_words), column, partial);
+        store_row(advance_words(push.sums, tile, row_words), column, settled(partial));
     }
 #endif
 }

@@ -76,10 +76,10 @@ void main() {
         // Offsets that descend.
         end = max(begin, end);
     }
-    bool is_empty = begin == end;
 
-    Words words = advance_words(push.source, column, ELEMENT_WORDS);
-    Words sums = advance_words(push.sums, column, ELEMENT_WORDS);
+    // As numbers: SwiftShader fails to compile a pointer that changes from iteration to iteration.
+    uvec2 words = uvec2(advance_words(push.source, column, ELEMENT_WORDS));
+    uvec2 sums = uvec2(advance_words(push.sums, column, ELEMENT_WORDS));
     uint sum_count = ceil_div(push.row_count, GROUP_ROWS);
     Element front = padding();
     Element back = padding();
@@ -89,16 +89,16 @@ void main() {
         bool has_groups = level < push.level_count && first_group < end_group;
         uint front_end = has_groups ? first_group * GROUP_ROWS : end;
         uint back_begin = has_groups ? end_group * GROUP_ROWS : end;
-        front = add_rows(front, words, begin, front_end);
-        back = combine(add_rows(padding(), words, back_begin, end), back);
+        front = add_rows(front, Words(words), begin, front_end);
+        back = combine(add_rows(padding(), Words(words), back_begin, end), back);
         begin = has_groups ? first_group : 0;
         end = has_groups ? end_group : 0;
         words = sums;
-        sums = advance_words(sums, sum_count, push.column_count * ELEMENT_WORDS);
+        sums = advance(sums, sum_count, push.column_count * ELEMENT_WORDS * 4);
         sum_count = ceil_div(sum_count, GROUP_ROWS);
     }
     if (is_segment) {
-        Element total = is_empty ? identity() : combine(front, back);
+        Element total = settled(combine(front, back));
         Words results = advance_words(push.results, segment, push.column_count * ELEMENT_WORDS);
         store_words(results, column * ELEMENT_WORDS, to_memory(total));
     }

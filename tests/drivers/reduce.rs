@@ -251,7 +251,7 @@ fn tiles<R: TestRow>(
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
             let words = input(count, count * columns);
             let values = R::of_words(&words);
-            let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, &R::combine);
+            let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, R::IDENTITY, &R::combine);
             let tiles = match count {
                 0 => Tiles { tile_count: 1, last_extent: 0 },
                 _ => Tiles::new(count, tree.tile_rows()),
@@ -339,9 +339,10 @@ fn indices(
                 false => (key_of(element, is_max, bits[at] & mask), (at / columns) as u32),
             };
             let entries: Vec<_> = (0..bits.len()).map(entry).collect();
-            let mut sums = tree.reduce_tiles(&entries, columns, &|a: (u64, u32), b| a.min(b)).sums;
+            let none = (mask, u32::MAX);
+            let mut sums = tree.reduce_tiles(&entries, columns, none, &|a: (u64, u32), b| a.min(b)).sums;
             if count == 0 {
-                sums = vec![(mask, u32::MAX); columns];
+                sums = vec![none; columns];
             }
             let tiles = match count {
                 0 => Tiles { tile_count: 1, last_extent: 0 },
@@ -391,7 +392,7 @@ fn segments<R: TestRow>(
     for (max_count, columns, is_indirect) in selection.first(5, cases) {
         let words = input(max_count, max_count * columns);
         let values = R::of_words(&words);
-        let levels = model::group_levels(&values, columns, &tree, &R::combine);
+        let levels = model::group_levels(&values, columns, &tree, R::IDENTITY, &R::combine);
         // Offsets that repeat, short and long segments, and one beyond the rows.
         let count = if is_indirect { max_count - max_count / 7 } else { max_count };
         let mut offsets: Vec<u32> = (0..300).map(|index| index * 3 + index % 4 / 3).collect();
@@ -526,9 +527,11 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.reduce(sum(ElementType::F32).columns(3), &table)?, [5.5, 3.0, 6.25]);
     let product = ReduceConfig::new(ScanOperator::Mul, ElementType::I64).columns(2);
     assert_eq!(gpu.reduce(product, &[3i64, -1, 5, 7])?, [15, -7]);
-    // -0 is the sum of -0, and no padding changes it.
-    let zero = gpu.reduce(sum(ElementType::F32), &[-0.0f32; 5])?;
-    assert_eq!(zero[0].to_bits(), (-0.0f32).to_bits());
+    // The sum of -0 is 0, as in numpy, of full tiles and of others.
+    for count in [1, 5, 4096] {
+        let zero = gpu.reduce(sum(ElementType::F32), &vec![-0.0f32; count])?;
+        assert_eq!(zero.map_bits(), [0], "{count}");
+    }
     let of_segments = sum(ElementType::U32).runs(ReduceRuns::Offsets);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2], &[])?, [0u32; 0]);

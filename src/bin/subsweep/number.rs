@@ -42,24 +42,24 @@ pub fn text(words: &[u32], element: ElementType) -> String {
         ElementType::I64 => (wide() as i64).to_string(),
         ElementType::F32 => {
             let value = f32::from_bits(words[0]);
-            float_text(value.into(), value.to_string(), format!("{value:e}"))
+            float_text(value.into(), 1e6, value.to_string(), format!("{value:e}"))
         }
         _ => {
             let value = f64::from_bits(wide());
-            float_text(value, value.to_string(), format!("{value:e}"))
+            float_text(value, 1e16, value.to_string(), format!("{value:e}"))
         }
     }
 }
 
-/// One of the two forms of a float, in numpy's spelling.
-fn float_text(value: f64, positional: String, scientific: String) -> String {
+/// One of the two forms of a float in the spelling of numpy 2.4, which is scientific from `large` on.
+fn float_text(value: f64, large: f64, positional: String, scientific: String) -> String {
     if value.is_nan() {
         return "nan".into();
     }
     if value.is_infinite() {
         return positional;
     }
-    if value == 0.0 || (1e-4..1e16).contains(&value.abs()) {
+    if value == 0.0 || (1e-4..large).contains(&value.abs()) {
         return if positional.contains('.') { positional } else { positional + ".0" };
     }
     let (digits, exponent) = scientific.split_once('e').expect("the form has an exponent");
@@ -89,7 +89,8 @@ mod tests {
         for (value, expected) in [
             (0.1, "0.1"),
             (-0.0, "-0.0"),
-            (16_777_216.0, "16777216.0"),
+            (999_999.0, "999999.0"),
+            (16_777_216.0, "1.6777216e+07"),
             (1e-4, "1e-04"),
             (1.5e-5, "1.5e-05"),
             (1e16, "1e+16"),

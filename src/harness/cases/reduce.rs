@@ -245,11 +245,10 @@ impl ReduceCase {
         let results = match offsets {
             Some(offsets) => {
                 let tree = Tree::of_groups(self.element.words() as usize);
-                let levels = group_levels(&values, columns, &tree, combine);
+                let levels = group_levels(&values, columns, &tree, identity, combine);
                 reduce_segments(&values, &levels, columns, offsets, identity, combine)
             }
-            None if values.is_empty() => vec![identity; columns],
-            None => self.tree(packs).reduce_all(&values, columns, combine),
+            None => self.tree(packs).reduce_all(&values, columns, identity, combine),
         };
         bytemuck::cast_slice(&results).to_vec()
     }

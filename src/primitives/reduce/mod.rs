@@ -13,7 +13,7 @@
 //! * Integer sums and products wrap. A minimum or maximum of elements that include a NaN is an unspecified NaN; -0 is
 //!   less than +0.
 //! * The index of a minimum or maximum is that of the first of equals: of the first NaN, if there is one; -0 equals +0.
-//! * The result of no rows is the operator's identity, and the index `u32::MAX`.
+//! * The result of no rows is the operator's identity, and the index `u32::MAX`. A sum of nothing but -0 is 0.
 
 mod config;
 mod modules;

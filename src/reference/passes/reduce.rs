@@ -58,6 +58,7 @@ impl Tree {
         &self,
         values: &[T],
         columns: usize,
+        identity: T,
         combine: &impl Fn(T, T) -> T,
     ) -> Reduced<T> {
         let mut reduced = Reduced { sums: Vec::new(), groups: Vec::new() };
@@ -79,6 +80,8 @@ impl Tree {
                 .groups
                 .extend((0..group_count).flat_map(|group| all.iter().map(move |(groups, _)| groups[group][0])));
         }
+        // A sum of nothing but -0 is 0.
+        reduced.sums.iter_mut().for_each(|sum| *sum = combine(identity, *sum));
         reduced
     }
 
@@ -119,10 +122,19 @@ impl Tree {
     }
 
     /// All rows, tile by tile until one is left.
-    pub fn reduce_all<T: Copy>(&self, values: &[T], columns: usize, combine: &impl Fn(T, T) -> T) -> Vec<T> {
-        let mut rows = self.reduce_tiles(values, columns, combine).sums;
+    pub fn reduce_all<T: Copy>(
+        &self,
+        values: &[T],
+        columns: usize,
+        identity: T,
+        combine: &impl Fn(T, T) -> T,
+    ) -> Vec<T> {
+        if values.is_empty() {
+            return vec![identity; columns];
+        }
+        let mut rows = self.reduce_tiles(values, columns, identity, combine).sums;
         while rows.len() > columns {
-            rows = self.reduce_tiles(&rows, columns, combine).sums;
+            rows = self.reduce_tiles(&rows, columns, identity, combine).sums;
         }
         rows
     }
@@ -134,12 +146,13 @@ pub fn group_levels<T: Copy>(
     values: &[T],
     columns: usize,
     tree: &Tree,
+    identity: T,
     combine: &impl Fn(T, T) -> T,
 ) -> Vec<Vec<T>> {
     let mut levels: Vec<Vec<T>> = Vec::new();
     let mut top = values.to_vec();
     while top.len() > 2 * GROUP_ROWS * columns {
-        let Reduced { sums, groups } = tree.reduce_tiles(&top, columns, combine);
+        let Reduced { sums, groups } = tree.reduce_tiles(&top, columns, identity, combine);
         levels.extend([groups, sums.clone()]);
         top = sums;
     }
@@ -179,7 +192,7 @@ pub fn reduce_segments<T: Copy>(
                 back = both(fold(None, end_group * GROUP_ROWS, end), back);
                 (begin, end) = (first_group, end_group);
             }
-            results.push(both(front, back).unwrap_or(identity));
+            results.push(both(Some(identity), both(front, back)).unwrap_or(identity));
         }
     }
     results
@@ -220,8 +233,8 @@ mod tests {
                 let expected: Vec<u32> =
                     (0..columns).map(|column| values.iter().skip(column).step_by(columns).sum()).collect();
                 let tree = Tree::of_all(value_words, columns, 1);
-                assert_eq!(tree.reduce_all(&values, columns, &sum), expected, "{columns}, {count}");
-                let groups = Tree::of_groups(value_words).reduce_tiles(&values, columns, &sum).groups;
+                assert_eq!(tree.reduce_all(&values, columns, 0, &sum), expected, "{columns}, {count}");
+                let groups = Tree::of_groups(value_words).reduce_tiles(&values, columns, 0, &sum).groups;
                 let of_group = |rows: &[u32], column| rows.iter().skip(column).step_by(columns).sum::<u32>();
                 let expected: Vec<_> = values
                     .chunks(GROUP_ROWS * columns)
@@ -236,13 +249,13 @@ mod tests {
     fn a_custom_tree_and_segments_are_in_order() {
         // The first and the last of what was combined.
         let span = |a: (u32, u32), b: (u32, u32)| {
-            assert!(a.1 + 1 == b.0, "{a:?} {b:?}");
-            (a.0, b.1)
+            assert!(a.1 == 0 || a.1 + 1 == b.0, "{a:?} {b:?}");
+            if a.1 == 0 { b } else { (a.0, b.1) }
         };
         let values: Vec<_> = numbers(70_000).into_iter().map(|number| (number, number)).collect();
         let tree = Tree { pack_values: 1, packs: 8, interleave: 1, flat_columns: 1 };
-        assert_eq!(tree.reduce_all(&values, 1, &span), [(1, 70_000)]);
-        let levels = group_levels(&values, 1, &tree, &span);
+        assert_eq!(tree.reduce_all(&values, 1, (0, 0), &span), [(1, 70_000)]);
+        let levels = group_levels(&values, 1, &tree, (0, 0), &span);
         assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [2188, 69, 3, 1]);
         let offsets = [3, 3, 40, 100, 4000, 69_999, 70_000];
         let segments = reduce_segments(&values, &levels, 1, &offsets, (0, 0), &span);
