@@ -211,6 +211,7 @@ impl Recording<'_> {
         let mut args = None;
         if let (&Count::Indirect { address, max }, Some(writer)) = (count, &reduction.level_args)
             && max > 0
+            && (layout.dispatch_count > 0 || reduction.heads.is_some())
         {
             let level_count = layout.dispatch_count.max(1);
             let size = LevelArgs::size(level_count as u64);
