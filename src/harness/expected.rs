@@ -2,6 +2,7 @@
 
 use super::workload::Mismatch;
 use crate::reference::oracle;
+use crate::reference::passes::scan::fixed_tree_scan;
 use crate::scan::{ScanKind, ScanOperator};
 use crate::{ElementType, Number};
 
@@ -38,6 +39,8 @@ pub(super) struct PlainScan {
     pub columns: usize,
     /// `ScanPlan::rounding_depth` for this count.
     pub rounding_depth: u64,
+    /// Rows of an invocation, where the order of operations is the same on every device.
+    pub tree_items: Option<usize>,
 }
 
 /// A scan to compute on the CPU.
@@ -217,6 +220,15 @@ impl PlainScan {
             (ElementType::I32, _) => Expected::exact(self.scan_i32(input)),
             (ElementType::U64, _) => Expected::exact(self.scan_u64(input)),
             (ElementType::I64, _) => Expected::exact(self.scan_i64(input)),
+            (ElementType::F32, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => self
+                .in_order::<f32>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+                    if x.is_subnormal() { 0f32.copysign(x) } else { x }
+                }),
+            (_, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => {
+                self.in_order::<f64>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+                    if x.is_subnormal() { 0f64.copysign(x) } else { x }
+                })
+            }
             (_, ScanOperator::Add | ScanOperator::Mul) => self.rounded(input),
             (ElementType::F32, _) => self.any_nan(self.scan_f32(input)),
             (ElementType::F64, _) => self.any_nan(self.scan_f64(input)),
@@ -235,6 +247,27 @@ impl PlainScan {
             ScanKind::Exclusive => oracle::exclusive_scan_by(&values, self.columns, identity, combine),
         };
         bytemuck::cast_slice(&results).to_vec()
+    }
+
+    /// Sums or products in the order of operations of every device, with and without denormals. `identities` and
+    /// `operators` are those of sum and product.
+    fn in_order<N: Number>(
+        &self,
+        input: &[u32],
+        identities: [N; 2],
+        operators: [fn(N, N) -> N; 2],
+        flush: fn(N) -> N,
+    ) -> Expected {
+        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
+        let operator = usize::from(self.operator == ScanOperator::Mul);
+        let (identity, combine) = (identities[operator], operators[operator]);
+        let (items, exclusive) = (self.tree_items.unwrap_or(1), self.kind == ScanKind::Exclusive);
+        let kept = fixed_tree_scan(&values, items, exclusive, identity, &combine);
+        values.iter_mut().for_each(|value| *value = flush(*value));
+        let flushed = fixed_tree_scan(&values, items, exclusive, identity, &|a, b| flush(combine(a, b)));
+        let words = |results: Vec<N>| bytemuck::cast_slice(&results).to_vec();
+        Expected::either(self.element, words(kept), Some(words(flushed)))
     }
 
     /// Sums and products of floats, computed in double-double precision, with the documented error bound as tolerance.
@@ -374,6 +407,7 @@ mod tests {
             operator,
             columns: 1,
             rounding_depth: 4,
+            tree_items: None,
         };
         scan.of(bytemuck::cast_slice(values))
     }

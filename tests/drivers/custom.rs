@@ -205,7 +205,8 @@ fn reductions<const N: usize>(
             let got = gpu.reduce(config.policy(policy), &values)?;
             assert_eq!(got, expected, "{count} elements, {policy}");
         }
-        let offsets: Vec<_> = [0, 0, 3, 37, 1000, 1003, 16_000, u32::MAX].map(|begin| begin.min(count as u32)).into();
+        let offsets: Vec<_> =
+            [0, 0, 3, 37, 1000, 1003, 16_000, u32::MAX].map(|begin| begin.min(count as u32)).into();
         let got = gpu.reduce_segments(config.runs(ReduceRuns::Offsets), &values, &offsets)?;
         for (index, got) in got.as_chunks::<N>().0.iter().enumerate() {
             let end = offsets.get(index + 1).map_or(count, |&end| end as usize);

@@ -164,7 +164,11 @@ fn fractions_of_f32(seed: usize, count: usize) -> Vec<u32> {
 
 fn fractions_of_f64(seed: usize, count: usize) -> Vec<u32> {
     let fraction = |word: u32| (f64::from(word as i32) / f64::from(1u32 << 31)).cbrt().to_bits();
-    random(seed, count).into_iter().map(fraction).flat_map(|bits| [bits as u32, (bits >> 32) as u32]).collect()
+    random(seed, count)
+        .into_iter()
+        .map(fraction)
+        .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+        .collect()
 }
 
 const WORKGROUP_SIZE: u32 = 128;
@@ -320,18 +324,21 @@ fn indices(
     let one = if element == ElementType::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
     let nan = if element == ElementType::F32 { f32::NAN.to_bits().into() } else { f64::NAN.to_bits() };
     let few = [0, sign, one, one | sign, sign + 5, 0xffff_ffff, if element.is_float() { nan } else { !sign }];
-    for (shape, from_partials) in
-        selection.first(4, Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]))
+    for (shape, from_partials) in selection
+        .first(4, Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]))
     {
         let Shape { tree, columns, alignment, .. } = shape;
         let operator = [("OPERATOR", if is_max { 3 } else { 2 }), ("NUMBERS", numbers)];
-        let rig = shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
+        let rig =
+            shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
             // The first counts have no NaN; the last numbers are rare.
             let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];
             let bits: Vec<u64> = random(count, count * columns).iter().map(pick).collect();
-            let words: Vec<u32> =
-                bits.iter().flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words)).collect();
+            let words: Vec<u32> = bits
+                .iter()
+                .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
+                .collect();
             let rows: Vec<u32> = random(count + 1, count * columns).iter().map(|word| word % 1000).collect();
             let mask = u64::MAX >> (64 - element.bits());
             let entry = |at: usize| match from_partials {
@@ -388,7 +395,8 @@ fn segments<R: TestRow>(
 ) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &R::constants(kernel))?;
     let tree = Tree::of_groups(R::WORDS);
-    let cases = [(5000, 1, false), (70_000, 3, true), (64, 2, false), (1, 1, true), (0, 1, false), (3000, 4, true)];
+    let cases =
+        [(5000, 1, false), (70_000, 3, true), (64, 2, false), (1, 1, true), (0, 1, false), (3000, 4, true)];
     for (max_count, columns, is_indirect) in selection.first(5, cases) {
         let words = input(max_count, max_count * columns);
         let values = R::of_words(&words);
@@ -430,7 +438,8 @@ fn segments<R: TestRow>(
             ],
             (offsets.len() * columns).div_ceil(WORKGROUP_SIZE as usize),
         )?;
-        let case = format!("{} of {}, {count} of {max_count} rows, {columns} columns", kernel.name, R::name());
+        let case =
+            format!("{} of {}, {count} of {max_count} rows, {columns} columns", kernel.name, R::name());
         compare(&case, "source", &source, &words)?;
         compare(&case, "results", &results, &table(&expected))?;
     }
@@ -457,10 +466,14 @@ fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
                 _ => (0..count).flat_map(key).collect(),
             };
             let expected = model::heads_of(&keys, key_words);
-            let of_tile = |index: usize| expected.iter().filter(|&&row| row as usize / tile == index).count() as u32;
+            let of_tile =
+                |index: usize| expected.iter().filter(|&&row| row as usize / tile == index).count() as u32;
             let tile_heads: Vec<u32> = (0..tiles.tile_count).map(of_tile).collect();
-            let unique: Vec<u32> =
-                expected.iter().flat_map(|&row| &keys[row as usize * key_words..][..key_words]).copied().collect();
+            let unique: Vec<u32> = expected
+                .iter()
+                .flat_map(|&row| &keys[row as usize * key_words..][..key_words])
+                .copied()
+                .collect();
             let key_memory = Memory::of(gpu, &keys, Alignment::Words)?;
             let counted = Memory::poisoned(gpu, tile_heads.len(), Alignment::Words)?;
             let before = Memory::of(gpu, &model::scan_heads(&tile_heads).0, Alignment::Words)?;
@@ -592,7 +605,10 @@ fn empty(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.reduce::<f32>(of(ScanOperator::Min, ElementType::F32), &[])?, [f32::INFINITY; 3]);
     let zero = gpu.reduce::<f32>(of(ScanOperator::Add, ElementType::F32), &[])?;
     assert_eq!(zero.map_bits(), [0; 3]);
-    assert_eq!(gpu.reduce_to_index::<i64>(ReduceConfig::argmin(ElementType::I64).columns(2), &[])?, [u32::MAX; 2]);
+    assert_eq!(
+        gpu.reduce_to_index::<i64>(ReduceConfig::argmin(ElementType::I64).columns(2), &[])?,
+        [u32::MAX; 2]
+    );
     let sum = ReduceConfig::sum(ElementType::U32);
     assert_eq!(gpu.reduce_segments::<u32>(sum.runs(ReduceRuns::Offsets), &[], &[0, 0])?, [0, 0]);
     assert_eq!(gpu.reduce_by_key::<u32, u32>(sum.runs(ReduceRuns::Keys32), &[], &[])?, (vec![], vec![]));
@@ -627,8 +643,9 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
     assert_eq!(with(at(0, 76), at(512, 8)), too_small("source", 80, 76));
     assert_eq!(with(at(0, 80), at(512, 4)), too_small("destination", 8, 4));
-    let misaligned =
-        |what, offset| Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 });
+    let misaligned = |what, offset| {
+        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
+    };
     assert_eq!(with(at(2, 80), at(512, 8)), misaligned("source", 2));
     let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(at(0, 80), at(76, 8)), overlap("source", "destination"));

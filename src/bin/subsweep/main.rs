@@ -79,8 +79,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 5] =
-    [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, reduce::SHOWN];
+const SHOWN: [Shown; 5] = [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, reduce::SHOWN];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

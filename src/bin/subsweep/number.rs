@@ -85,7 +85,8 @@ mod tests {
     #[test]
     fn numbers_are_printed_as_numpy_prints_them() {
         let f32 = |value: f32| text(&[value.to_bits()], ElementType::F32);
-        let f64 = |value: f64| text(&[value.to_bits() as u32, (value.to_bits() >> 32) as u32], ElementType::F64);
+        let f64 =
+            |value: f64| text(&[value.to_bits() as u32, (value.to_bits() >> 32) as u32], ElementType::F64);
         for (value, expected) in [
             (0.1, "0.1"),
             (-0.0, "-0.0"),
@@ -100,9 +101,12 @@ mod tests {
         ] {
             assert_eq!(f32(value), expected);
         }
-        for (value, expected) in
-            [(0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000.0"), (5e-324, "5e-324"), (1e100, "1e+100")]
-        {
+        for (value, expected) in [
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e15, "1000000000000000.0"),
+            (5e-324, "5e-324"),
+            (1e100, "1e+100"),
+        ] {
             assert_eq!(f64(value), expected);
         }
         assert_eq!(text(&[u32::MAX], ElementType::I32), "-1");

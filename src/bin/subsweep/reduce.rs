@@ -143,12 +143,11 @@ impl Run for ReduceArgs {
         }
         let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
-            config = config.runs(if keys.element.words() == 1 { ReduceRuns::Keys32 } else { ReduceRuns::Keys64 });
+            config =
+                config.runs(if keys.element.words() == 1 { ReduceRuns::Keys32 } else { ReduceRuns::Keys64 });
         }
-        let inputs: Vec<_> = [Some(&source), segments_source.as_ref(), keys_source.as_ref()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let inputs: Vec<_> =
+            [Some(&source), segments_source.as_ref(), keys_source.as_ref()].into_iter().flatten().collect();
         let prepare = |file: &Option<OsString>, option| {
             let destination = file.clone().map(Destination::from);
             destination.map(|destination| Output::prepare(&destination, option, &inputs)).transpose()
@@ -156,7 +155,9 @@ impl Run for ReduceArgs {
         let output = prepare(&self.files.output, "-o")?;
         let keys_output = prepare(&self.keys_output, "--keys-output")?;
         if output.is_none() && keys_output.as_ref().is_some_and(Output::is_stdout) {
-            return Err(Ended::usage("the results are printed; name a file for --keys-output, or for -o").into());
+            return Err(
+                Ended::usage("the results are printed; name a file for --keys-output, or for -o").into()
+            );
         }
 
         let gpu = device::open(common)?;

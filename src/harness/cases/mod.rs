@@ -602,7 +602,9 @@ mod tests {
                 ("input", &["distinguishing", "edge-values"]),
             ];
             let is_reduction = |case: &&Case| match &case.work {
-                Work::Reduce(reduce) => has_doubles || reduce.is_index || !reduce.operator.needs_float64(reduce.element),
+                Work::Reduce(reduce) => {
+                    has_doubles || reduce.is_index || !reduce.operator.needs_float64(reduce.element)
+                }
                 _ => false,
             };
             let reductions: Vec<_> = cases.iter().filter(is_reduction).cloned().collect();

@@ -107,7 +107,6 @@ impl ReduceCase {
         }
     }
 
-
     fn numbers(&self) -> Numbers {
         Numbers { element: self.element, operator: self.operator, columns: self.columns as usize }
     }
@@ -257,8 +256,7 @@ impl ReduceCase {
     fn indices(&self, input: &[u32]) -> Vec<u32> {
         fn first<N: Copy + PartialOrd>(values: &[N], columns: usize, is_max: bool) -> Vec<u32> {
             let is_nan = |value: N| value.partial_cmp(&value).is_none();
-            let precedes =
-                |a: N, b: N| !is_nan(b) && (is_nan(a) || if is_max { a > b } else { a < b });
+            let precedes = |a: N, b: N| !is_nan(b) && (is_nan(a) || if is_max { a > b } else { a < b });
             let of_column = |column: usize| {
                 let mut best: Option<(u32, N)> = None;
                 for (row, &value) in values.iter().skip(column).step_by(columns).enumerate() {
@@ -462,8 +460,7 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[0, 4, 8, 12], |reduce, misalignment| reduce.misalignment = misalignment),
     ];
     let has_float64 = capabilities.enabled.shader_float64;
-    let is_supported =
-        |reduce: &ReduceCase| is_valid(reduce) && (has_float64 || !needs_float64(reduce));
+    let is_supported = |reduce: &ReduceCase| is_valid(reduce) && (has_float64 || !needs_float64(reduce));
     let works = covering_works(&plain, &axes, &[], is_supported);
     let mut works: Vec<_> = works.into_iter().map(|covering| covering.work).collect();
     if !has_float64 {
@@ -542,7 +539,9 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Larger inputs.
 fn full_cases(_: &Capabilities) -> Vec<Case> {
     let works = selectable_works().into_iter();
-    works.flat_map(|reduce| [(1 << 20) + 1, 1_299_709].map(|n| reduce.case(n, Input::Distinguishing))).collect()
+    works
+        .flat_map(|reduce| [(1 << 20) + 1, 1_299_709].map(|n| reduce.case(n, Input::Distinguishing)))
+        .collect()
 }
 
 /// Every operation on every type, in every layout of rows, of all rows and of segments.
@@ -615,7 +614,8 @@ mod tests {
             let values: Vec<f32> = bytemuck::cast_slice(&input).to_vec();
             let rows = if runs.is_some() { 5..70_000 } else { 0..70_001 };
             let values = values[rows].iter().map(|&value| f64::from(value));
-            let (sum, magnitude) = values.fold((0.0, 0.0), |(sum, all), value| (sum + value, all + value.abs()));
+            let (sum, magnitude) =
+                values.fold((0.0, 0.0), |(sum, all), value| (sum + value, all + value.abs()));
             let depth = if runs.is_some() { 5.0 * 74.0 } else { 2.0 * 16.0 };
             let got = f64::from(f32::from_bits(result[0]));
             assert!((got - sum).abs() <= 1.01 * depth * 2f64.powi(-24) * magnitude, "{got} {sum}");

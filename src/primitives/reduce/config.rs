@@ -288,8 +288,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         let range = |range: AddressRange, what, size| range.prefix(what, size)?.aligned(what, 4);
         let source = range(self.source, "source", size)?;
         let segments = range(self.segments, "segments", segments_size)?;
-        let destination =
-            range(self.destination, "destination", result_count.saturating_mul(result_size))?;
+        let destination = range(self.destination, "destination", result_count.saturating_mul(result_size))?;
         let unique_keys = range(self.unique_keys, "unique_keys", count * key_size)?;
         let run_count = range(self.run_count, "run_count", if key_size > 0 { 4 } else { 0 })?;
         let scratch = scratch.check(self.scratch)?;

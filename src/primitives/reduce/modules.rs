@@ -33,7 +33,9 @@ impl Modules {
         let defines: [Define; 3] = [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1)];
         Self {
             reduce: kernels::REDUCE_REDUCE.module(&defines[..if is_index { 3 } else { 2 }]),
-            segments: kernels::REDUCE_SEGMENTS.find(&[(of_operator, 1), ("COLUMNS", 1)]).filter(|_| !is_index),
+            segments: kernels::REDUCE_SEGMENTS
+                .find(&[(of_operator, 1), ("COLUMNS", 1)])
+                .filter(|_| !is_index),
             constants: vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
         }
     }
@@ -109,13 +111,10 @@ mod tests {
                 RowShape::new(&operation, columns, is_segmented);
             (flat_columns, column_count)
         };
-        assert_eq!([1, 2, 3, 4, 5].map(|columns| of(ElementType::U32, columns, false)), [
-            (1, 1),
-            (2, 1),
-            (1, 3),
-            (4, 1),
-            (1, 5)
-        ]);
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|columns| of(ElementType::U32, columns, false)),
+            [(1, 1), (2, 1), (1, 3), (4, 1), (1, 5)]
+        );
         assert_eq!([1, 2, 4].map(|columns| of(ElementType::F64, columns, false)), [(1, 1), (2, 1), (1, 4)]);
         assert_eq!([1, 4].map(|columns| of(ElementType::U32, columns, true)), [(1, 1), (1, 4)]);
     }

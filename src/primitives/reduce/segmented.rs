@@ -70,7 +70,13 @@ impl Layout {
     /// Exceeds the levels of 2^32 rows.
     const MAX_LEVELS: usize = 9;
 
-    fn new(cursor: &mut ScratchCursor, row_count: u64, row_size: u64, has_keys: bool, has_args: bool) -> Self {
+    fn new(
+        cursor: &mut ScratchCursor,
+        row_count: u64,
+        row_size: u64,
+        has_keys: bool,
+        has_args: bool,
+    ) -> Self {
         let mut counts = [0; Self::MAX_LEVELS];
         // A larger count is refused.
         counts[0] = row_count.min(u32::MAX.into());
@@ -109,10 +115,8 @@ impl Segmented {
         let tiles = |by_quads: bool| {
             let mut constants = shape.constants(packs, 4);
             constants.extend(&operator);
-            constants.extend([
-                ("QUAD_ACCESS", by_quads.into()),
-                ("MIXED_ACCESS", policy.mixed_access.into()),
-            ]);
+            constants
+                .extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             policy.pipeline(device, reduce, &constants)
         };
         let heads = |key_words| {
@@ -276,10 +280,8 @@ impl Recording<'_> {
             column_count: shape.column_count,
         };
         // The levels of sums follow each other without padding.
-        let is_quads =
-            step == 0 && has_quads(&[source], reduction.mixed_access, *count, shape.pack_rows());
-        let pipeline =
-            reduction.by_quads.as_ref().filter(|_| is_quads).unwrap_or(&reduction.by_words);
+        let is_quads = step == 0 && has_quads(&[source], reduction.mixed_access, *count, shape.pack_rows());
+        let pipeline = reduction.by_quads.as_ref().filter(|_| is_quads).unwrap_or(&reduction.by_words);
         let workgroup_count = u64::from(tile_count) * u64::from(shape.column_count);
         dispatch(recorder, pipeline, &push, workgroup_count, args.map(|args| args.workgroups(step)))
     }

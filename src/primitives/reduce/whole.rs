@@ -52,19 +52,15 @@ impl Whole {
         let is_index = config.is_index();
         let mut pipelines: Vec<(TileAccess, Pipeline)> = Vec::new();
         for (by_quads, is_upper) in [(true, false), (false, false), (policy.mixed_access, true)] {
-            let key = TileAccess {
-                by_quads: by_quads && shape.takes_quads(),
-                from_partials: is_upper && is_index,
-            };
+            let key =
+                TileAccess { by_quads: by_quads && shape.takes_quads(), from_partials: is_upper && is_index };
             if pipelines.iter().any(|(other, _)| *other == key) {
                 continue;
             }
             let mut constants = shape.constants(policy.packs_per_invocation, ReducePolicy::WORKGROUP_SIZE);
             constants.extend(&operator);
-            constants.extend([
-                ("QUAD_ACCESS", key.by_quads.into()),
-                ("MIXED_ACCESS", policy.mixed_access.into()),
-            ]);
+            constants
+                .extend([("QUAD_ACCESS", key.by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             if is_index {
                 constants.push(("FROM_PARTIALS", key.from_partials.into()));
             }

@@ -17,7 +17,12 @@ impl Levels {
     pub(in crate::primitives) const MAX: usize = 64;
 
     /// The levels of `count` elements, allocated from `cursor`.
-    pub(in crate::primitives) fn new(cursor: &mut ScratchCursor, count: u64, tile_items: u32, row_size: u64) -> Self {
+    pub(in crate::primitives) fn new(
+        cursor: &mut ScratchCursor,
+        count: u64,
+        tile_items: u32,
+        row_size: u64,
+    ) -> Self {
         let mut levels = Self { counts: [0; Self::MAX], offsets: [0; Self::MAX], len: 1 };
         levels.counts[0] = count;
         let mut tiles = count.div_ceil(tile_items.into());

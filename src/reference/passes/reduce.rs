@@ -76,9 +76,9 @@ impl Tree {
             let all: Vec<_> = (0..columns).map(of_column).collect();
             reduced.sums.extend(all.iter().flat_map(|(_, total)| total));
             let group_count = all[0].0.len();
-            reduced
-                .groups
-                .extend((0..group_count).flat_map(|group| all.iter().map(move |(groups, _)| groups[group][0])));
+            reduced.groups.extend(
+                (0..group_count).flat_map(|group| all.iter().map(move |(groups, _)| groups[group][0])),
+            );
         }
         // A sum of nothing but -0 is 0.
         reduced.sums.iter_mut().for_each(|sum| *sum = combine(identity, *sum));
@@ -97,8 +97,9 @@ impl Tree {
             values.get(pack * self.pack_values + v).copied()
         };
         let of_invocation = |invocation: usize| {
-            let of_value =
-                |v: usize| (0..self.packs).fold(None, |total, round| both(total, value(invocation, round, v)));
+            let of_value = |v: usize| {
+                (0..self.packs).fold(None, |total, round| both(total, value(invocation, round, v)))
+            };
             let mut pack: Vec<_> = (0..self.pack_values).map(of_value).collect();
             while pack.len() > self.flat_columns {
                 let behind = pack.split_off(pack.len() / 2);
@@ -179,7 +180,8 @@ pub fn reduce_segments<T: Copy>(
         for column in 0..columns {
             let (mut begin, mut end) = ((begin as usize).min(row_count), end);
             let (mut front, mut back) = (None, None);
-            for (index, level) in std::iter::once(values).chain(levels.iter().map(Vec::as_slice)).enumerate() {
+            for (index, level) in std::iter::once(values).chain(levels.iter().map(Vec::as_slice)).enumerate()
+            {
                 let fold = |total: Option<T>, begin: usize, end: usize| {
                     (begin..end).fold(total, |total, row| both(total, Some(level[row * columns + column])))
                 };
@@ -259,8 +261,7 @@ mod tests {
         assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [2188, 69, 3, 1]);
         let offsets = [3, 3, 40, 100, 4000, 69_999, 70_000];
         let segments = reduce_segments(&values, &levels, 1, &offsets, (0, 0), &span);
-        let expected =
-            [(0, 0), (4, 40), (41, 100), (101, 4000), (4001, 69_999), (70_000, 70_000), (0, 0)];
+        let expected = [(0, 0), (4, 40), (41, 100), (101, 4000), (4001, 69_999), (70_000, 70_000), (0, 0)];
         assert_eq!(segments, expected);
     }
 

@@ -106,6 +106,12 @@ impl ScanCase {
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
+    /// Whether the bits of a rounded result are the same on every device.
+    fn has_fixed_tree(&self) -> bool {
+        let is_network = self.algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
+        is_network && self.config().rounds() && !self.is_reverse && self.initial.is_none()
+    }
+
     /// Rows of a tile.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
         self.policy(capabilities).tile_items().into()
@@ -203,8 +209,10 @@ impl PrimitiveCase for ScanCase {
         };
         let counted = operands.add_count(self.count_from, count);
         let segments = self.segments.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
+        let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
         let expectation = ScanExpectation {
             scan: PlainScan {
+                tree_items,
                 kind: self.kind,
                 element: self.element,
                 operator: self.operator,
