@@ -253,8 +253,9 @@ fn tiles<R: TestRow>(
         let Shape { tree, columns, alignment, has_groups } = shape;
         let rig = shape.rig(gpu, kernel, &R::constants(kernel))?;
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
-            let words = input(count, count * columns);
-            let values = R::of_words(&words);
+            // Rows that a count of 0 does not include.
+            let words = input(count, count.max(1) * columns);
+            let values = R::of_words(&words[..count * columns * R::WORDS]);
             let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, R::IDENTITY, &R::combine);
             let tiles = match count {
                 0 => Tiles { tile_count: 1, last_extent: 0 },
@@ -334,18 +335,19 @@ fn indices(
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
             // The first counts have no NaN; the last numbers are rare.
             let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];
-            let bits: Vec<u64> = random(count, count * columns).iter().map(pick).collect();
+            let bits: Vec<u64> = random(count, count.max(1) * columns).iter().map(pick).collect();
             let words: Vec<u32> = bits
                 .iter()
                 .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
                 .collect();
-            let rows: Vec<u32> = random(count + 1, count * columns).iter().map(|word| word % 1000).collect();
+            let rows: Vec<u32> =
+                random(count + 1, count.max(1) * columns).iter().map(|word| word % 1000).collect();
             let mask = u64::MAX >> (64 - element.bits());
             let entry = |at: usize| match from_partials {
                 true => (bits[at] & mask, rows[at]),
                 false => (key_of(element, is_max, bits[at] & mask), (at / columns) as u32),
             };
-            let entries: Vec<_> = (0..bits.len()).map(entry).collect();
+            let entries: Vec<_> = (0..count * columns).map(entry).collect();
             let none = (mask, u32::MAX);
             let mut sums = tree.reduce_tiles(&entries, columns, none, &|a: (u64, u32), b| a.min(b)).sums;
             if count == 0 {
@@ -398,8 +400,8 @@ fn segments<R: TestRow>(
     let cases =
         [(5000, 1, false), (70_000, 3, true), (64, 2, false), (1, 1, true), (0, 1, false), (3000, 4, true)];
     for (max_count, columns, is_indirect) in selection.first(5, cases) {
-        let words = input(max_count, max_count * columns);
-        let values = R::of_words(&words);
+        let words = input(max_count, max_count.max(1) * columns);
+        let values = R::of_words(&words[..max_count * columns * R::WORDS]);
         let levels = model::group_levels(&values, columns, &tree, R::IDENTITY, &R::combine);
         // Offsets that repeat, short and long segments, and one beyond the rows.
         let count = if is_indirect { max_count - max_count / 7 } else { max_count };

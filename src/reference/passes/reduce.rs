@@ -36,7 +36,7 @@ impl Tree {
     /// The tree of a reduction of all rows of `columns` values of `value_words` words.
     pub fn of_all(value_words: usize, columns: usize, packs: usize) -> Self {
         let pack_values = 4 / value_words;
-        let flat_columns = if pack_values % columns == 0 { columns } else { 1 };
+        let flat_columns = if pack_values.is_multiple_of(columns) { columns } else { 1 };
         Self { pack_values, packs, interleave: INVOCATIONS, flat_columns }
     }
 

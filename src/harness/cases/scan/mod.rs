@@ -282,12 +282,18 @@ fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<
 }
 
 /// The benchmark works.
-fn bench_works() -> [ScanCase; 4] {
+fn bench_works() -> [ScanCase; 6] {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
     [
         default.clone(),
         ScanCase { columns: 4, ..default.clone() },
         ScanCase { in_place: true, ..seed },
-        ScanCase { algorithm: ScanAlgorithm::Chained, ..default },
+        ScanCase { algorithm: ScanAlgorithm::Chained, ..default.clone() },
+        ScanCase { element: ElementType::F32, ..default.clone() },
+        ScanCase {
+            element: ElementType::F32,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky),
+            ..default
+        },
     ]
 }
