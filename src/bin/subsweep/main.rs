@@ -58,7 +58,7 @@ commands! {
     "reduce" => Reduce(reduce::ReduceArgs), [
         ("values.npy", "print the sum"),
         ("values.npy --op argmin", ""),
-        ("values.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
+        ("ids.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
     ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [

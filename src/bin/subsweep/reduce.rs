@@ -133,6 +133,15 @@ impl Run for ReduceArgs {
             let option = if self.segments.is_some() { "--segments" } else { "--by-key" };
             return Err(Ended::usage(format!("standard input is one table; name a file for {option}")).into());
         }
+        let is_stdout = |file: &OsString| Destination::from(file.clone()) == Destination::Stdout;
+        if self.keys_output.as_ref().is_some_and(is_stdout)
+            && self.files.output.as_ref().is_none_or(is_stdout)
+        {
+            return Err(Ended::usage(
+                "standard output takes the results; name a file for --keys-output, or for -o",
+            )
+            .into());
+        }
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let mut config = self.config(&source, &table)?;
         let rows = table.shape.rows();
@@ -154,11 +163,6 @@ impl Run for ReduceArgs {
         };
         let output = prepare(&self.files.output, "-o")?;
         let keys_output = prepare(&self.keys_output, "--keys-output")?;
-        if output.is_none() && keys_output.as_ref().is_some_and(Output::is_stdout) {
-            return Err(
-                Ended::usage("the results are printed; name a file for --keys-output, or for -o").into()
-            );
-        }
 
         let gpu = device::open(common)?;
         let mut reduced = ReducedWords::default();
