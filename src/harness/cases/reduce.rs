@@ -76,8 +76,13 @@ impl ReduceCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> ReducePolicy {
-        let policy = ReducePolicy::choose(capabilities, &self.config()).policy;
-        if self.has_small_tiles { policy.with_packs(1) } else { policy }
+        let mut policy = ReducePolicy::choose(capabilities, &self.config()).policy;
+        if self.has_small_tiles {
+            // The choice for GPUs, on CPUs as well.
+            policy.mixed_access = true;
+            policy = policy.with_packs(1);
+        }
+        policy
     }
 
     /// The plan's configuration without its policy.

@@ -115,6 +115,12 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.extend(counts.map(|count| sums.case(count, Input::Distinguishing)));
             let exclusive = ScanCase { kind: ScanKind::Exclusive, misalignment: 4, ..sums };
             cases.push(exclusive.case(2 * tile + 3, Input::Distinguishing));
+            // The accesses of GPUs, in small tiles.
+            for (kind, misalignment) in [(ScanKind::Inclusive, 0), (ScanKind::Exclusive, 4)] {
+                let small = ScanCase { policy: PolicyName::Small, kind, misalignment, ..exclusive.clone() };
+                let tile = small.tile(capabilities);
+                cases.push(small.case(3 * tile + 7, Input::Distinguishing));
+            }
         }
     }
     // The default tiles at their boundaries: the chosen policy, and the single pass.

@@ -109,7 +109,8 @@ impl ScanCase {
     /// Whether the bits of a rounded result are the same on every device.
     fn has_fixed_tree(&self) -> bool {
         let is_network = self.algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
-        is_network && self.config().rounds() && !self.is_reverse && self.initial.is_none()
+        let is_plain = self.policy == PolicyName::Default && !self.is_reverse && self.initial.is_none();
+        is_network && self.config().rounds() && is_plain
     }
 
     /// Rows of a tile.
