@@ -493,10 +493,12 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.extend(counts.map(|count| default.case(count, Input::Distinguishing)));
     }
     for reduce in selectable_works().into_iter().filter(|reduce| has_float64 || !needs_float64(reduce)) {
-        let tile = reduce.tile(capabilities);
-        cases.push(reduce.case(2 * tile + 2, Input::Distinguishing));
-        let misaligned = ReduceCase { misalignment: 4, ..reduce };
-        cases.push(misaligned.case(2 * tile + 3, Input::Distinguishing));
+        // Every pipeline that a policy chooses, but for the packs of an invocation.
+        let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
+        let tile = small.tile(capabilities);
+        cases.push(small.case(4 * tile + 4, Input::Distinguishing));
+        cases.push(ReduceCase { misalignment: 4, ..small }.case(4 * tile + 3, Input::Distinguishing));
+        cases.push(reduce.case(2 * reduce.tile(capabilities) + 2, Input::Distinguishing));
     }
     cases
 }
