@@ -56,11 +56,17 @@
 #define ID_KEPT_VALUE_WORDS 49
 #define ID_KEPT_INDICES 50
 #define ID_MIN_TILES 51
-#define ID_BIN_COUNT 70
-#define ID_COLUMN_COUNT 71
-#define ID_TILE_ROWS 72
-#define ID_COPIES 73
-#define ID_SHARED_EDGES 74
-#define ID_EVEN 75
+#define ID_PACKS_PER_INVOCATION 52
+#define ID_INTERLEAVE 53
+#define ID_FLAT_COLUMNS 54
+#define ID_BY_COLUMN 55
+#define ID_FROM_PARTIALS 56
+#define ID_STORES_HEADS 57
+#define ID_BIN_COUNT 58
+#define ID_COLUMN_COUNT 59
+#define ID_TILE_ROWS 60
+#define ID_COPIES 61
+#define ID_SHARED_EDGES 62
+#define ID_EVEN 63
 
 #endif

@@ -131,6 +131,11 @@ void reduce_runs(uint heads, out Element totals[RUNS_PER_INVOCATION]) {
 // The total of the loaded tile. Every invocation of the workgroup must call it, with a barrier after the previous use
 // of the workgroup scan.
 Element reduce_tile(uint heads) {
+#ifdef SCANS_INVOCATIONS
+    Element tile_total;
+    invocations_exclusive_scan(reduce_run(0, heads), tile_total);
+    return tile_total;
+#else
     Element totals[RUNS_PER_INVOCATION];
     reduce_runs(heads, totals);
     subgroup_inclusive_scans(totals);
@@ -141,6 +146,7 @@ Element reduce_tile(uint heads) {
     Element tile_total;
     workgroup_exclusive_scan(subgroup_total, tile_total);
     return tile_total;
+#endif
 }
 
 // Load-and-reduce of the loaded tile: the exclusive prefix of the subgroup within the tile, or, with a workgroup scan

@@ -9,6 +9,7 @@ mod device;
 mod gather;
 mod histogram;
 mod plan;
+mod reduce;
 mod requirements;
 mod result;
 mod scan;
@@ -24,6 +25,7 @@ pub use device::*;
 pub use gather::*;
 pub use histogram::*;
 pub use plan::*;
+pub use reduce::*;
 pub use requirements::*;
 pub use result::*;
 pub use scan::*;
@@ -63,6 +65,8 @@ mod tests {
             (SubsweepSelectInfo::FIRST_SIZE, 224),
             (SubsweepHistogramPlanCreateInfo::FIRST_SIZE, 20),
             (SubsweepHistogramInfo::FIRST_SIZE, 112),
+            (SubsweepReducePlanCreateInfo::FIRST_SIZE, 24),
+            (SubsweepReduceInfo::FIRST_SIZE, 144),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

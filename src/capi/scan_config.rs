@@ -103,7 +103,7 @@ unsafe impl Versioned for SubsweepScanPlanCreateInfo {
     const FIRST_SIZE: usize = offset_of!(Self, algorithm) + size_of::<*const c_char>();
 }
 
-fn operator(value: SubsweepScanOperator) -> Result<ScanOperator> {
+pub(super) fn operator(value: SubsweepScanOperator) -> Result<ScanOperator> {
     Ok(match value {
         SUBSWEEP_SCAN_OPERATOR_ADD => ScanOperator::Add,
         SUBSWEEP_SCAN_OPERATOR_MUL => ScanOperator::Mul,

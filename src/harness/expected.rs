@@ -2,6 +2,7 @@
 
 use super::workload::Mismatch;
 use crate::reference::oracle;
+use crate::reference::passes::scan::fixed_tree_scan;
 use crate::scan::{ScanKind, ScanOperator};
 use crate::{ElementType, Number};
 
@@ -18,6 +19,8 @@ enum Closeness {
     AnyNan(ElementType),
     /// Floats within a tolerance each.
     Within(ElementType, Vec<Bound>),
+    /// Bitwise the words, or these: the results of a device that flushes denormals to 0. Any NaN matches any NaN.
+    OrFlushed(ElementType, Vec<u32>),
 }
 
 /// A value and its tolerance.
@@ -36,6 +39,8 @@ pub(super) struct PlainScan {
     pub columns: usize,
     /// `ScanPlan::rounding_depth` for this count.
     pub rounding_depth: u64,
+    /// Rows of an invocation, where the order of operations is the same on every device.
+    pub tree_items: Option<usize>,
 }
 
 /// A scan to compute on the CPU.
@@ -56,6 +61,21 @@ impl Expected {
         Self { words, closeness: Closeness::Bits }
     }
 
+    /// These words, or where a device flushes denormals each number of `flushed`. Any NaN matches any NaN.
+    pub fn either(element: ElementType, words: Vec<u32>, flushed: Option<Vec<u32>>) -> Self {
+        let closeness = match flushed {
+            Some(flushed) => Closeness::OrFlushed(element, flushed),
+            None if element.is_float() => Closeness::AnyNan(element),
+            None => Closeness::Bits,
+        };
+        Self { words, closeness }
+    }
+
+    /// Words of the result.
+    pub fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
     /// The expected result of a second run, if the first had a tolerance: bitwise equal, but any NaN matches any NaN,
     /// since operand order decides which NaN propagates.
     pub fn of_another_run(&self, result: &[u32]) -> Option<Self> {
@@ -63,7 +83,7 @@ impl Expected {
             Closeness::Within(element, _) => {
                 Some(Self { words: result.to_vec(), closeness: Closeness::AnyNan(element) })
             }
-            Closeness::Bits | Closeness::AnyNan(_) => None,
+            Closeness::Bits | Closeness::AnyNan(_) | Closeness::OrFlushed(..) => None,
         }
     }
 
@@ -76,6 +96,15 @@ impl Expected {
                 let both_nan =
                     float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
                 got[*index] != self.words[*index] && !both_nan
+            }
+            Closeness::OrFlushed(element, flushed) => {
+                let words = element.words() as usize;
+                let first = index - index % words;
+                let both_nan =
+                    float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
+                let number = first..first + words;
+                let differs = |words: &[u32]| got[number.clone()] != words[number.clone()];
+                !both_nan && differs(&self.words) && differs(flushed)
             }
             Closeness::Within(element, bounds) => {
                 let words = element.words() as usize;
@@ -119,6 +148,7 @@ impl Closeness {
             Self::Bits => Self::Bits,
             Self::AnyNan(element) => Self::AnyNan(*element),
             Self::Within(element, _) => Self::Within(*element, Vec::new()),
+            Self::OrFlushed(element, _) => Self::OrFlushed(*element, Vec::new()),
         }
     }
 }
@@ -190,6 +220,15 @@ impl PlainScan {
             (ElementType::I32, _) => Expected::exact(self.scan_i32(input)),
             (ElementType::U64, _) => Expected::exact(self.scan_u64(input)),
             (ElementType::I64, _) => Expected::exact(self.scan_i64(input)),
+            (ElementType::F32, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => self
+                .in_order::<f32>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+                    if x.is_subnormal() { 0f32.copysign(x) } else { x }
+                }),
+            (_, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => {
+                self.in_order::<f64>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+                    if x.is_subnormal() { 0f64.copysign(x) } else { x }
+                })
+            }
             (_, ScanOperator::Add | ScanOperator::Mul) => self.rounded(input),
             (ElementType::F32, _) => self.any_nan(self.scan_f32(input)),
             (ElementType::F64, _) => self.any_nan(self.scan_f64(input)),
@@ -208,6 +247,27 @@ impl PlainScan {
             ScanKind::Exclusive => oracle::exclusive_scan_by(&values, self.columns, identity, combine),
         };
         bytemuck::cast_slice(&results).to_vec()
+    }
+
+    /// Sums or products in the order of operations of every device, with and without denormals. `identities` and
+    /// `operators` are those of sum and product.
+    fn in_order<N: Number>(
+        &self,
+        input: &[u32],
+        identities: [N; 2],
+        operators: [fn(N, N) -> N; 2],
+        flush: fn(N) -> N,
+    ) -> Expected {
+        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
+        let operator = usize::from(self.operator == ScanOperator::Mul);
+        let (identity, combine) = (identities[operator], operators[operator]);
+        let (items, exclusive) = (self.tree_items.unwrap_or(1), self.kind == ScanKind::Exclusive);
+        let kept = fixed_tree_scan(&values, items, exclusive, identity, &combine);
+        values.iter_mut().for_each(|value| *value = flush(*value));
+        let flushed = fixed_tree_scan(&values, items, exclusive, identity, &|a, b| flush(combine(a, b)));
+        let words = |results: Vec<N>| bytemuck::cast_slice(&results).to_vec();
+        Expected::either(self.element, words(kept), Some(words(flushed)))
     }
 
     /// Sums and products of floats, computed in double-double precision, with the documented error bound as tolerance.
@@ -347,6 +407,7 @@ mod tests {
             operator,
             columns: 1,
             rounding_depth: 4,
+            tree_items: None,
         };
         scan.of(bytemuck::cast_slice(values))
     }

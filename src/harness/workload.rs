@@ -265,7 +265,8 @@ impl<'g> Workload<'g> {
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
         let (expected, expected_values) = (self.prepared.expected)(&self.input);
-        let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
+        let result_count = expected.word_count().max(self.pristine.count as usize);
+        let (result, beyond) = words(self.destination).split_at(result_count);
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }

@@ -42,8 +42,16 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     Ok((manifest, modules))
 }
 
-/// The kernels that include a custom operator, and the name of the include.
-const CUSTOM_KERNELS: [&str; 2] = ["reduce", "downsweep"];
+/// The modules that include a custom operator: the name, the source, and whether it has head flags.
+const CUSTOM_KERNELS: [(&str, &str, bool); 6] = [
+    ("reduce", "scan/reduce.comp", false),
+    ("downsweep", "scan/downsweep.comp", false),
+    ("reduce_segmented", "scan/reduce.comp", true),
+    ("downsweep_segmented", "scan/downsweep.comp", true),
+    ("reduction", "reduce/reduce.comp", false),
+    ("reduction_segments", "reduce/segments.comp", false),
+];
+/// The name of the include.
 const CUSTOM_OPERATOR: &str = "custom_operator.glsl";
 
 /// Compiles each `.comp` of a folder both named and optimised, for the tests of `spirv`, and each `.glsl` as
@@ -58,16 +66,12 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
         let source = fs::read_to_string(&path).map_err(explain)?;
         if path.extension().is_some_and(|extension| extension == "glsl") {
             let shaders = Shaders::new(glsl)?.with_custom_operator(source);
-            for kernel in CUSTOM_KERNELS {
-                for (suffix, defines) in
-                    [("", &["OPERATOR_CUSTOM"][..]), ("_segmented", &["OPERATOR_CUSTOM", "HEADED"])]
-                {
-                    let defines: Vec<_> = defines.iter().map(|define| (*define).to_owned()).collect();
-                    let source = format!("scan/{kernel}.comp");
-                    let words = shaders.compile(&source, &defines, OptimizationLevel::Performance)?;
-                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                    write(&to.join(format!("{stem}.{kernel}{suffix}.spv")), &bytes)?;
-                }
+            for (name, source, is_headed) in CUSTOM_KERNELS {
+                let defines = ["OPERATOR_CUSTOM", "HEADED"].map(str::to_owned);
+                let defines = &defines[..if is_headed { 2 } else { 1 }];
+                let words = shaders.compile(source, defines, OptimizationLevel::Performance)?;
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                write(&to.join(format!("{stem}.{name}.spv")), &bytes)?;
             }
             continue;
         }

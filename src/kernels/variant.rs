@@ -17,8 +17,8 @@ impl Kernel {
     }
 
     /// Whether the module has the declarations and accesses of `model`, and an array in shared memory of
-    /// elements of `element_words` words, head flags included.
-    pub(crate) fn is_variant_of(&self, model: &Self, element_words: u32) -> bool {
+    /// elements of `element_words` words, head flags included; `None` for a kernel without shared memory.
+    pub(crate) fn is_variant_of(&self, model: &Self, element_words: Option<u32>) -> bool {
         let is_aligned = self.spirv.as_ptr().cast::<u32>().is_aligned();
         let (words, []) = self.spirv.as_chunks::<4>() else { return false };
         let words = words.iter().copied().map(u32::from_ne_bytes).collect();
@@ -27,7 +27,7 @@ impl Kernel {
     }
 }
 
-fn is_like(module: &Module, model: &Kernel, element_words: u32) -> Result<bool, String> {
+fn is_like(module: &Module, model: &Kernel, element_words: Option<u32>) -> Result<bool, String> {
     let found = spirv::reflect(module)?;
     let accesses = spirv::accesses(module)?;
     let same_members = found.push_constants.len() == model.push_constants.len()
@@ -44,7 +44,7 @@ fn is_like(module: &Module, model: &Kernel, element_words: u32) -> Result<bool, 
     Ok(same_members
         && same_constants
         && found.workgroup_size_id == model.workgroup_size_id
-        && shared_element_words(module) == Some(element_words))
+        && shared_element_words(module) == element_words)
 }
 
 /// Words of an element of the only array in shared memory.

@@ -9,6 +9,7 @@ pub mod gather;
 pub mod histogram;
 mod level_args;
 mod plan;
+pub mod reduce;
 pub mod scan;
 mod scratch;
 pub mod select;

@@ -21,6 +21,7 @@ const LEFT_OUT: &[&str] = &[
     "MAX_SHORT",
     "MAX_SMALL",
     "MAX_SUBGROUPS",
+    "PACKS_PER_INVOCATION",
     "PACKS_PER_RUN",
     "PARTS_PER_ELEMENT",
     "QUADS_PER_INVOCATION",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use subsweep::Error;
 use subsweep::headless::{Gpu, ScanInputs};
+use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy, SegmentsBy};
 
 use super::cases::clean_trial;
@@ -26,6 +27,11 @@ macro_rules! custom {
                 $name,
                 fixture!(concat!($name, ".reduce_segmented")),
                 fixture!(concat!($name, ".downsweep_segmented")),
+            )
+            .with_reduction(
+                $name,
+                fixture!(concat!($name, ".reduction")),
+                fixture!(concat!($name, ".reduction_segments")),
             )
         };
         &OPERATOR
@@ -50,6 +56,15 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
             segments(gpu, custom!("bicyclic", 2), |[a, b]| [a % 3, b % 3], match_brackets)
         }),
         trial("segments of affine maps", |gpu| segments(gpu, custom!("affine", 6), |words| words, compose)),
+        trial("reductions of matrices", |gpu| {
+            reductions(gpu, custom!("matrix", 4), [1, 0, 0, 1], |words| words, multiply)
+        }),
+        trial("reductions of brackets", |gpu| {
+            reductions(gpu, custom!("bicyclic", 2), [0, 0], |[a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("reductions of affine maps", |gpu| {
+            reductions(gpu, custom!("affine", 6), [1, 0, 0, 1, 0, 0], |words| words, compose)
+        }),
         trial("modules of other kernels are refused", refusals),
     ]
 }
@@ -171,6 +186,38 @@ fn segments<const N: usize>(
     Ok(())
 }
 
+/// Compares reductions of all rows, over several levels, and of segments with a loop.
+fn reductions<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static CustomOperator,
+    identity: [u32; N],
+    element: fn([u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let config = ReduceConfig::custom(operator);
+    let default = ReducePolicy::choose(gpu.capabilities(), &config).policy;
+    for count in [0, 1, 100, 129, 5000, 128 * 128 + 1] {
+        let words = random(count, count * N);
+        let elements: Vec<[u32; N]> = words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
+        let values = elements.concat();
+        let expected = elements.iter().fold(identity, |total, &element| combine(total, element));
+        for policy in [default, default.with_packs(1)] {
+            let got = gpu.reduce(config.policy(policy), &values)?;
+            assert_eq!(got, expected, "{count} elements, {policy}");
+        }
+        let offsets: Vec<_> =
+            [0, 0, 3, 37, 1000, 1003, 16_000, u32::MAX].map(|begin| begin.min(count as u32)).into();
+        let got = gpu.reduce_segments(config.runs(ReduceRuns::Offsets), &values, &offsets)?;
+        for (index, got) in got.as_chunks::<N>().0.iter().enumerate() {
+            let end = offsets.get(index + 1).map_or(count, |&end| end as usize);
+            let rows = &elements[offsets[index] as usize..end];
+            let expected = rows.iter().fold(identity, |total, &element| combine(total, element));
+            assert_eq!(*got, expected, "segment {index} of {count} elements");
+        }
+    }
+    Ok(())
+}
+
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refuse = |operator: &'static CustomOperator| {
         let refused = gpu.scan(ScanConfig::custom(ScanKind::Inclusive, operator), &mut [0u32; 16]);
@@ -196,6 +243,15 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("with_segments")),
         "{refused:?}"
     );
+    let refused = gpu.reduce(ReduceConfig::custom(&PLAIN), &[0u32; 16]);
+    assert!(
+        matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("with_reduction")),
+        "{refused:?}"
+    );
+    for operator in [custom!("matrix", 2), custom!("matrix", 17)] {
+        let refused = gpu.reduce(ReduceConfig::custom(operator), &[0u32; 34]);
+        assert!(matches!(refused, Err(Error::Unsupported { .. } | Error::OutOfRange { .. })), "{refused:?}");
+    }
     let config = ScanConfig::custom(ScanKind::Inclusive, custom!("matrix", 4));
     let of_columns = gpu.scan(config.columns(2), &mut [0u32; 16]);
     assert!(matches!(of_columns, Err(Error::Unsupported { .. })), "{of_columns:?}");

@@ -27,6 +27,7 @@ mod narrow;
 mod passes;
 mod primitive;
 mod races;
+mod reduce;
 #[path = "../common/reduced.rs"]
 mod reduced;
 mod rows;
@@ -49,13 +50,14 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 6] = [
+static PRIMITIVES: [Primitive; 7] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
     gather::PRIMITIVE,
     select::PRIMITIVE,
     histogram::PRIMITIVE,
+    reduce::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -124,6 +126,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(gather::trials(&gpu));
                 trials.extend(select::trials(&gpu));
                 trials.extend(histogram::trials(&gpu));
+                trials.extend(reduce::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

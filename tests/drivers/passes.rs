@@ -3,7 +3,7 @@
 
 pub mod chained;
 pub mod levels;
-mod numbers;
+pub mod numbers;
 pub mod onesweep;
 pub mod operators;
 pub mod rig;

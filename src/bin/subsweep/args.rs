@@ -124,7 +124,7 @@ pub struct Files {
 
     /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
     #[arg(short, long)]
-    output: Option<OsString>,
+    pub output: Option<OsString>,
 
     /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
     #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]

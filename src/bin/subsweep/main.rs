@@ -16,6 +16,7 @@ mod inspect;
 mod number;
 mod pattern;
 mod policy;
+mod reduce;
 mod reports;
 mod scan;
 mod segments;
@@ -67,6 +68,11 @@ commands! {
     "histogram" => Histogram(histogram::HistogramArgs), [
         ("a.npy -o counts.npy --bins 256 --range 0:1", "values in each of 256 bins"),
     ];
+    "reduce" => Reduce(reduce::ReduceArgs), [
+        ("values.npy", "print the sum"),
+        ("values.npy --op argmin", ""),
+        ("ids.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -86,8 +92,15 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 6] =
-    [scan::SHOWN, sort::SHOWN, sort::SHOWN_IN_SEGMENTS, gather::SHOWN, select::SHOWN, histogram::SHOWN];
+const SHOWN: [Shown; 7] = [
+    scan::SHOWN,
+    sort::SHOWN,
+    sort::SHOWN_IN_SEGMENTS,
+    gather::SHOWN,
+    select::SHOWN,
+    histogram::SHOWN,
+    reduce::SHOWN,
+];
 
 fn main() -> ExitCode {
     gpus::end_with_parent();

@@ -1,4 +1,4 @@
-//! Parsing of a number on the command line.
+//! Numbers on the command line.
 
 use subsweep::ElementType;
 
@@ -32,6 +32,41 @@ pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
     Ok(words)
 }
 
+/// A number as numpy prints it: the fewest digits that give it back.
+pub fn text(words: &[u32], element: ElementType) -> String {
+    let wide = || u64::from(words[0]) | u64::from(words[1]) << 32;
+    match element {
+        ElementType::U32 => words[0].to_string(),
+        ElementType::I32 => (words[0] as i32).to_string(),
+        ElementType::U64 => wide().to_string(),
+        ElementType::I64 => (wide() as i64).to_string(),
+        ElementType::F32 => {
+            let value = f32::from_bits(words[0]);
+            float_text(value.into(), 1e6, value.to_string(), format!("{value:e}"))
+        }
+        _ => {
+            let value = f64::from_bits(wide());
+            float_text(value, 1e16, value.to_string(), format!("{value:e}"))
+        }
+    }
+}
+
+/// One of the two forms of a float in the spelling of numpy 2.4, which is scientific from `large` on.
+fn float_text(value: f64, large: f64, positional: String, scientific: String) -> String {
+    if value.is_nan() {
+        return "nan".into();
+    }
+    if value.is_infinite() {
+        return positional;
+    }
+    if value == 0.0 || (1e-4..large).contains(&value.abs()) {
+        return if positional.contains('.') { positional } else { positional + ".0" };
+    }
+    let (digits, exponent) = scientific.split_once('e').expect("the form has an exponent");
+    let exponent: i32 = exponent.parse().expect("it is a whole number");
+    format!("{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
 /// Text escaped to one line and cut to 40 characters.
 fn shown(text: &str) -> String {
     const LENGTH: usize = 40;
@@ -46,6 +81,38 @@ fn two_words(bits: u64) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_printed_as_numpy_prints_them() {
+        let f32 = |value: f32| text(&[value.to_bits()], ElementType::F32);
+        let f64 =
+            |value: f64| text(&[value.to_bits() as u32, (value.to_bits() >> 32) as u32], ElementType::F64);
+        for (value, expected) in [
+            (0.1, "0.1"),
+            (-0.0, "-0.0"),
+            (999_999.0, "999999.0"),
+            (16_777_216.0, "1.6777216e+07"),
+            (1e-4, "1e-04"),
+            (1.5e-5, "1.5e-05"),
+            (1e16, "1e+16"),
+            (f32::MAX, "3.4028235e+38"),
+            (-f32::INFINITY, "-inf"),
+            (-f32::NAN, "nan"),
+        ] {
+            assert_eq!(f32(value), expected);
+        }
+        for (value, expected) in [
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e15, "1000000000000000.0"),
+            (5e-324, "5e-324"),
+            (1e100, "1e+100"),
+        ] {
+            assert_eq!(f64(value), expected);
+        }
+        assert_eq!(text(&[u32::MAX], ElementType::I32), "-1");
+        assert_eq!(text(&[u32::MAX; 2], ElementType::U64), "18446744073709551615");
+        assert_eq!(text(&[u32::MAX; 2], ElementType::I64), "-1");
+    }
 
     #[test]
     fn numbers_are_of_their_type() {

@@ -4,6 +4,7 @@ mod gather;
 mod histogram;
 mod pairwise;
 mod primitive;
+mod reduce;
 mod scan;
 mod segmented_sort;
 mod select;
@@ -16,6 +17,7 @@ pub use gather::GatherCase;
 pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
+pub use reduce::ReduceCase;
 pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
@@ -84,6 +86,8 @@ primitives! {
     Select(SelectCase),
     /// A histogram.
     Histogram(HistogramCase),
+    /// A reduction.
+    Reduce(ReduceCase),
 }
 
 /// A policy, by name.
@@ -433,7 +437,8 @@ mod tests {
             let groups =
                 ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
-            assert!(groups.contains(&case.group().as_str()), "{}", case.group());
+            let is_reduction = case.group().starts_with("reduce:");
+            assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
 
@@ -640,6 +645,29 @@ mod tests {
             let is_possible =
                 |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
             expect_pairs(&cases, "histogram", &parameters, is_possible);
+            let operations = ["add", "mul", "min", "max", "and", "or", "xor", "argmin", "argmax"];
+            let parameters = [
+                TYPES,
+                ("op", &operations[..]),
+                ("columns", &["1", "2", "3", "4", "7"]),
+                ("runs", &["all", "offsets", "keys32", "keys64"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["distinguishing", "edge-values"]),
+            ];
+            let is_reduction = |case: &&Case| match &case.work {
+                Work::Reduce(reduce) => {
+                    has_doubles || reduce.is_index || !reduce.operator.needs_float64(reduce.element)
+                }
+                _ => false,
+            };
+            let reductions: Vec<_> = cases.iter().filter(is_reduction).cloned().collect();
+            expect_pairs(&reductions, "reduce", &parameters, |pair| match pair {
+                [("type", "f32" | "f64"), ("op", "and" | "or" | "xor")] => false,
+                [("type", "f64"), ("op", "add" | "mul")] => has_doubles,
+                [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
+                _ => true,
+            });
         }
     }
 

@@ -145,7 +145,7 @@ impl ScanAlgorithm {
             }
             Self::ReduceThenScan(WorkgroupScan::Sklansky) => {
                 "the same; blocks double, log2 N steps, N/2 log2 N operations; 12 bytes, as many dispatches; \
-                 Sklansky 1960"
+                 also sums of f32 and f64, with the same bits on every device; Sklansky 1960"
             }
             Self::ReduceThenScan(WorkgroupScan::Sequential) => {
                 "the same; one invocation for all, N - 1 operations one after the other; 12 bytes, as many \
@@ -179,6 +179,15 @@ impl ScanAlgorithm {
             Self::Chained => (
                 config.is_chainable(),
                 "it takes one column, no segments, and the library's own operators; use reduce-then-scan for others",
+            ),
+            Self::ReduceThenScan(WorkgroupScan::Sklansky)
+                if config.rounds() && config.column_count() == 1 && config.segments.is_none() =>
+            {
+                return None;
+            }
+            Self::ReduceThenScan(WorkgroupScan::Sklansky) => (
+                is_of_u32 && config.is_plain(),
+                "it sums up u32 in one column only, forward and without an initial value, or floats in one column without segments; use reduce-then-scan for others",
             ),
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
                 is_of_u32 && config.is_plain(),

@@ -9,6 +9,8 @@ const DOWNSWEEP: &Kernel = kernels::SCAN_DOWNSWEEP.module(&DEFINES);
 const SEGMENTED_REDUCE: &Kernel = kernels::SCAN_REDUCE.module(&SEGMENTED);
 const SEGMENTED_DOWNSWEEP: &Kernel = kernels::SCAN_DOWNSWEEP.module(&SEGMENTED);
 const DEFINES: [Define; 2] = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1)];
+const REDUCTION: &Kernel = kernels::REDUCE_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 4)]);
+const REDUCTION_OF_SEGMENTS: &Kernel = kernels::REDUCE_SEGMENTS.module(&DEFINES);
 const SEGMENTED: [Define; 3] = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("HEADED", 1)];
 
 #[doc = include_str!("../../../docs/custom-operators.md")]
@@ -18,6 +20,7 @@ pub struct CustomOperator {
     reduce: Kernel,
     downsweep: Kernel,
     segmented: Option<(Kernel, Kernel)>,
+    reduction: Option<(Kernel, Kernel)>,
 }
 
 impl CustomOperator {
@@ -46,6 +49,7 @@ impl CustomOperator {
                 reduce: Kernel::variant(name, reduce, REDUCE),
                 downsweep: Kernel::variant(name, downsweep, DOWNSWEEP),
                 segmented: None,
+                reduction: None,
             }
         }
     }
@@ -70,6 +74,27 @@ impl CustomOperator {
         self
     }
 
+    /// Adds modules for reductions: `reduce`, compiled from `glsl/reduce/reduce.comp`, and `segments`, from
+    /// `glsl/reduce/segments.comp`.
+    ///
+    /// # Safety
+    /// That of [`Self::new`].
+    pub const unsafe fn with_reduction(
+        mut self,
+        name: &'static str,
+        reduce: &'static [u8],
+        segments: &'static [u8],
+    ) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.reduction = Some((
+                Kernel::variant(name, reduce, REDUCTION),
+                Kernel::variant(name, segments, REDUCTION_OF_SEGMENTS),
+            ));
+        }
+        self
+    }
+
     /// Size of an element, 32-bit words.
     pub const fn element_words(&self) -> u32 {
         self.element_words
@@ -83,12 +108,37 @@ impl CustomOperator {
         }
     }
 
+    /// The kernels of a reduction that passes [`Self::check_reduction`]: of tiles and of segments.
+    pub(in crate::primitives) fn reduction(&'static self) -> (&'static Kernel, &'static Kernel) {
+        let (reduce, segments) = self.reduction.as_ref().expect("`check_reduction` has found it");
+        (reduce, segments)
+    }
+
+    /// As [`Self::check`], of the modules for reductions.
+    pub(in crate::primitives) fn check_reduction(&self) -> Result<()> {
+        in_range("words per element of a custom operator", self.element_words, 1..=Self::MAX_ELEMENT_WORDS)?;
+        let Some((reduce, segments)) = &self.reduction else {
+            return Err(Error::Unsupported {
+                reason: "the custom operator has no modules for reductions: give it CustomOperator::with_reduction",
+            });
+        };
+        let is_valid = reduce.is_variant_of(REDUCTION, Some(self.element_words))
+            && segments.is_variant_of(REDUCTION_OF_SEGMENTS, None);
+        if is_valid {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            reason: "a custom operator's modules for reductions are compiled from glsl/reduce/reduce.comp and \
+                     segments.comp of this version, with OPERATOR_CUSTOM and an include whose ELEMENT_WORDS was given",
+        })
+    }
+
     /// Checks the interfaces of the modules.
     pub(super) fn check(&self, is_segmented: bool) -> Result<()> {
         in_range("words per element of a custom operator", self.element_words, 1..=Self::MAX_ELEMENT_WORDS)?;
         // With segments, shared elements have a head of one word.
         let shared_words = self.element_words + u32::from(is_segmented);
-        let same = |kernel: &Kernel, model| kernel.is_variant_of(model, shared_words);
+        let same = |kernel: &Kernel, model| kernel.is_variant_of(model, Some(shared_words));
         let is_valid = match (&self.segmented, is_segmented) {
             (None, true) => {
                 return Err(Error::Unsupported {

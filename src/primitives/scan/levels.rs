@@ -4,20 +4,25 @@ use crate::primitives::ScratchCursor;
 
 /// Sizes of the levels, and their offsets in scratch.
 #[derive(Debug)]
-pub(super) struct Levels {
+pub(in crate::primitives) struct Levels {
     /// Number of elements by level, from the lowest; level 0 is the caller's.
-    pub(super) counts: [u64; Self::MAX],
+    pub(in crate::primitives) counts: [u64; Self::MAX],
     /// Offsets in scratch, of all levels but 0.
-    pub(super) offsets: [u64; Self::MAX],
-    pub(super) len: usize,
+    pub(in crate::primitives) offsets: [u64; Self::MAX],
+    pub(in crate::primitives) len: usize,
 }
 
 impl Levels {
     /// Exceeds the levels of 2^64 elements in the smallest tiles.
-    pub(super) const MAX: usize = 64;
+    pub(in crate::primitives) const MAX: usize = 64;
 
     /// The levels of `count` elements, allocated from `cursor`.
-    pub(super) fn new(cursor: &mut ScratchCursor, count: u64, tile_items: u32, row_size: u64) -> Self {
+    pub(in crate::primitives) fn new(
+        cursor: &mut ScratchCursor,
+        count: u64,
+        tile_items: u32,
+        row_size: u64,
+    ) -> Self {
         let mut levels = Self { counts: [0; Self::MAX], offsets: [0; Self::MAX], len: 1 };
         levels.counts[0] = count;
         let mut tiles = count.div_ceil(tile_items.into());

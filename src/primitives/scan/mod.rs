@@ -10,7 +10,8 @@
 //!   2^-53 for f64; that of a product of `n` factors is `1.01 * n * u` times its magnitude, unless an intermediate
 //!   result overflows or underflows. A device may flush denormals to 0. The order of operations is fixed by the plan,
 //!   so that runs on one device agree bit by bit, except for the payload of NaNs. In the chained scan the order depends
-//!   on timing, unless [`ScanPolicy::with_fixed_tree`] fixes it.
+//!   on timing, unless [`ScanPolicy::with_fixed_tree`] fixes it. Devices of different subgroup sizes differ, unless
+//!   [`ScanPolicy::deterministic_across_devices`] fixes it for all.
 //! * A [`CustomOperator`] is written by the caller.
 //! * u64 and i64 do not need `shaderInt64`; sums and products of f64 need `shaderFloat64`.
 
@@ -20,7 +21,7 @@ mod chained;
 mod chunk_in_place;
 mod config;
 mod custom;
-mod levels;
+pub(super) mod levels;
 mod operator;
 mod policy;
 mod reduce_then_scan;

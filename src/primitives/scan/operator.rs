@@ -58,7 +58,7 @@ impl ScanOperator {
     }
 
     /// Value of its specialization constant in `glsl/operator/names.glsl`.
-    const fn constant(self) -> u32 {
+    pub(in crate::primitives) const fn constant(self) -> u32 {
         match self {
             Self::Add => 0,
             Self::Mul => 1,

@@ -101,7 +101,21 @@ impl ScanPolicy {
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        Self::tiles(capabilities, config).policy.with_algorithm(algorithm).reproducible(config)
+        let mut policy = Self::tiles(capabilities, config).policy;
+        if algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky) && config.rounds() {
+            policy.workgroup_size = 128;
+            policy.items_per_invocation = 16 / config.row_shape().element_words.max(1);
+        }
+        policy.with_algorithm(algorithm).reproducible(config)
+    }
+
+    /// A policy for sums and products of floats that have the same bits on every device that keeps denormals: the order
+    /// of operations depends on the number of rows alone. For one column, without segments.
+    ///
+    /// Sklansky's network takes the place of subgroup scans, in tiles of one size; each invocation has one run, so that
+    /// lanes do not access neighbouring addresses. [`ScanPolicy::choose`] is faster.
+    pub fn deterministic_across_devices(capabilities: &Capabilities, config: &ScanConfig) -> Self {
+        Self::tuned(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky), capabilities, config)
     }
 
     /// The policy with another algorithm. Adjusts the items per invocation, and rounds the workgroup size down to a

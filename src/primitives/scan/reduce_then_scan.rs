@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
 use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
 pub(super) struct ReduceThenScan {
@@ -138,7 +138,10 @@ impl ScratchLayout {
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
-        let downsweep = policy.algorithm.workgroup_scan().and_then(textbook_downsweep).unwrap_or(downsweep);
+        let (reduce, downsweep) = match policy.algorithm.workgroup_scan() {
+            Some(WorkgroupScan::Sklansky) if config.rounds() => fixed_tree(config),
+            scan => (reduce, scan.and_then(textbook_downsweep).unwrap_or(downsweep)),
+        };
         let tile = policy.tile_constants(shape);
         let pipeline = |kernel: &'static Kernel, rows: Rows, extra: &[(&'static str, u32)]| {
             let constants = rows.constants();
@@ -500,6 +503,16 @@ fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
         WorkgroupScan::Sequential => "WORKGROUP_SCAN_SEQUENTIAL",
     };
     Some(kernels::SCAN_DOWNSWEEP.module(&[(define, 1), ("COLUMNS", 1)]))
+}
+
+/// The kernels of sums and products of floats whose order of operations does not depend on the subgroup size.
+fn fixed_tree(config: &ScanConfig) -> (&'static Kernel, &'static Kernel) {
+    let of_operator = match config.element_type() {
+        Some(ElementType::F64) => "OPERATOR_FLOAT64",
+        _ => "OPERATOR_WORDS32",
+    };
+    let defines = [(of_operator, 1), ("COLUMNS", 1), ("WORKGROUP_SCAN_SKLANSKY", 1)];
+    (kernels::SCAN_REDUCE.module(&defines), kernels::SCAN_DOWNSWEEP.module(&defines))
 }
 
 /// The pipeline of `key`, created in `new`.

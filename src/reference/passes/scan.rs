@@ -7,6 +7,51 @@ fn total<E: Element>(rows: &[E]) -> E {
     rows.iter().fold(E::IDENTITY, |sum, &row| sum.combine(row))
 }
 
+/// `reduce.comp` and `downsweep.comp` with Sklansky's network, level by level: a scan whose order of operations is the
+/// same on every device. Tiles have 128 invocations of `items` rows.
+pub fn fixed_tree_scan<T: Copy>(
+    source: &[T],
+    items: usize,
+    exclusive: bool,
+    identity: T,
+    combine: &impl Fn(T, T) -> T,
+) -> Vec<T> {
+    let tile_items = 128 * items;
+    // The inclusive prefixes of the invocations of each tile.
+    let prefixes = |tile: &[T]| {
+        let run =
+            |i: usize| tile.iter().skip(i * items).take(items).fold(identity, |sum, &row| combine(sum, row));
+        let mut sums: Vec<_> = (0..128).map(run).collect();
+        for block in [1, 2, 4, 8, 16, 32, 64] {
+            for i in (0..128).filter(|i| i & block != 0) {
+                sums[i] = combine(sums[(i & !(block - 1)) - 1], sums[i]);
+            }
+        }
+        sums
+    };
+    let tiles: Vec<_> = source.chunks(tile_items).map(prefixes).collect();
+    let carries = (tiles.len() > 1).then(|| {
+        let totals: Vec<_> = tiles.iter().map(|sums| sums[127]).collect();
+        fixed_tree_scan(&totals, items, true, identity, combine)
+    });
+    let mut results = Vec::new();
+    for (index, (tile, sums)) in source.chunks(tile_items).zip(&tiles).enumerate() {
+        for (i, run) in tile.chunks(items).enumerate() {
+            let mut sum = if i == 0 { identity } else { sums[i - 1] };
+            if let Some(carries) = &carries {
+                sum = combine(carries[index], sum);
+            }
+            sum = combine(sum, identity);
+            for &row in run {
+                let next = combine(sum, row);
+                results.push(if exclusive { sum } else { next });
+                sum = next;
+            }
+        }
+    }
+    results
+}
+
 /// `reduce.comp`: the total of each tile.
 pub fn tile_totals<E: Element>(source: &[E], tile_items: usize) -> Vec<E> {
     source.chunks(tile_items).map(total).collect()

@@ -26,6 +26,7 @@ impl Rows {
     pub fn is_network(variant: &str) -> bool {
         ["kogge_stone", "kogge_stone_double_buffered", "brent_kung", "sklansky", "sequential"]
             .contains(&variant)
+            || variant.ends_with("_sklansky")
     }
 
     pub fn of(variant: &str) -> Option<Self> {
@@ -34,6 +35,8 @@ impl Rows {
             "u32x2" => (1, checks!(2: Add u32)),
             "u32x3" => (1, checks!(3: Add u32)),
             "u32x4" => (1, checks!(4: Add u32)),
+            "words32x1_sklansky" => (1, checks!(1: Add f32, Mul f32)),
+            "float64x1_sklansky" => (1, checks!(1: Mul f64, Add f64)),
             _ if Self::is_network(variant) => (1, checks!(1: Add u32)),
             // The first three checks of all variants together cover every operator and every type.
             "words32x1" => (

@@ -105,6 +105,24 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(scan.case(count, inputs[(index / 3 + turn) % 2]));
         }
     }
+    // Sums that have the same bits on every device.
+    for element in [ElementType::F32, ElementType::F64] {
+        let sums = ScanCase { element, ..ScanCase::sum_of_u32(PolicyName::Default) };
+        let sums = ScanCase { algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky), ..sums };
+        if has_float64 || element == ElementType::F32 {
+            let tile = sums.tile(capabilities);
+            let counts = [1, tile - 1, tile, 3 * tile + 7, 65_537];
+            cases.extend(counts.map(|count| sums.case(count, Input::Distinguishing)));
+            let exclusive = ScanCase { kind: ScanKind::Exclusive, misalignment: 4, ..sums };
+            cases.push(exclusive.case(2 * tile + 3, Input::Distinguishing));
+            // The accesses of GPUs, in small tiles.
+            for (kind, misalignment) in [(ScanKind::Inclusive, 0), (ScanKind::Exclusive, 4)] {
+                let small = ScanCase { policy: PolicyName::Small, kind, misalignment, ..exclusive.clone() };
+                let tile = small.tile(capabilities);
+                cases.push(small.case(3 * tile + 7, Input::Distinguishing));
+            }
+        }
+    }
     // The default tiles at their boundaries: the chosen policy, and the single pass.
     let default = ScanCase::sum_of_u32(PolicyName::Default);
     let exclusive = ScanCase { kind: ScanKind::Exclusive, in_place: true, ..default.clone() };

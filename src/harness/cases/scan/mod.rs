@@ -106,6 +106,13 @@ impl ScanCase {
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
+    /// Whether the bits of a rounded result are the same on every device.
+    fn has_fixed_tree(&self) -> bool {
+        let is_network = self.algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
+        let is_plain = self.policy == PolicyName::Default && !self.is_reverse && self.initial.is_none();
+        is_network && self.config().rounds() && is_plain
+    }
+
     /// Rows of a tile.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
         self.policy(capabilities).tile_items().into()
@@ -203,8 +210,10 @@ impl PrimitiveCase for ScanCase {
         };
         let counted = operands.add_count(self.count_from, count);
         let segments = self.segments.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
+        let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
         let expectation = ScanExpectation {
             scan: PlainScan {
+                tree_items,
                 kind: self.kind,
                 element: self.element,
                 operator: self.operator,
@@ -274,12 +283,18 @@ fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<
 }
 
 /// The benchmark works.
-fn bench_works() -> [ScanCase; 4] {
+fn bench_works() -> [ScanCase; 6] {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
     [
         default.clone(),
         ScanCase { columns: 4, ..default.clone() },
         ScanCase { in_place: true, ..seed },
-        ScanCase { algorithm: ScanAlgorithm::Chained, ..default },
+        ScanCase { algorithm: ScanAlgorithm::Chained, ..default.clone() },
+        ScanCase { element: ElementType::F32, ..default.clone() },
+        ScanCase {
+            element: ElementType::F32,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky),
+            ..default
+        },
     ]
 }

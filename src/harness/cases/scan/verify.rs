@@ -59,7 +59,11 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
     // The full table has these in small tiles only.
     let sums = ScanCase::sum_of_u32(PolicyName::Default);
     scans.push(ScanCase { segments: Some(SegmentsBy::Flags), ..sums.clone() });
-    scans.push(ScanCase { algorithm: ScanAlgorithm::Chained, is_reverse: true, ..sums });
+    scans.push(ScanCase { algorithm: ScanAlgorithm::Chained, is_reverse: true, ..sums.clone() });
+    let fixed_tree = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
+    for element in [ElementType::F32, ElementType::F64] {
+        scans.push(ScanCase { algorithm: fixed_tree, element, ..sums.clone() });
+    }
     scans
 }
 

@@ -1,0 +1,283 @@
+// Reduction of tiles, in an order that depends on the number of values alone.
+//
+// A tile has WORKGROUP_SIZE * PACKS_PER_INVOCATION packs of PACK_VALUES values. An invocation combines its packs, from
+// the first to the last, as vectors: each value of a pack with the same value of the next one. Then it combines the
+// values of one column: the first half of the pack with the second, until FLAT_COLUMNS are left. `reduce/tree.glsl`
+// combines the invocations. Neighbouring invocations load neighbouring packs, INTERLEAVE at a time:
+//
+//   INTERLEAVE 128 | round 0: invocation 0, 1, 2, …, 127 | round 1: invocation 0, 1, 2, …, 127 | …
+//   INTERLEAVE 4   | round 0: invocation 0, 1, 2, 3 | round 1: invocation 0, 1, 2, 3 | … | round 0: invocation 4, …
+//   INTERLEAVE 1   | invocation 0: round 0, round 1, … | invocation 1: round 0, … |       in order, for any operator
+//
+// Rows of 1, 2 or 4 columns that fill a pack are flat: a value of a pack has the same column in each. Of other rows a
+// workgroup reduces one column (BY_COLUMN).
+//
+// Dispatch: tile_count workgroups, at least one; with BY_COLUMN column_count for each tile.
+// Reads:    source, the rows; source_rows, a word for each value, with FROM_PARTIALS: the values are keys then;
+//           indirect_tiles, tile_count and last_extent, where it is not null.
+// Writes:   sums, a row for each tile; groups, a row for each 4 invocations that have one, where it is not null (not
+//           with ARG); sum_rows, column_count words for each tile (only with ARG), and sums where it is not null.
+//           Without rows the one result is the identity, or the row ~0.
+// Shared:   a partial result for each 2 invocations.
+// Pass model: reference::passes::reduce::reduce_tiles.
+// Source:   Harris, "Optimizing Parallel Reduction in CUDA", 2007; Demmel and Nguyen, "Fast Reproducible Floating-Point
+//           Summation", ARITH 2013, names what makes the bits of a sum depend on the machine: the order of operations.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+
+#ifdef OPERATOR_WORDS32
+#define VALUE_WORDS 1
+#else
+#define VALUE_WORDS 2
+#endif
+#ifdef OPERATOR_CUSTOM
+#undef VALUE_WORDS
+#define VALUE_WORDS ELEMENT_WORDS
+#endif
+#include "reduce/partial.glsl"
+#include "common/tiles.glsl"
+
+layout(constant_id = ID_PACKS_PER_INVOCATION) const uint PACKS_PER_INVOCATION = 8;
+layout(constant_id = ID_INTERLEAVE) const uint INTERLEAVE = 1;
+layout(constant_id = ID_FLAT_COLUMNS) const uint FLAT_COLUMNS = 1;
+layout(constant_id = ID_BY_COLUMN) const bool BY_COLUMN = false;
+// The source is the result of another such dispatch.
+layout(constant_id = ID_FROM_PARTIALS) const bool FROM_PARTIALS = false;
+// As in `scan/tile.glsl`.
+layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
+layout(constant_id = ID_MIXED_ACCESS) const bool MIXED_ACCESS = false;
+
+layout(push_constant, std430) uniform Push {
+    Words source;
+    Words source_rows;
+    Words sums;
+    Words sum_rows;
+    Words groups;
+    Words indirect_tiles;
+    uint tile_count;
+    // Rows in the last tile; all others are full.
+    uint last_extent;
+    uint column_count;
+} push;
+
+const uint TILE_VALUES = WORKGROUP_SIZE * PACKS_PER_INVOCATION * PACK_VALUES;
+const uint TILE_ROWS = TILE_VALUES / FLAT_COLUMNS;
+
+// Values between two of a pack.
+uint value_stride() {
+    return BY_COLUMN ? push.column_count : 1;
+}
+
+// The pack of round `round`, from the invocation's first one.
+uint pack_offset(uint round) {
+    return round * INTERLEAVE;
+}
+
+uint first_pack() {
+    uint cluster = invocation_index() / INTERLEAVE;
+    return cluster * INTERLEAVE * PACKS_PER_INVOCATION + invocation_index() % INTERLEAVE;
+}
+
+#ifdef OPERATOR_CUSTOM
+#define load_whole_pack(words, pack) load_words(words, (pack) * ELEMENT_WORDS)
+#else
+Element load_whole_pack(Words words, uint pack) {
+    if (QUAD_ACCESS) {
+        return Quads(uvec2(words)).quad[pack];
+    }
+    uint value = pack * PACK_VALUES;
+    Element element;
+    [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
+        element[w] = words.word[(value + w / VALUE_WORDS) * value_stride() * VALUE_WORDS + w % VALUE_WORDS];
+    }
+    return element;
+}
+#endif
+
+// The values of the pack that are before `value_count`, and padding.
+Element load_partial_pack(Words words, uint pack, uint value_count) {
+#ifdef ARG
+    Element element = Element(~0);
+#else
+    Element element = to_memory(padding());
+#endif
+#ifdef OPERATOR_CUSTOM
+    if (pack < value_count) {
+        element = load_words(words, pack * ELEMENT_WORDS);
+    }
+#else
+    if (QUAD_ACCESS && !MIXED_ACCESS) {
+        if (pack * PACK_VALUES < value_count) {
+            element = load_whole_pack(words, pack);
+        }
+        return element;
+    }
+    [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
+        uint value = pack * PACK_VALUES + v;
+        if (value < value_count) {
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+                element[v * VALUE_WORDS + w] = words.word[value * value_stride() * VALUE_WORDS + w];
+            }
+        }
+    }
+#endif
+    return element;
+}
+
+#ifdef ARG
+// Keys and rows of a loaded pack. `row_words` has the rows of the invocation's values from another dispatch.
+Partial partial_of(Element words, uint pack, uint value_count, Words row_words, uint tile) {
+    Partial partial = padding_partial();
+    if (!FROM_PARTIALS) {
+        words = keys_of(words);
+    }
+    [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
+        uint value = pack * PACK_VALUES + v;
+        if (value < value_count) {
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+                partial.keys[v * VALUE_WORDS + w] = words[v * VALUE_WORDS + w];
+            }
+            partial.rows[v] = tile * TILE_ROWS + value / FLAT_COLUMNS;
+            if (FROM_PARTIALS) {
+                partial.rows[v] = row_words.word[value * value_stride()];
+            }
+        }
+    }
+    return partial;
+}
+#endif
+
+// The total of the invocation's packs of a tile with `value_count` values.
+Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile) {
+    // A pack's first value is counted from that of the tile.
+    Words first = advance_words(source, first_pack() * PACK_VALUES, value_stride() * VALUE_WORDS);
+    uint left = max(value_count, first_pack() * PACK_VALUES) - first_pack() * PACK_VALUES;
+    // All loads precede their use, so that they are in flight together.
+    Element packs[PACKS_PER_INVOCATION];
+    if (MIXED_ACCESS && value_count == TILE_VALUES) {
+        [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+            packs[round] = load_whole_pack(first, pack_offset(round));
+        }
+    } else {
+        [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+            packs[round] = load_partial_pack(first, pack_offset(round), left);
+        }
+    }
+    Partial total;
+    [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+#ifdef ARG
+        Partial partial = partial_of(packs[round], first_pack() + pack_offset(round), value_count, row_words, tile);
+#else
+        Partial partial = from_memory(packs[round]);
+#endif
+        if (round == 0) {
+            total = partial;
+        } else {
+            total = combine_partials(total, partial);
+        }
+    }
+    return total;
+}
+
+#ifndef OPERATOR_CUSTOM
+// The value `distance` behind each value of a pack, where there is one.
+Partial value_behind(Partial partial, uint distance) {
+#ifdef ARG
+    Partial behind = partial;
+    [[unroll]] for (uint v = 0; v + distance < PACK_VALUES; v++) {
+        behind.rows[v] = partial.rows[v + distance];
+        [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+            behind.keys[v * VALUE_WORDS + w] = partial.keys[(v + distance) * VALUE_WORDS + w];
+        }
+    }
+    return behind;
+#else
+    return distance * VALUE_WORDS == 2 ? partial.zwzw : partial.yyww;
+#endif
+}
+#endif
+
+// Combines the values of one column in a pack.
+Partial combine_values(Partial partial) {
+#if PACK_VALUES == 4
+    if (FLAT_COLUMNS <= 2) {
+        partial = combine_partials(partial, value_behind(partial, 2));
+    }
+#endif
+#if PACK_VALUES >= 2
+    if (FLAT_COLUMNS == 1) {
+        partial = combine_partials(partial, value_behind(partial, 1));
+    }
+#endif
+    return partial;
+}
+
+#ifndef ARG
+// Stores a row of results, or with BY_COLUMN a column of it, at the words of a row.
+void store_row(Words row, uint column, Partial partial) {
+    Element words = to_memory(partial);
+#ifdef OPERATOR_CUSTOM
+    store_words(row, 0, words);
+#else
+    [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
+        if (w < FLAT_COLUMNS * VALUE_WORDS) {
+            row.word[column * VALUE_WORDS + w] = words[w];
+        }
+    }
+#endif
+}
+#else
+void store_row(Words row, Words row_words, uint column, Partial partial) {
+    [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
+        if (v < FLAT_COLUMNS) {
+            row_words.word[column + v] = partial.rows[v];
+            if (!is_null(push.sums)) {
+                [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+                    row.word[(column + v) * VALUE_WORDS + w] = partial.keys[v * VALUE_WORDS + w];
+                }
+            }
+        }
+    }
+}
+#endif
+
+void main() {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
+    uint tile = BY_COLUMN ? workgroup_index() / push.column_count : workgroup_index();
+    uint column = BY_COLUMN ? workgroup_index() % push.column_count : 0;
+    if (tile >= max(tiles.count, 1)) {
+        return;
+    }
+    uint row_words = push.column_count * VALUE_WORDS;
+    uint row_count = tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent;
+    Words source = advance_words(advance_words(push.source, tile, TILE_ROWS * row_words), column, VALUE_WORDS);
+#ifdef ARG
+    Words source_rows = advance_words(push.source_rows, tile, TILE_ROWS * push.column_count);
+    source_rows = advance_words(source_rows, column, 1);
+    Partial partial = reduce_packs(source, source_rows, row_count * FLAT_COLUMNS, tile);
+    partial = combine_values(partial);
+    partial = combine_lanes(partial, 1, GROUP_LANES);
+    partial = combine_groups(partial);
+    if (invocation_index() == 0) {
+        Words sums = advance_words(push.sums, tile, row_words);
+        Words sum_rows = advance_words(push.sum_rows, tile, push.column_count);
+        store_row(sums, sum_rows, column, partial);
+    }
+#else
+    Partial partial = reduce_packs(source, push.source, row_count * FLAT_COLUMNS, tile);
+    partial = combine_values(partial);
+    partial = combine_lanes(partial, 1, GROUP_LANES);
+    uint group = invocation_index() / GROUP_LANES;
+    uint group_rows = GROUP_LANES * PACKS_PER_INVOCATION * PACK_VALUES;
+    if (!is_null(push.groups) && invocation_index() % GROUP_LANES == 0 && group * group_rows < row_count) {
+        uint groups_per_tile = WORKGROUP_SIZE / GROUP_LANES;
+        Words groups = advance_words(push.groups, tile, groups_per_tile * row_words);
+        store_row(advance_words(groups, group, row_words), column, partial);
+    }
+    partial = combine_groups(partial);
+    if (invocation_index() == 0) {
+        store_row(advance_words(push.sums, tile, row_words), column, settled(partial));
+    }
+#endif
+}

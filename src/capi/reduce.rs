@@ -1,0 +1,233 @@
+//! Reduce.
+
+use std::mem::offset_of;
+
+use super::boundary::{Result, Versioned};
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::scan_config::{SubsweepScanOperator, operator};
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+    unknown,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::reduce::{Reduce, ReduceBuffers, ReduceConfig, ReduceRuns};
+
+/// Options of a reduce plan: several of SUBSWEEP_REDUCE_..._BIT, or 0.
+pub type SubsweepReduceFlags = u32;
+/// Recordings may have an indirect count, read from device memory.
+pub const SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT: SubsweepReduceFlags = 1;
+/// The result is the row of the minimum or maximum, uint32_t, for SUBSWEEP_SCAN_OPERATOR_MIN or
+/// SUBSWEEP_SCAN_OPERATOR_MAX: of the first of equals, or of the first NaN.
+pub const SUBSWEEP_REDUCE_INDEX_BIT: SubsweepReduceFlags = 2;
+
+/// What has a result each: one of SUBSWEEP_REDUCE_RUNS_....
+pub type SubsweepReduceRuns = u32;
+/// All rows.
+pub const SUBSWEEP_REDUCE_RUNS_NONE: SubsweepReduceRuns = 0;
+/// Segments by offsets: the first row of each, uint32_t, ascending. A segment ends where the next begins, and
+/// the last with the rows.
+pub const SUBSWEEP_REDUCE_RUNS_OFFSETS: SubsweepReduceRuns = 1;
+/// Runs of bitwise equal 32-bit keys, one for each row.
+pub const SUBSWEEP_REDUCE_RUNS_KEYS32: SubsweepReduceRuns = 2;
+/// Runs of bitwise equal 64-bit keys, one for each row.
+pub const SUBSWEEP_REDUCE_RUNS_KEYS64: SubsweepReduceRuns = 3;
+
+/// The parameters of subsweep_reduce_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepReducePlanCreateInfo {
+    /// sizeof(SubsweepReducePlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepReduceFlags,
+    /// The type of the elements.
+    pub element_type: SubsweepElementType,
+    /// The operator that combines them.
+    pub scan_operator: SubsweepScanOperator,
+    /// Elements in a row, 1 to 16, or 0 for 1. Each column is reduced by itself.
+    pub columns: u32,
+    /// What has a result each.
+    pub runs: SubsweepReduceRuns,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepReducePlanCreateInfo {
+    const NAME: &'static str = "SubsweepReducePlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, runs) + size_of::<u32>();
+}
+
+/// The memory and the count of one recording of a reduction.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepReduceInfo {
+    /// sizeof(SubsweepReduceInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// The count of rows.
+    pub count: SubsweepCount,
+    /// The rows to reduce.
+    pub source: SubsweepAddressRange,
+    /// The results: a row, or an index for each column, of which there is one for all rows, for each segment, or for
+    /// each run of keys; room for as many runs as rows.
+    pub destination: SubsweepAddressRange,
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+    /// For a plan with runs: offsets, as many as size / 4, or keys, which may be more than the rows need. Otherwise 0.
+    pub segments: SubsweepAddressRange,
+    /// For a plan with keys: the key of each run; room for as many as rows. Otherwise 0.
+    pub unique_keys: SubsweepAddressRange,
+    /// For a plan with keys: the number of runs, uint32_t. Otherwise 0.
+    pub run_count: SubsweepAddressRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepReduceInfo {
+    const NAME: &'static str = "SubsweepReduceInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, run_count) + size_of::<SubsweepAddressRange>();
+}
+
+impl Exported for Reduce {
+    const OTHER: &'static str = "the plan is not of a reduction";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+}
+
+fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
+    let element = element_type("element_type", info.element_type)?;
+    let known = SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT | SUBSWEEP_REDUCE_INDEX_BIT;
+    let flags = flags("SubsweepReduceFlags", info.flags, known)?;
+    let mut config = match (flags & SUBSWEEP_REDUCE_INDEX_BIT != 0, operator(info.scan_operator)?) {
+        (false, operator) => ReduceConfig::new(operator, element),
+        (true, crate::scan::ScanOperator::Min) => ReduceConfig::argmin(element),
+        (true, crate::scan::ScanOperator::Max) => ReduceConfig::argmax(element),
+        (true, _) => {
+            return Err(crate::Error::Unsupported {
+                reason: "an index is that of a minimum or maximum; leave out SUBSWEEP_REDUCE_INDEX_BIT",
+            }
+            .into());
+        }
+    };
+    config = config.columns(info.columns.max(1));
+    if flags & SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT != 0 {
+        config = config.indirect_count();
+    }
+    match info.runs {
+        SUBSWEEP_REDUCE_RUNS_NONE => Ok(config),
+        SUBSWEEP_REDUCE_RUNS_OFFSETS => Ok(config.runs(ReduceRuns::Offsets)),
+        SUBSWEEP_REDUCE_RUNS_KEYS32 => Ok(config.runs(ReduceRuns::Keys32)),
+        SUBSWEEP_REDUCE_RUNS_KEYS64 => Ok(config.runs(ReduceRuns::Keys64)),
+        other => Err(unknown("SubsweepReduceRuns", other, "one of SUBSWEEP_REDUCE_RUNS_...")),
+    }
+}
+
+/// Creates a reduce plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
+/// for keys also 4 bytes for each row; with an indirect count 32 bytes for each level of tiles.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, bitwise operators on floats, and an index that is
+/// of segments or not of a minimum or maximum; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_reduce_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepReducePlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<Reduce, _>(device, info, plan, |_: &Device, info: &_| config(info)) }
+}
+
+/// Records the reduction of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source` at least as large as the rows, at a multiple of 4 (faster at a multiple of 16); all other
+///    ranges as their comments say, at multiples of 4. `scratch` as subsweep_plan_scratch_requirements says, its
+///    contents undefined, not used by other work until this work has completed. `destination`, `unique_keys`,
+///    `run_count` and `scratch` overlap no other range; the ranges that are read may overlap each other.
+/// 3. Commands: dispatches, and the barriers between them; none before the first or after the last. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
+///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others; ends with
+///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
+///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
+///    or 0 runs; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
+///    and indices; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
+/// 5. Result: in `destination`, `unique_keys` and `run_count`; `source` is unchanged. Sums and products of floats
+///    have the same bits on every device that keeps denormals.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if segments, keys or an indirect count are given to a
+/// plan made without them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_reduce(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepReduceInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepReduceInfo| {
+        flags("SubsweepReduceInfo.flags", info.flags, 0)?;
+        let (source, destination) =
+            (info.source.checked("source")?, info.destination.checked("destination")?);
+        let buffers = ReduceBuffers::new(source, destination, info.scratch.scratch()?).keys(
+            info.segments.checked("segments")?,
+            info.unique_keys.checked("unique_keys")?,
+            info.run_count.checked("run_count")?,
+        );
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Reduce, _>(plan, command_buffer, info, buffers) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_runs_has_a_number() {
+        let of = |runs| {
+            let struct_size = size_of::<SubsweepReducePlanCreateInfo>() as u32;
+            let info = SubsweepReducePlanCreateInfo {
+                struct_size,
+                flags: 0,
+                element_type: 0,
+                scan_operator: 0,
+                columns: 0,
+                runs,
+            };
+            config(&info).ok().map(|config| config.reduced_runs())
+        };
+        let known = [None].into_iter().chain(ReduceRuns::ALL.map(Some));
+        for (number, runs) in (0..).zip(known) {
+            assert_eq!(of(number), Some(runs));
+        }
+        assert_eq!(of(4), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! Reduce on slices.
+
+use super::{Gpu, Prepared, scratch_range, zeroed};
+use crate::error::{Error, Result};
+use crate::primitives::{ElementType, Number};
+use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
+
+/// The results of a reduction on slices, as 32-bit words in memory order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ReducedWords {
+    /// A result for each segment or run, or one.
+    pub results: Vec<u32>,
+    /// The key of each run of keys.
+    pub unique_keys: Vec<u32>,
+}
+
+impl Gpu {
+    /// Returns the reduction of `values`, a row-major table with the configuration's columns: one row. Elements of a custom
+    /// operator are rows of words, of any 32-bit type.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the results are indices ([`Self::reduce_to_index`] returns these) or runs have keys, and the
+    /// errors of [`Self::reduce_segments`].
+    pub fn reduce<N: Number>(&self, config: ReduceConfig, values: &[N]) -> Result<Vec<N>> {
+        self.reduce_segments(config, values, &[])
+    }
+
+    /// Returns the reduction of each segment that begins at `offsets`, for a configuration with [`ReduceRuns::Offsets`]: a
+    /// row each.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if `values` are not of the configuration's type (u32 stands for any type of 32 bits of a
+    /// custom operator), and the errors of [`Self::prepare_reduce`].
+    pub fn reduce_segments<N: Number>(
+        &self,
+        config: ReduceConfig,
+        values: &[N],
+        offsets: &[u32],
+    ) -> Result<Vec<N>> {
+        if config.is_index() || config.reduced_runs().is_some_and(|runs| runs.key_size() > 0) {
+            return Err(Error::Unsupported {
+                reason: "results are rows: reduce_to_index returns indices, and reduce_by_key the results of keys",
+            });
+        }
+        let reduced = self.reduce_checked(config, values, offsets)?;
+        rows_of(&reduced.results)
+    }
+
+    /// Returns the row of the minimum or maximum of each column, for a configuration of [`ReduceConfig::argmin`] or
+    /// [`ReduceConfig::argmax`]; `u32::MAX` without rows.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for another configuration, and the errors of [`Self::reduce_segments`].
+    pub fn reduce_to_index<N: Number>(&self, config: ReduceConfig, values: &[N]) -> Result<Vec<u32>> {
+        if !config.is_index() {
+            return Err(Error::Unsupported {
+                reason: "results are no indices; make the configuration by argmin or argmax",
+            });
+        }
+        Ok(self.reduce_checked(config, values, &[])?.results)
+    }
+
+    /// Returns the key and the reduction of each run of equal keys, for a configuration with [`ReduceRuns::Keys32`] or
+    /// [`ReduceRuns::Keys64`], by the size of a key.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for another configuration, and the errors of [`Self::reduce_segments`].
+    pub fn reduce_by_key<K: Number, N: Number>(
+        &self,
+        config: ReduceConfig,
+        keys: &[K],
+        values: &[N],
+    ) -> Result<(Vec<K>, Vec<N>)> {
+        if config.reduced_runs().map(ReduceRuns::key_size) != Some(size_of::<K>() as u64) {
+            return Err(Error::Unsupported {
+                reason: "the keys are not those of the configuration; make it with runs of 32-bit or 64-bit keys",
+            });
+        }
+        let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(keys))?;
+        Ok((rows_of(&reduced.unique_keys)?, rows_of(&reduced.results)?))
+    }
+
+    fn reduce_checked<N: Number>(
+        &self,
+        config: ReduceConfig,
+        values: &[N],
+        segments: &[u32],
+    ) -> Result<ReducedWords> {
+        let fits = match config.element_type() {
+            Some(element) => N::TYPE == element,
+            None => N::TYPE.words() == 1,
+        };
+        if !fits {
+            let expected = config.element_type().unwrap_or(ElementType::U32);
+            return Err(Error::ElementMismatch { expected, got: N::TYPE });
+        }
+        let mut reduced = ReducedWords::default();
+        self.prepare_reduce(config, bytemuck::cast_slice(values), segments, &mut reduced)?.run()?;
+        Ok(reduced)
+    }
+
+    /// Prepares a reduction of `words`, the rows of any type as 32-bit words in memory order, into `reduced`: creates the
+    /// plan, and computes the size of the memory, before any is allocated. `segments` are offsets or keys, as the
+    /// configuration says.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`] if `words` are not whole rows, [`Error::RangeTooSmall`] if there is not a key for each
+    /// row, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
+    pub fn prepare_reduce<'a>(
+        &'a self,
+        config: ReduceConfig,
+        words: &'a [u32],
+        segments: &'a [u32],
+        reduced: &'a mut ReducedWords,
+    ) -> Result<Prepared<'a>> {
+        let plan = self.plan(config)?;
+        let (row_words, result_words) = (config.row_size() / 4, config.result_size() / 4);
+        let value_words = config.element_type().map_or(1, |element| element.words().into());
+        let word_count = words.len() as u64;
+        if !word_count.is_multiple_of(row_words) {
+            let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
+            return Err(Error::RowLengthMismatch { value_count, columns });
+        }
+        let count = word_count / row_words;
+        plan.check_count(count)?;
+        let segments_size = size_of_val(segments) as u64;
+        let key_size = config.reduced_runs().map_or(0, ReduceRuns::key_size);
+        if key_size > 0 && segments_size != count * key_size {
+            return Err(Error::RangeTooSmall { what: "keys", needed: count * key_size, got: segments_size });
+        }
+        let max_results = match config.reduced_runs() {
+            None => 1,
+            Some(ReduceRuns::Offsets) => segments.len() as u64,
+            Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
+        };
+        let scratch_size = plan.scratch_requirements(count).size;
+        let results_size = max_results.saturating_mul(4 * result_words);
+        let keys_size = count * key_size;
+        let device_size = [size_of_val(words) as u64, segments_size, results_size, keys_size, scratch_size]
+            .into_iter()
+            .fold(0, u64::saturating_add);
+        Ok(Prepared::new(device_size, move |on_error| {
+            let source = self.allocate_scratch(size_of_val(words) as u64)?;
+            let segments_buffer = self.allocate_scratch(segments_size)?;
+            let results = self.allocate(results_size)?;
+            let unique_keys = self.allocate_scratch(keys_size)?;
+            let run_count = self.allocate(4)?;
+            let scratch = self.allocate_scratch(scratch_size)?;
+            for (buffer, words) in [(&source, words), (&segments_buffer, segments)] {
+                if let Some(buffer) = buffer {
+                    self.upload(buffer, 0, words)?;
+                }
+            }
+            let range = |buffer, size| scratch_range(buffer).slice(0, size).addresses();
+            let destination = results.range().slice(0, results_size).addresses();
+            let rows = range(&source, size_of_val(words) as u64);
+            let mut buffers = ReduceBuffers::new(rows, destination, scratch_range(&scratch));
+            let segments = range(&segments_buffer, segments_size);
+            buffers = match key_size {
+                0 => buffers.segments(segments),
+                _ => buffers.keys(segments, range(&unique_keys, keys_size), run_count.range().addresses()),
+            };
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+            let mut result_count = max_results as usize;
+            if key_size > 0 {
+                let mut runs = [0];
+                self.read_back(&mut [(&run_count, &mut runs)], on_error)?;
+                result_count = runs[0] as usize;
+            }
+            reduced.results = zeroed(result_count * result_words as usize)?;
+            reduced.unique_keys = zeroed(result_count * (key_size / 4) as usize)?;
+            if result_count > 0 {
+                self.read_back(&mut [(&results, &mut reduced.results)], on_error)?;
+                if let Some(unique_keys) = &unique_keys {
+                    self.read_back(&mut [(unique_keys, &mut reduced.unique_keys)], on_error)?;
+                }
+            }
+            Ok(())
+        }))
+    }
+}
+
+/// Words as numbers.
+fn rows_of<N: Number>(words: &[u32]) -> Result<Vec<N>> {
+    let mut rows = zeroed(size_of_val(words) / size_of::<N>())?;
+    bytemuck::cast_slice_mut(&mut rows).copy_from_slice(words);
+    Ok(rows)
+}

@@ -1,0 +1,309 @@
+//! Configuration of a reduce plan, and the memory of a recording.
+
+use super::Reduce;
+use super::modules::{Modules, RowShape};
+use super::policy::ReducePolicy;
+use crate::device::{AddressRange, BufferRange, Capabilities};
+use crate::error::{Error, Result, in_range};
+use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::scan::{CustomOperator, ScanOperator};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+
+/// Configuration of a [`ReducePlan`](super::ReducePlan).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ReduceConfig {
+    pub(super) operation: Operation,
+    pub(super) columns: u32,
+    pub(super) runs: Option<ReduceRuns>,
+    pub(super) has_indirect_count: bool,
+    pub(super) policy: Option<ReducePolicy>,
+}
+
+/// Operator and elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Operation {
+    /// An operator of the library, on numbers.
+    BuiltIn(ScanOperator, ElementType),
+    /// The index of the minimum or maximum.
+    Index(ScanOperator, ElementType),
+    /// An operator of the caller, which determines its elements.
+    Custom(&'static CustomOperator),
+}
+
+/// Runs of rows with a result each, and their representation in [`ReduceBuffers::segments`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReduceRuns {
+    /// Segments by offsets: the first row of each, as u32, ascending. A segment ends where the next begins, and the last
+    /// with the rows; of two that begin at the same row, the first is empty. Rows before the first are in no segment. The
+    /// size of the range determines their number.
+    Offsets,
+    /// Runs of bitwise equal 32-bit keys, one per row.
+    Keys32,
+    /// Runs of bitwise equal 64-bit keys, one per row.
+    Keys64,
+}
+
+impl ReduceRuns {
+    /// All representations.
+    pub const ALL: [Self; 3] = [Self::Offsets, Self::Keys32, Self::Keys64];
+
+    /// The name that selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Offsets => "offsets",
+            Self::Keys32 => "keys32",
+            Self::Keys64 => "keys64",
+        }
+    }
+
+    /// Bytes of a key; 0 for offsets.
+    pub const fn key_size(self) -> u64 {
+        match self {
+            Self::Offsets => 0,
+            Self::Keys32 => 4,
+            Self::Keys64 => 8,
+        }
+    }
+}
+
+impl ReduceConfig {
+    /// Maximum number of columns.
+    pub const MAX_COLUMNS: u32 = 16;
+
+    /// A sum, in one column.
+    pub const fn sum(element: ElementType) -> Self {
+        Self::new(ScanOperator::Add, element)
+    }
+
+    /// A reduction by `operator`, in one column.
+    pub const fn new(operator: ScanOperator, element: ElementType) -> Self {
+        Self::of(Operation::BuiltIn(operator, element))
+    }
+
+    /// The index of the minimum, u32: of the first of equals.
+    pub const fn argmin(element: ElementType) -> Self {
+        Self::of(Operation::Index(ScanOperator::Min, element))
+    }
+
+    /// The index of the maximum, u32: of the first of equals.
+    pub const fn argmax(element: ElementType) -> Self {
+        Self::of(Operation::Index(ScanOperator::Max, element))
+    }
+
+    /// A reduction by an operator of the caller with [`CustomOperator::with_reduction`], in one column.
+    pub const fn custom(operator: &'static CustomOperator) -> Self {
+        Self::of(Operation::Custom(operator))
+    }
+
+    const fn of(operation: Operation) -> Self {
+        Self { operation, columns: 1, runs: None, has_indirect_count: false, policy: None }
+    }
+
+    /// Sets the number of columns, 1 to 16. Columns are reduced independently.
+    pub const fn columns(mut self, columns: u32) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Reduces each segment or run independently; `runs` is their representation.
+    pub const fn runs(mut self, runs: ReduceRuns) -> Self {
+        self.runs = Some(runs);
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`].
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`ReducePolicy::choose`].
+    pub const fn policy(mut self, policy: ReducePolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// The element type; `None` for a custom operator.
+    pub const fn element_type(&self) -> Option<ElementType> {
+        match self.operation {
+            Operation::BuiltIn(_, element) | Operation::Index(_, element) => Some(element),
+            Operation::Custom(_) => None,
+        }
+    }
+
+    /// Number of columns.
+    pub const fn column_count(&self) -> u32 {
+        self.columns
+    }
+
+    /// The representation of runs; `None` for a reduction of all rows.
+    pub const fn reduced_runs(&self) -> Option<ReduceRuns> {
+        self.runs
+    }
+
+    /// Whether results are indices.
+    pub const fn is_index(&self) -> bool {
+        matches!(self.operation, Operation::Index(..))
+    }
+
+    /// Whether results depend on the order of operations: sums and products of floats.
+    pub fn rounds(&self) -> bool {
+        matches!(self.operation, Operation::BuiltIn(ScanOperator::Add | ScanOperator::Mul, element) if element.is_float())
+    }
+
+    /// Size of a row, bytes.
+    pub const fn row_size(&self) -> u64 {
+        let element_words = match self.operation {
+            Operation::BuiltIn(_, element) | Operation::Index(_, element) => element.words(),
+            Operation::Custom(operator) => operator.element_words(),
+        };
+        self.columns as u64 * element_words as u64 * 4
+    }
+
+    /// Size of a result, bytes: a row, or an index for each column.
+    pub const fn result_size(&self) -> u64 {
+        match self.operation {
+            Operation::Index(..) => self.columns as u64 * 4,
+            Operation::BuiltIn(..) | Operation::Custom(_) => self.row_size(),
+        }
+    }
+
+    /// Checks that a device supports the configuration.
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
+        let refused = |reason| Err(Error::Unsupported { reason });
+        match self.operation {
+            Operation::Custom(_) if self.columns != 1 => {
+                refused("a custom operator reduces single columns; let its element be the row")
+            }
+            Operation::Custom(operator) => operator.check_reduction(),
+            Operation::Index(..) if self.runs.is_some() => {
+                refused("the index of a minimum or maximum is of all rows; reduce segments by min or max")
+            }
+            Operation::BuiltIn(operator, element) if !operator.takes(element) => {
+                refused("and, or and xor are of whole numbers; reduce the bits of floats as u32 or u64")
+            }
+            Operation::BuiltIn(operator, element)
+                if operator.needs_float64(element) && !capabilities.enabled.shader_float64 =>
+            {
+                Err(Error::MissingFeature {
+                    device: capabilities.identity.name.clone(),
+                    missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
+                })
+            }
+            Operation::BuiltIn(..) | Operation::Index(..) => Ok(()),
+        }
+    }
+
+    /// The kernels of a configuration that passes [`Self::check`].
+    pub(super) fn modules(&self) -> Modules {
+        Modules::new(self.operation)
+    }
+
+    /// Layout of rows in kernels.
+    pub(super) const fn row_shape(&self) -> RowShape {
+        RowShape::new(&self.operation, self.columns, self.runs.is_some())
+    }
+}
+
+impl Config for ReduceConfig {
+    type Primitive = Reduce;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// The memory of one recording.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ReduceBuffers {
+    /// The rows to reduce.
+    pub source: AddressRange,
+    /// The results: one, one for each segment, or for each run, of which there may be as many as rows.
+    pub destination: AddressRange,
+    /// Scratch of [`ReducePlan::scratch_requirements`](super::ReducePlan::scratch_requirements).
+    pub scratch: BufferRange,
+    /// Segments or keys, for a plan with [`ReduceConfig::runs`], in its representation.
+    pub segments: AddressRange,
+    /// The key of each run, for a plan with keys.
+    pub unique_keys: AddressRange,
+    /// The number of runs, u32, for a plan with keys.
+    pub run_count: AddressRange,
+}
+
+impl ReduceBuffers {
+    /// A reduction of all rows.
+    pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
+        let none = AddressRange::new(0, 0);
+        Self { source, destination, scratch, segments: none, unique_keys: none, run_count: none }
+    }
+
+    /// Sets the offsets of segments.
+    pub const fn segments(mut self, offsets: AddressRange) -> Self {
+        self.segments = offsets;
+        self
+    }
+
+    /// Sets the keys of rows, and the results beside `destination`: the key of each run, and the number of runs.
+    pub const fn keys(
+        mut self,
+        keys: AddressRange,
+        unique_keys: AddressRange,
+        run_count: AddressRange,
+    ) -> Self {
+        (self.segments, self.unique_keys, self.run_count) = (keys, unique_keys, run_count);
+        self
+    }
+}
+
+impl Buffers<Reduce> for ReduceBuffers {
+    fn checked(&self, config: &ReduceConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let indirect = count.checked_indirect("the count")?;
+        let count = count.max();
+        let (row_size, result_size) = (config.row_size(), config.result_size());
+        let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
+            count,
+            max: u64::MAX / row_size,
+            what: "64-bit sizes in bytes",
+        })?;
+        let key_size = config.runs.map_or(0, ReduceRuns::key_size);
+        let segments_size = match config.runs {
+            None => 0,
+            Some(ReduceRuns::Offsets) => self.segments.size / 4 * 4,
+            Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count * key_size,
+        };
+        if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
+            return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
+        }
+        if config.runs.is_none() && self.segments.size > 0 {
+            return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
+        }
+        let result_count = match config.runs {
+            None => 1,
+            Some(ReduceRuns::Offsets) => segments_size / 4,
+            Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
+        };
+        let range = |range: AddressRange, what, size| range.prefix(what, size)?.aligned(what, 4);
+        let source = range(self.source, "source", size)?;
+        let segments = range(self.segments, "segments", segments_size)?;
+        let destination = range(self.destination, "destination", result_count.saturating_mul(result_size))?;
+        let unique_keys = range(self.unique_keys, "unique_keys", count * key_size)?;
+        let run_count = range(self.run_count, "run_count", if key_size > 0 { 4 } else { 0 })?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [
+            ("destination", destination),
+            ("unique_keys", unique_keys),
+            ("run_count", run_count),
+            ("scratch", scratch.addresses()),
+        ];
+        for read in [("source", source), ("segments", segments), ("the count", indirect)] {
+            check_disjoint(read, &written)?;
+        }
+        for index in 0..written.len() {
+            check_disjoint(written[index], &written[index + 1..])?;
+        }
+        Ok(Self { source, destination, scratch, segments, unique_keys, run_count })
+    }
+}

@@ -1,0 +1,138 @@
+//! Reduce: `destination = source[0] ⊕ source[1] ⊕ …`, of all rows, of segments, or of runs of equal keys.
+//!
+//! ⊕ is a [`ScanOperator`](crate::scan::ScanOperator) on elements of an [`ElementType`](crate::ElementType), a
+//! [`CustomOperator`](crate::scan::CustomOperator), or the search for the first least or greatest element. The columns of
+//! a table, 1 to 16, are reduced independently. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
+//! `argmin(axis=0)` and `argmax(axis=0)` in numpy:
+//!
+//! * The order of operations depends on the number of rows and columns and on
+//!   [`ReducePolicy::packs_per_invocation`] alone, not on the device or its subgroup size. So sums and products of floats
+//!   have the same bits on every device that keeps denormals, except for the payload of NaNs. Those of a segment depend
+//!   on its first and last row. The error of a sum is at most `1.01 * d * u` times the sum of magnitudes, where `d` is
+//!   [`ReducePlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64.
+//! * Integer sums and products wrap. A minimum or maximum of elements that include a NaN is an unspecified NaN; -0 is
+//!   less than +0.
+//! * The index of a minimum or maximum is that of the first of equals: of the first NaN, if there is one; -0 equals +0.
+//! * The result of no rows is the operator's identity, and the index `u32::MAX`. A sum of nothing but -0 is 0.
+
+mod config;
+mod modules;
+mod policy;
+mod segmented;
+mod whole;
+
+pub use config::{ReduceBuffers, ReduceConfig, ReduceRuns};
+pub use policy::ReducePolicy;
+
+use std::ffi::CStr;
+
+use super::Count;
+use super::plan::{Plan, Primitive, Recordable};
+use crate::device::{Access, Device};
+use crate::error::{Error, Result};
+use segmented::Segmented;
+use whole::Whole;
+
+/// Plan of a reduction.
+pub type ReducePlan = Plan<Reduce>;
+
+/// The primitive of a [`ReducePlan`], and its algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | a row for each result; `4 * columns` for indices | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `segments`: offsets | 4 for each segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `segments`: keys | 4 per row; 8 for 64-bit keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `unique_keys` | as the keys | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `run_count` | 4 | COMPUTE_SHADER write | COMPUTE_SHADER read |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | below | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16.
+///
+/// | scratch for | bytes |
+/// |---|---|
+/// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column |
+/// | segments | a row for each 31 rows; none up to 64 rows |
+/// | runs of keys | also 4 per row and 4 for each 1024 rows |
+/// | an indirect count | 32 per level of tiles |
+///
+/// | reduction of | bytes read | commands |
+/// |---|---|---|
+/// | all rows | the source once | a dispatch per level of tiles: two up to 2^24 words |
+/// | segments | the source once or twice | a dispatch for each factor of 1024 above 64 rows, and one |
+/// | runs of keys | the source once or twice, the keys twice | three more dispatches |
+///
+/// With barriers between them; an indirect count takes another dispatch. A count of 0 records the dispatch that writes
+/// the result: identities, or a `run_count` of 0.
+///
+/// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments; otherwise 2^32 - 1 tiles
+/// (columns of tiles for rows of 3 columns, or wider than 16 bytes), and the workgroups of a two-dimensional dispatch. The
+/// results are in `destination`; `source` is unchanged.
+#[derive(Debug)]
+pub struct Reduce(Box<dyn Strategy>);
+
+/// An algorithm of a reduction.
+trait Strategy: Recordable<Reduce> {
+    /// Maximum number of operations between an element and a result of `count` rows.
+    fn rounding_depth(&self, count: u64) -> u64;
+}
+
+impl Primitive for Reduce {
+    type Config = ReduceConfig;
+    type Policy = ReducePolicy;
+    type Buffers = ReduceBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep reduce";
+
+    fn declare(device: &Device, config: &ReduceConfig) -> Result<(ReducePolicy, Self)> {
+        config.check(device.capabilities())?;
+        let choose = || ReducePolicy::choose(device.capabilities(), config).policy;
+        let policy = config.policy.unwrap_or_else(choose);
+        policy.check(config, device.capabilities())?;
+        let strategy: Box<dyn Strategy> = match config.runs {
+            None => Box::new(Whole::new(device, config, &policy)?),
+            Some(runs) => Box::new(Segmented::new(device, config, &policy, runs)?),
+        };
+        Ok((policy, Self(strategy)))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(&*self.0 as _)
+    }
+
+    fn algorithm(&self, _: &ReduceConfig, _: u64) -> Option<&dyn Recordable<Self>> {
+        // No rows have a result, too.
+        Some(&*self.0)
+    }
+
+    fn check_count(&self, config: &ReduceConfig, count: u64) -> Result<()> {
+        let max = u32::MAX.into();
+        if count <= max || (config.runs.is_none() && !config.is_index()) {
+            return Ok(());
+        }
+        let what = if config.is_index() { "indices of 32 bits" } else { "a reduction of segments" };
+        Err(Error::TooManyElements { count, max, what })
+    }
+
+    fn first_access(&self, _: &ReduceConfig) -> Access {
+        Access::COMPUTE
+    }
+}
+
+impl ReducePlan {
+    /// Maximum number of operations between an element and a result of `count` rows. The error bound of a sum of floats
+    /// is proportional to it.
+    pub fn rounding_depth(&self, count: u64) -> u64 {
+        self.primitive.0.rounding_depth(count)
+    }
+
+    /// Bytes of rows that a recording of `count` rows reads at least, and of the keys of runs.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        let config = self.config();
+        let key_size = config.runs.map_or(0, ReduceRuns::key_size);
+        count.saturating_mul(config.row_size() + 2 * key_size)
+    }
+}

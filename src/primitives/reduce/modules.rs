@@ -1,0 +1,135 @@
+//! Kernels of a reduction, and the layout of rows in them.
+
+use super::config::Operation;
+use super::policy::ReducePolicy;
+use crate::kernels::{self, Define, Kernel};
+
+/// The kernels of an operation.
+#[derive(Debug, Clone)]
+pub(super) struct Modules {
+    /// Tiles.
+    pub(super) reduce: &'static Kernel,
+    /// Segments, from the sums of groups; none for indices.
+    pub(super) segments: Option<&'static Kernel>,
+    /// Specialization constants of the operator.
+    pub(super) constants: Vec<(&'static str, u32)>,
+}
+
+impl Modules {
+    pub(super) fn new(operation: Operation) -> Self {
+        let (operator, element, is_index) = match operation {
+            Operation::BuiltIn(operator, element) => (operator, element, false),
+            Operation::Index(operator, element) => (operator, element, true),
+            Operation::Custom(operator) => {
+                let (reduce, segments) = operator.reduction();
+                return Self { reduce, segments: Some(segments), constants: Vec::new() };
+            }
+        };
+        let of_operator = match element.words() {
+            1 => "OPERATOR_WORDS32",
+            _ if operator.needs_float64(element) => "OPERATOR_FLOAT64",
+            _ => "OPERATOR_WORDS64",
+        };
+        let defines: [Define; 3] = [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1)];
+        Self {
+            reduce: kernels::REDUCE_REDUCE.module(&defines[..if is_index { 3 } else { 2 }]),
+            segments: kernels::REDUCE_SEGMENTS
+                .find(&[(of_operator, 1), ("COLUMNS", 1)])
+                .filter(|_| !is_index),
+            constants: vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
+        }
+    }
+}
+
+/// Layout of rows in `reduce.comp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowShape {
+    /// Values in a pack of 16 bytes; a custom element is a pack.
+    pub(super) pack_values: u32,
+    /// Columns that a workgroup reduces at once.
+    pub(super) flat_columns: u32,
+    /// Workgroups for each tile, each for one column.
+    pub(super) column_count: u32,
+    /// Whether operators need not commute.
+    pub(super) is_custom: bool,
+}
+
+impl RowShape {
+    /// The layout of rows of `columns` values. Rows that divide a pack are flat, except in segments.
+    pub(super) const fn new(operation: &Operation, columns: u32, is_segmented: bool) -> Self {
+        let (pack_values, is_custom) = match operation {
+            Operation::BuiltIn(_, element) | Operation::Index(_, element) => (4 / element.words(), false),
+            Operation::Custom(_) => (1, true),
+        };
+        let is_flat = columns == 1 || (!is_segmented && columns > 0 && pack_values.is_multiple_of(columns));
+        let (flat_columns, column_count) = if is_flat { (columns, 1) } else { (1, columns) };
+        Self { pack_values, flat_columns, column_count, is_custom }
+    }
+
+    /// Rows of a pack.
+    pub(super) const fn pack_rows(self) -> u32 {
+        self.pack_values / self.flat_columns
+    }
+
+    /// Whether workgroups reduce single columns of rows with several.
+    pub(super) const fn is_by_column(self) -> bool {
+        self.column_count > 1
+    }
+
+    /// Whether packs may be accessed by quads.
+    pub(super) const fn takes_quads(self) -> bool {
+        !self.is_by_column() && !self.is_custom
+    }
+
+    /// Specialization constants of a tile; `interleave` invocations load neighbouring packs, where operators commute.
+    pub(super) fn constants(self, packs_per_invocation: u32, interleave: u32) -> Vec<(&'static str, u32)> {
+        vec![
+            ("PACKS_PER_INVOCATION", packs_per_invocation),
+            ("INTERLEAVE", if self.is_custom { 1 } else { interleave }),
+            ("FLAT_COLUMNS", self.flat_columns),
+            ("BY_COLUMN", self.is_by_column().into()),
+        ]
+    }
+
+    /// Rows of a tile of `packs_per_invocation` packs.
+    pub(super) const fn tile_rows(self, packs_per_invocation: u32) -> u32 {
+        ReducePolicy::WORKGROUP_SIZE * packs_per_invocation * self.pack_rows()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::ElementType;
+    use crate::primitives::scan::ScanOperator;
+
+    #[test]
+    fn rows_that_divide_a_pack_are_flat() {
+        let of = |element, columns, is_segmented| {
+            let operation = Operation::BuiltIn(ScanOperator::Add, element);
+            let RowShape { flat_columns, column_count, .. } =
+                RowShape::new(&operation, columns, is_segmented);
+            (flat_columns, column_count)
+        };
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(|columns| of(ElementType::U32, columns, false)),
+            [(1, 1), (2, 1), (1, 3), (4, 1), (1, 5)]
+        );
+        assert_eq!([1, 2, 4].map(|columns| of(ElementType::F64, columns, false)), [(1, 1), (2, 1), (1, 4)]);
+        assert_eq!([1, 4].map(|columns| of(ElementType::U32, columns, true)), [(1, 1), (1, 4)]);
+    }
+
+    #[test]
+    fn every_operation_has_its_kernels() {
+        for element in ElementType::ALL {
+            for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
+                let modules = Modules::new(Operation::BuiltIn(operator, element));
+                let is_of_doubles = modules.reduce.name.contains("float64");
+                assert_eq!(is_of_doubles, operator.needs_float64(element));
+                assert!(modules.segments.is_some());
+            }
+            let modules = Modules::new(Operation::Index(ScanOperator::Max, element));
+            assert!(modules.reduce.name.ends_with("_arg") && modules.segments.is_none());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Policy of a reduction: its tuning parameters as a value.
+
+use std::fmt;
+
+use super::config::{Operation, ReduceConfig};
+use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
+use crate::error::{PolicyConflict, Result, within};
+use crate::kernels::Kernel;
+use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
+use crate::primitives::{Choice, ElementType, check_subgroups};
+
+/// Policy of a reduction. A workgroup has 128 invocations, as every device does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ReducePolicy {
+    /// Packs of 16 bytes per invocation, 1 to 32; of a custom operator elements. The only parameter on which the order of
+    /// operations depends. Reductions of segments have a fixed one.
+    pub packs_per_invocation: u32,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+    /// As [`ScanPolicy::mixed_access`].
+    pub mixed_access: bool,
+}
+
+impl ReducePolicy {
+    /// Invocations in a workgroup: part of the order of operations.
+    pub(super) const WORKGROUP_SIZE: u32 = 128;
+
+    /// Chooses the policy for a device. The order of operations is the same on all.
+    pub fn choose(capabilities: &Capabilities, config: &ReduceConfig) -> Choice<Self> {
+        let packs = match config.operation {
+            Operation::BuiltIn(..) | Operation::Index(..) => 8,
+            Operation::Custom(operator) => (32 / operator.element_words().max(1)).clamp(1, 16),
+        };
+        let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+        let scan = ScanPolicy::tuned(algorithm, capabilities, &ScanConfig::inclusive(ElementType::U32));
+        let policy = Self {
+            packs_per_invocation: packs,
+            subgroup_size: scan.subgroup_size,
+            mixed_access: scan.mixed_access,
+        };
+        Choice { policy, reason: "tiles of one size on all devices, for the same bits" }
+    }
+
+    /// The policy with another number of packs per invocation.
+    pub const fn with_packs(mut self, packs_per_invocation: u32) -> Self {
+        self.packs_per_invocation = packs_per_invocation;
+        self
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Declares a pipeline with the policy's workgroup and subgroup size.
+    pub(super) fn pipeline(
+        &self,
+        device: &Device,
+        kernel: &'static Kernel,
+        constants: &[(&'static str, u32)],
+    ) -> Result<Pipeline> {
+        let (workgroup_size, subgroup_size) = (Self::WORKGROUP_SIZE, self.subgroup_size);
+        Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+    }
+
+    pub(super) fn check(&self, config: &ReduceConfig, capabilities: &Capabilities) -> Result<()> {
+        check_subgroups(Self::WORKGROUP_SIZE, self.subgroup_size, capabilities)?;
+        let partial_size = match config.operation {
+            Operation::BuiltIn(..) => 16,
+            Operation::Index(..) => 32,
+            Operation::Custom(operator) => 4 * operator.element_words(),
+        };
+        let shared_size = Self::WORKGROUP_SIZE / 2 * partial_size;
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
+        PolicyConflict::check_range("packs_per_invocation", self.packs_per_invocation, 1..=32)
+    }
+}
+
+impl fmt::Display for ReducePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { packs_per_invocation, subgroup_size, .. } = self;
+        write!(f, "reduce: workgroup 128, {packs_per_invocation} packs per invocation")?;
+        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+    }
+}

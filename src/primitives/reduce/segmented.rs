@@ -1,0 +1,402 @@
+//! Reduction of segments, and of runs of equal keys.
+//!
+//! ```text
+//!   rows ── reduce ──► sums of groups of 32 and of 1024 rows ── reduce ──► of 2^15 and 2^20 …
+//!   keys ── heads ──► heads per tile ── scan heads ──► heads before each tile ── heads ──► offsets, unique keys
+//!   rows, sums, offsets ── segments ──► destination
+//! ```
+//!
+//! Runs of keys become segments by offsets in scratch, whose number only the device knows. The sums do not depend on
+//! segments: a long one takes a few sums of each level, so that long and short ones mix well.
+
+use super::config::{ReduceBuffers, ReduceConfig, ReduceRuns};
+use super::modules::{Modules, RowShape};
+use super::policy::ReducePolicy;
+use super::{Reduce, Strategy};
+use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
+use crate::error::{Error, Result};
+use crate::kernels;
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+
+/// Rows of a group: `GROUP_ROWS` of `segments.comp`.
+const GROUP_ROWS: u64 = 32;
+/// Rows of a tile: a group for each 4 of its 128 invocations.
+const TILE_ROWS: u32 = 1024;
+/// Rows of a level on which no further one is built.
+const MAX_TOP_ROWS: u64 = 2 * GROUP_ROWS;
+/// Rows that an invocation of `heads.comp` and of `scan_heads.comp` takes.
+const HEAD_ITEMS: u32 = TILE_ROWS / ReducePolicy::WORKGROUP_SIZE;
+
+#[derive(Debug)]
+pub(super) struct Segmented {
+    runs: ReduceRuns,
+    shape: RowShape,
+    mixed_access: bool,
+    row_size: u64,
+    /// By quads and by words.
+    by_quads: Option<Pipeline>,
+    by_words: Pipeline,
+    segments: Pipeline,
+    heads: Option<Heads>,
+    level_args: Option<LevelArgsWriter>,
+}
+
+/// Pipelines that find the runs of keys.
+#[derive(Debug)]
+struct Heads {
+    count: Pipeline,
+    scan: Pipeline,
+    store: Pipeline,
+}
+
+/// Numbers of rows by level, and offsets in scratch.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// Dispatches that sum groups, two levels each.
+    dispatch_count: usize,
+    /// Rows of each level; level 0 is the source.
+    counts: [u64; Self::MAX_LEVELS],
+    sums: u64,
+    sums_size: u64,
+    tile_heads: u64,
+    offsets: u64,
+    grid: u64,
+    level_args: u64,
+}
+
+impl Layout {
+    /// Exceeds the levels of 2^32 rows.
+    const MAX_LEVELS: usize = 9;
+
+    fn new(
+        cursor: &mut ScratchCursor,
+        row_count: u64,
+        row_size: u64,
+        has_keys: bool,
+        has_args: bool,
+    ) -> Self {
+        let mut counts = [0; Self::MAX_LEVELS];
+        // A larger count is refused.
+        counts[0] = row_count.min(u32::MAX.into());
+        let mut dispatch_count = 0;
+        while counts[2 * dispatch_count] > MAX_TOP_ROWS {
+            let level = 2 * dispatch_count;
+            counts[level + 1] = counts[level].div_ceil(GROUP_ROWS);
+            counts[level + 2] = counts[level].div_ceil(TILE_ROWS.into());
+            dispatch_count += 1;
+        }
+        let sums_size = counts[1..].iter().sum::<u64>() * row_size;
+        let mut take = |name, is_needed, size| if is_needed { cursor.take(name, size) } else { 0 };
+        Self {
+            dispatch_count,
+            counts,
+            sums: take("sums of groups", true, sums_size),
+            sums_size,
+            tile_heads: take("heads of tiles", has_keys, counts[0].div_ceil(TILE_ROWS.into()) * 4),
+            offsets: take("offsets of runs", has_keys, counts[0] * 4),
+            grid: take("workgroups of runs", has_keys, 12),
+            level_args: take("level arguments", has_args, LevelArgs::size(dispatch_count.max(1) as u64)),
+        }
+    }
+}
+
+impl Segmented {
+    pub(super) fn new(
+        device: &Device,
+        config: &ReduceConfig,
+        policy: &ReducePolicy,
+        runs: ReduceRuns,
+    ) -> Result<Self> {
+        let Modules { reduce, segments, constants: operator } = config.modules();
+        let shape = config.row_shape();
+        let packs = TILE_ROWS / shape.tile_rows(1);
+        let tiles = |by_quads: bool| {
+            let mut constants = shape.constants(packs, 4);
+            constants.extend(&operator);
+            constants
+                .extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
+            policy.pipeline(device, reduce, &constants)
+        };
+        let heads = |key_words| {
+            let step = |stores: bool| {
+                let constants = [
+                    ("ITEMS_PER_INVOCATION", HEAD_ITEMS),
+                    ("HEADS", key_words),
+                    ("STORES_HEADS", stores.into()),
+                ];
+                policy.pipeline(device, kernels::REDUCE_HEADS.module(&[]), &constants)
+            };
+            let constants = [("ITEMS_PER_INVOCATION", HEAD_ITEMS)];
+            let scan = policy.pipeline(device, kernels::REDUCE_SCAN_HEADS.module(&[]), &constants)?;
+            Ok(Heads { count: step(false)?, scan, store: step(true)? })
+        };
+        let key_words = (runs.key_size() / 4) as u32;
+        Ok(Self {
+            runs,
+            shape,
+            mixed_access: policy.mixed_access,
+            row_size: config.row_size(),
+            by_quads: shape.takes_quads().then(|| tiles(true)).transpose()?,
+            by_words: tiles(false)?,
+            segments: policy.pipeline(device, segments.expect("`check` refuses indices"), &operator)?,
+            heads: (key_words > 0).then(|| heads(key_words)).transpose()?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
+        })
+    }
+}
+
+impl Strategy for Segmented {
+    fn rounding_depth(&self, count: u64) -> u64 {
+        let Layout { dispatch_count, .. } = self.layout(&mut ScratchCursor::default(), count);
+        // On each level fewer than two groups, one after the other, and the sums of a group.
+        (2 * dispatch_count as u64 + 1) * (MAX_TOP_ROWS + 10)
+    }
+}
+
+impl Algorithm<Reduce> for Segmented {
+    type Layout = Layout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let Self { by_quads, by_words, segments, heads, level_args, .. } = self;
+        let heads = heads.iter().flat_map(|heads| [&heads.count, &heads.scan, &heads.store]);
+        let args = level_args.as_ref().map(LevelArgsWriter::pipeline);
+        by_quads.iter().chain([by_words, segments]).chain(heads).chain(args)
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
+        Layout::new(cursor, max, self.row_size, self.heads.is_some(), self.level_args.is_some())
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ReduceBuffers,
+        layout: &Layout,
+        count: Count,
+    ) -> Result<()> {
+        let recording = Recording { reduction: self, buffers, layout, count };
+        recording.check(recorder)?;
+        recording.record(recorder)
+    }
+}
+
+/// One recording.
+struct Recording<'a> {
+    reduction: &'a Segmented,
+    buffers: &'a ReduceBuffers,
+    layout: &'a Layout,
+    count: Count,
+}
+
+impl Recording<'_> {
+    /// Segments, or the maximum number of runs.
+    fn max_segment_count(&self) -> u64 {
+        match self.reduction.runs {
+            ReduceRuns::Offsets => self.buffers.segments.size / 4,
+            ReduceRuns::Keys32 | ReduceRuns::Keys64 => self.count.max(),
+        }
+    }
+
+    fn check(&self, recorder: &Recorder<'_>) -> Result<()> {
+        let columns = u64::from(self.reduction.shape.column_count);
+        let (count, max) = (self.max_segment_count(), u64::from(u32::MAX) / columns);
+        if count > max {
+            return Err(Error::TooManyElements { count, max, what: "2^32 - 1 columns of segments" });
+        }
+        let workgroup_size = u64::from(ReducePolicy::WORKGROUP_SIZE);
+        recorder.check_workgroups((count * columns).div_ceil(workgroup_size))?;
+        recorder.check_workgroups(self.count.max().div_ceil(TILE_ROWS.into()) * columns)
+    }
+
+    fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
+        let Self { reduction, layout, count, .. } = self;
+        let mut args = None;
+        if let (&Count::Indirect { address, max }, Some(writer)) = (count, &reduction.level_args)
+            && max > 0
+            && (layout.dispatch_count > 0 || reduction.heads.is_some())
+        {
+            let level_count = layout.dispatch_count.max(1);
+            let size = LevelArgs::size(level_count as u64);
+            let levels = LevelArgs(self.buffers.scratch.slice(layout.level_args, size));
+            let column_count = reduction.shape.column_count;
+            let level_count = level_count as u32;
+            let grid = LevelGrid { max_count: max, tile_items: TILE_ROWS, level_count, column_count };
+            recorder.phase(c"level args");
+            writer.record(recorder, address, levels, grid)?;
+            args = Some(levels);
+        }
+        // Steps of groups and of heads do not depend on each other.
+        let step_count = layout.dispatch_count.max(if reduction.heads.is_some() { 3 } else { 0 });
+        for step in 0..step_count {
+            recorder.phase(if step == 0 { c"groups" } else { c"upper groups" });
+            let mut is_recorded = step < layout.dispatch_count;
+            if is_recorded {
+                self.sum_groups(recorder, step, args)?;
+            }
+            if let Some(heads) = &reduction.heads {
+                is_recorded |= self.find_heads(recorder, heads, step, args)?;
+            }
+            let is_last = step + 1 == step_count;
+            match (is_recorded, is_last && reduction.heads.is_some()) {
+                (true, true) if count.max() > 0 => recorder.barrier(Barrier::COMPUTE_TO_INDIRECT),
+                (true, false) if count.max() > 0 => recorder.barrier(Barrier::COMPUTE_TO_COMPUTE),
+                _ => {}
+            }
+        }
+        recorder.phase(c"segments");
+        self.reduce_segments(recorder)
+    }
+
+    /// The tiles of level `level` for a count on the host.
+    fn tiles(&self, level: usize) -> Result<Tiles> {
+        Tiles::new(self.layout.counts[level], TILE_ROWS)
+    }
+
+    /// A level of sums, from the first on.
+    fn sums(&self, level: usize) -> AddressRange {
+        let Self { reduction, buffers, layout, .. } = self;
+        let before: u64 = layout.counts[1..level].iter().sum();
+        let offset = layout.sums + before * reduction.row_size;
+        buffers.scratch.slice(offset, layout.counts[level] * reduction.row_size).addresses()
+    }
+
+    /// Sums the groups of level `2 * step`, and groups of these.
+    fn sum_groups(&self, recorder: &mut Recorder<'_>, step: usize, args: Option<LevelArgs>) -> Result<()> {
+        let Self { reduction, buffers, count, .. } = self;
+        let (shape, none) = (reduction.shape, AddressRange::default());
+        let source = if step == 0 { buffers.source } else { self.sums(2 * step) };
+        let Tiles { count: tile_count, last_extent } = self.tiles(2 * step)?;
+        let push = push::ReduceReduce {
+            source,
+            source_rows: none,
+            sums: self.sums(2 * step + 2),
+            sum_rows: none,
+            groups: self.sums(2 * step + 1),
+            indirect_tiles: args.map_or(none, |args| args.tiles(step)),
+            tile_count,
+            last_extent,
+            column_count: shape.column_count,
+        };
+        // The levels of sums follow each other without padding.
+        let is_quads = step == 0 && has_quads(&[source], reduction.mixed_access, *count, shape.pack_rows());
+        let pipeline = reduction.by_quads.as_ref().filter(|_| is_quads).unwrap_or(&reduction.by_words);
+        let workgroup_count = u64::from(tile_count) * u64::from(shape.column_count);
+        dispatch(recorder, pipeline, &push, workgroup_count, args.map(|args| args.workgroups(step)))
+    }
+
+    /// Records step `step` of finding the runs of keys, if there is one.
+    fn find_heads(
+        &self,
+        recorder: &mut Recorder<'_>,
+        heads: &Heads,
+        step: usize,
+        args: Option<LevelArgs>,
+    ) -> Result<bool> {
+        let Self { reduction, buffers, layout, count } = self;
+        let none = AddressRange::default();
+        let is_empty = count.max() == 0;
+        let tiles = if is_empty { Tiles { count: 0, last_extent: 0 } } else { self.tiles(0)? };
+        let array = |offset, size| buffers.scratch.slice(offset, size).addresses();
+        let tile_heads = array(layout.tile_heads, u64::from(tiles.count) * 4);
+        let indirect_tiles = args.map_or(none, |args| args.tiles(0));
+        let push = push::ReduceHeads {
+            keys: buffers.segments,
+            tile_heads,
+            offsets: if step == 2 { array(layout.offsets, layout.counts[0] * 4) } else { none },
+            unique_keys: if step == 2 { buffers.unique_keys } else { none },
+            indirect_tiles,
+            tile_count: tiles.count,
+            last_extent: tiles.last_extent,
+        };
+        let workgroups = args.map(|args| args.workgroups(0));
+        match step {
+            0 | 2 if !is_empty => {
+                let pipeline = if step == 0 { &heads.count } else { &heads.store };
+                dispatch(recorder, pipeline, &push, tiles.count.into(), workgroups)?;
+            }
+            1 => {
+                let push = push::ReduceScanHeads {
+                    tile_heads,
+                    run_count: buffers.run_count,
+                    grid: array(layout.grid, 12),
+                    indirect_tiles,
+                    tile_count: tiles.count,
+                    column_count: reduction.shape.column_count,
+                    max_row: recorder.device().capabilities().max_workgroup_count[0],
+                };
+                recorder.dispatch(&heads.scan, &push, 1)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn reduce_segments(&self, recorder: &mut Recorder<'_>) -> Result<()> {
+        let Self { reduction, buffers, layout, count } = self;
+        let (scratch, none) = (buffers.scratch, AddressRange::default());
+        let segment_count = self.max_segment_count();
+        if segment_count == 0 {
+            return Ok(());
+        }
+        let has_heads = reduction.heads.is_some();
+        let push = push::ReduceSegments {
+            source: buffers.source,
+            sums: scratch.slice(layout.sums, layout.sums_size).addresses(),
+            offsets: match has_heads {
+                true => scratch.slice(layout.offsets, layout.counts[0] * 4).addresses(),
+                false => buffers.segments,
+            },
+            results: buffers.destination,
+            indirect_count: count.indirect(),
+            indirect_segments: if has_heads { buffers.run_count } else { none },
+            row_count: count.max() as u32,
+            segment_count: segment_count as u32,
+            column_count: reduction.shape.column_count,
+            level_count: 2 * layout.dispatch_count as u32,
+        };
+        let invocations = segment_count * u64::from(reduction.shape.column_count);
+        let workgroup_count = invocations.div_ceil(ReducePolicy::WORKGROUP_SIZE.into());
+        let grid = has_heads.then(|| scratch.slice(layout.grid, 12));
+        dispatch(recorder, &reduction.segments, &push, workgroup_count, grid)
+    }
+}
+
+/// Records a dispatch, with indirect arguments if there are any.
+fn dispatch<P: PushConstants>(
+    recorder: &mut Recorder<'_>,
+    pipeline: &Pipeline,
+    push: &P,
+    workgroup_count: u64,
+    indirect: Option<BufferRange>,
+) -> Result<()> {
+    match indirect {
+        Some(workgroups) => recorder.dispatch_indirect(pipeline, push, workgroups),
+        None => recorder.dispatch(pipeline, push, workgroup_count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dispatch_sums_groups_of_32_and_of_1024_rows() {
+        let layout = |count| {
+            let mut cursor = ScratchCursor::default();
+            (Layout::new(&mut cursor, count, 8, false, false), cursor.size)
+        };
+        assert_eq!((layout(64).0.dispatch_count, layout(64).1), (0, 0));
+        let (few, size) = layout(65);
+        assert_eq!((few.dispatch_count, &few.counts[..4], size), (1, &[65, 3, 1, 0][..], 32));
+        let (many, _) = layout(u32::MAX.into());
+        assert_eq!(many.dispatch_count, 3);
+        assert_eq!(many.counts[..7], [u32::MAX.into(), 1 << 27, 1 << 22, 1 << 17, 1 << 12, 128, 4]);
+        let mut cursor = ScratchCursor::default();
+        let keys = Layout::new(&mut cursor, 3000, 4, true, true);
+        assert_eq!((keys.dispatch_count, keys.sums_size), (1, (94 + 3) * 4));
+        assert_eq!((keys.tile_heads, keys.offsets, keys.grid), (400, 416, 12_416));
+        assert_eq!((keys.level_args, cursor.size), (12_432, 12_464));
+    }
+}

@@ -1,0 +1,198 @@
+//! Reduction of all rows: tiles, then the results of tiles, until one tile is left.
+//!
+//! ```text
+//!   rows ── reduce ──► a row per tile ── reduce ──► …  ── reduce of one tile ──► destination
+//! ```
+//!
+//! The last dispatch has one workgroup per column whatever the count is, so that no rows have a result, too.
+
+use super::config::{ReduceBuffers, ReduceConfig};
+use super::modules::{Modules, RowShape};
+use super::policy::ReducePolicy;
+use super::{Reduce, Strategy};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
+use crate::error::{Error, Result};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::scan::levels::Levels;
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+
+#[derive(Debug)]
+pub(super) struct Whole {
+    shape: RowShape,
+    tile_rows: u32,
+    packs: u32,
+    mixed_access: bool,
+    is_index: bool,
+    row_size: u64,
+    /// Bytes of a tile's rows of indices, beside its values.
+    rows_size: u64,
+    pipelines: Vec<(TileAccess, Pipeline)>,
+    level_args: Option<LevelArgsWriter>,
+}
+
+/// Key of the pipelines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TileAccess {
+    by_quads: bool,
+    from_partials: bool,
+}
+
+/// Offsets in scratch.
+#[derive(Debug)]
+pub(super) struct Layout {
+    levels: Levels,
+    level_args: u64,
+}
+
+impl Whole {
+    pub(super) fn new(device: &Device, config: &ReduceConfig, policy: &ReducePolicy) -> Result<Self> {
+        let Modules { reduce, constants: operator, .. } = config.modules();
+        let shape = config.row_shape();
+        let is_index = config.is_index();
+        let mut pipelines: Vec<(TileAccess, Pipeline)> = Vec::new();
+        for (by_quads, is_upper) in [(true, false), (false, false), (policy.mixed_access, true)] {
+            let key =
+                TileAccess { by_quads: by_quads && shape.takes_quads(), from_partials: is_upper && is_index };
+            if pipelines.iter().any(|(other, _)| *other == key) {
+                continue;
+            }
+            let mut constants = shape.constants(policy.packs_per_invocation, ReducePolicy::WORKGROUP_SIZE);
+            constants.extend(&operator);
+            constants
+                .extend([("QUAD_ACCESS", key.by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
+            if is_index {
+                constants.push(("FROM_PARTIALS", key.from_partials.into()));
+            }
+            pipelines.push((key, policy.pipeline(device, reduce, &constants)?));
+        }
+        Ok(Self {
+            shape,
+            tile_rows: shape.tile_rows(policy.packs_per_invocation),
+            packs: policy.packs_per_invocation,
+            mixed_access: policy.mixed_access,
+            is_index,
+            row_size: config.row_size(),
+            rows_size: if is_index { config.result_size() } else { 0 },
+            pipelines,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
+        })
+    }
+
+    fn pipeline(&self, key: TileAccess) -> &Pipeline {
+        let found = self.pipelines.iter().find(|(other, _)| *other == key);
+        &found.expect("`new` declares the pipeline of every key").1
+    }
+}
+
+impl Strategy for Whole {
+    fn rounding_depth(&self, count: u64) -> u64 {
+        let levels = self.layout(&mut ScratchCursor::default(), count).levels.len as u64;
+        // The packs of an invocation, the values of a pack, and the tree of 128 invocations.
+        levels * u64::from(self.packs - 1 + self.shape.pack_rows().ilog2() + 7)
+    }
+}
+
+impl Algorithm<Reduce> for Whole {
+    type Layout = Layout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let tiles = self.pipelines.iter().map(|(_, pipeline)| pipeline);
+        tiles.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
+        let levels = Levels::new(cursor, max, self.tile_rows, self.row_size + self.rows_size);
+        let size = if self.level_args.is_some() { LevelArgs::size(levels.len as u64) } else { 0 };
+        Layout { levels, level_args: cursor.take("level arguments", size) }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ReduceBuffers,
+        layout: &Layout,
+        count: Count,
+    ) -> Result<()> {
+        let Layout { levels, level_args } = layout;
+        let column_count = u64::from(self.shape.column_count);
+        let tiles = |level: usize| match levels.counts[level] {
+            0 => Ok(Tiles { count: 1, last_extent: 0 }),
+            rows => Tiles::new(rows, self.tile_rows),
+        };
+        let workgroup_count = u64::from(tiles(0)?.count) * column_count;
+        if workgroup_count > u32::MAX.into() {
+            let max = u64::from(u32::MAX) / column_count * u64::from(self.tile_rows);
+            let what = "2^32 - 1 workgroups of this policy";
+            return Err(Error::TooManyElements { count: count.max(), max, what });
+        }
+        recorder.check_workgroups(workgroup_count)?;
+        let args = match (count, &self.level_args) {
+            (Count::Indirect { address, max }, Some(writer)) => {
+                let args = LevelArgs(buffers.scratch.slice(*level_args, LevelArgs::size(levels.len as u64)));
+                let grid = LevelGrid {
+                    max_count: max,
+                    tile_items: self.tile_rows,
+                    level_count: levels.len as u32,
+                    column_count: self.shape.column_count,
+                };
+                recorder.phase(c"level args");
+                writer.record(recorder, address, args, grid)?;
+                Some(args)
+            }
+            _ => None,
+        };
+        // The rows of a level above the source, and the indices beside them.
+        let arrays = |level: usize| {
+            let [size, rows_size] = [self.row_size, self.rows_size].map(|size| levels.counts[level] * size);
+            let offset = levels.offsets[level];
+            [(offset, size), (offset + size, rows_size)]
+                .map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
+        };
+        let none = AddressRange::default();
+        for level in 0..levels.len {
+            let is_last = level + 1 == levels.len;
+            let [source, source_rows] = if level == 0 { [buffers.source, none] } else { arrays(level) };
+            let [sums, sum_rows] = match (is_last, self.is_index) {
+                (true, false) => [buffers.destination, none],
+                (true, true) => [none, buffers.destination],
+                (false, _) => arrays(level + 1),
+            };
+            let Tiles { count: tile_count, last_extent } = tiles(level)?;
+            let push = push::ReduceReduce {
+                source,
+                source_rows: if self.is_index { source_rows } else { none },
+                sums,
+                sum_rows: if self.is_index { sum_rows } else { none },
+                groups: none,
+                indirect_tiles: args.map_or(none, |args| args.tiles(level)),
+                tile_count,
+                last_extent,
+                column_count: self.shape.column_count * self.shape.flat_columns,
+            };
+            let by_quads = match level {
+                0 => has_quads(&[source], self.mixed_access, count, self.shape.pack_rows()),
+                _ => self.mixed_access,
+            };
+            let key = TileAccess {
+                by_quads: by_quads && self.shape.takes_quads(),
+                from_partials: level > 0 && self.is_index,
+            };
+            match level {
+                0 => recorder.phase(c"tiles"),
+                1 => recorder.phase(c"totals"),
+                _ => {}
+            }
+            match args {
+                Some(args) if !is_last => {
+                    recorder.dispatch_indirect(self.pipeline(key), &push, args.workgroups(level))?;
+                }
+                _ => recorder.dispatch(self.pipeline(key), &push, u64::from(tile_count) * column_count)?,
+            }
+            if !is_last {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+        }
+        Ok(())
+    }
+}

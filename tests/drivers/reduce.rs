@@ -1,0 +1,691 @@
+//! The parts of reductions, and their results and refusals.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, BufferRange, Capabilities, Device};
+use subsweep::harness::PlanConfig;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
+use subsweep::reference::passes::reduce::{self as model, Reduced, Tree};
+use subsweep::reference::{Add, Max, Min, Mul, Row, Xor};
+use subsweep::scan::ScanOperator;
+use subsweep::{Count, ElementType, Error};
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::numbers::TestRow;
+use super::passes::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes};
+use super::primitive::Primitive;
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check,
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a reduction", |opened| {
+            let config = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys32).indirect_count();
+            Ok(opened.gpu.plan(config).map(drop))
+        }),
+        warm("reducing", WHOLE, reducing),
+        warm("reducing in several submissions", SPLIT, reducing),
+        warm("reducing by key", WHOLE, reducing_by_key),
+    ],
+};
+
+fn check(stem: &str, variant: &str) -> Option<Check> {
+    match (stem, variant) {
+        ("reduce/reduce", "words32") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
+            tiles::<Row<Min, i32, 1>>(gpu, kernel, selection, Row::<Min, i32, 1>::input)?;
+            tiles::<Row<Max, f32, 1>>(gpu, kernel, Selection::One, Row::<Max, f32, 1>::input)?;
+            tiles::<Row<Xor, u32, 1>>(gpu, kernel, Selection::One, Row::<Xor, u32, 1>::input)
+        }),
+        ("reduce/reduce", "words64") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
+            tiles::<Row<Min, f64, 1>>(gpu, kernel, Selection::One, Row::<Min, f64, 1>::input)?;
+            tiles::<Row<Max, i64, 1>>(gpu, kernel, Selection::One, Row::<Max, i64, 1>::input)
+        }),
+        ("reduce/reduce", "float64") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)?;
+            tiles::<Row<Mul, f64, 1>>(gpu, kernel, Selection::One, Row::<Mul, f64, 1>::input)
+        }),
+        ("reduce/reduce", "words32_arg") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F32, false)?;
+            indices(gpu, kernel, selection, ElementType::I32, true)
+        }),
+        ("reduce/reduce", "words64_arg") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F64, true)?;
+            indices(gpu, kernel, selection, ElementType::U64, false)
+        }),
+        ("reduce/segments", "words32") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
+            segments::<Row<Max, i32, 1>>(gpu, kernel, Selection::One, Row::<Max, i32, 1>::input)
+        }),
+        ("reduce/segments", "words64") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)
+        }),
+        ("reduce/segments", "float64") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)
+        }),
+        ("reduce/heads", "") => Some(heads),
+        ("reduce/scan_heads", "") => Some(scan_heads),
+        _ => None,
+    }
+}
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "reduce");
+    vec![
+        trial("slices of any type are reduced", slices),
+        trial("the first NaN, and the first of equals", first_of_equals),
+        trial("mismatched ranges are refused", refusals),
+        trial("counts of 0 have results", empty),
+    ]
+}
+
+fn default_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let mut configs = Vec::new();
+    for (element, operator) in [
+        (ElementType::F32, ScanOperator::Add),
+        (ElementType::I64, ScanOperator::Min),
+        (ElementType::F64, ScanOperator::Add),
+    ] {
+        if operator.needs_float64(element) && !capabilities.enabled.shader_float64 {
+            continue;
+        }
+        let config = ReduceConfig::new(operator, element);
+        configs.extend([config, config.columns(3), config.indirect_count()]);
+        configs.extend(ReduceRuns::ALL.map(|runs| config.runs(runs)));
+        configs.push(ReduceConfig::argmin(element));
+    }
+    configs.into_iter().map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let [first, second, third, fourth] = [0, 1, 2, 3].map(|index| room.array(index));
+    let sum = ReduceConfig::sum(ElementType::U32);
+    let all = ReduceBuffers::new(first, second, room.scratch);
+    let of_segments = all.segments(third);
+    // The number of runs follows as many keys as there may be.
+    let keys = AddressRange::new(second.address, second.size - 4 * u64::from(COUNT) / 2);
+    let by_key = ReduceBuffers::new(first, keys, room.scratch).keys(
+        third,
+        AddressRange::new(fourth.address, fourth.size),
+        AddressRange::new(keys.address + keys.size, 4),
+    );
+    let half = u64::from(COUNT) / 2;
+    let mut subjects = Vec::new();
+    for (name, config, buffers, count) in [
+        ("a reduction", sum, all, COUNT.into()),
+        ("an index", ReduceConfig::argmax(ElementType::F32).columns(2), all, half),
+        ("a reduction of segments", sum.runs(ReduceRuns::Offsets), of_segments, COUNT.into()),
+        ("a reduction by key", sum.runs(ReduceRuns::Keys32), by_key, half),
+    ] {
+        let indirect = match room.count() {
+            Count::Indirect { address, .. } => Count::Indirect { address, max: count as u32 },
+            other => other,
+        };
+        for (config, count) in [(config, Count::Direct(count)), (config.indirect_count(), indirect)] {
+            subjects.push(Subject::new(device, format!("{name}, {count:?}"), config, buffers, count)?);
+        }
+    }
+    Ok(subjects)
+}
+
+fn reducing(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    match opened.gpu.reduce(ReduceConfig::sum(ElementType::U32), &SMALL) {
+        Ok(sum) if sum == [SMALL.iter().fold(0, |sum: u32, word| sum.wrapping_add(*word))] => Ok(Ok(())),
+        Ok(_) => Err("the sum is wrong".into()),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+fn reducing_by_key(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let keys: Vec<_> = (0..SMALL.len() as u32).map(|row| row / 3).collect();
+    let config = ReduceConfig::new(ScanOperator::Xor, ElementType::U32).runs(ReduceRuns::Keys32);
+    let expected: Vec<_> = SMALL.chunks(3).map(|run| run.iter().fold(0, |all, word| all ^ word)).collect();
+    let unique: Vec<_> = (0..expected.len() as u32).collect();
+    match opened.gpu.reduce_by_key(config, &keys, &SMALL) {
+        Ok(reduced) if reduced == (unique, expected) => Ok(Ok(())),
+        Ok(_) => Err("the runs are wrong".into()),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// Fractions whose sums round, from -1 to 1.
+fn fractions_of_f32(seed: usize, count: usize) -> Vec<u32> {
+    let fraction = |word: u32| (f64::from(word as i32) / f64::from(1u32 << 31)) as f32;
+    random(seed, count).into_iter().map(|word| fraction(word).to_bits()).collect()
+}
+
+fn fractions_of_f64(seed: usize, count: usize) -> Vec<u32> {
+    let fraction = |word: u32| (f64::from(word as i32) / f64::from(1u32 << 31)).cbrt().to_bits();
+    random(seed, count)
+        .into_iter()
+        .map(fraction)
+        .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+        .collect()
+}
+
+const WORKGROUP_SIZE: u32 = 128;
+
+/// A specialization of `reduce.comp`.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    tree: Tree,
+    columns: usize,
+    alignment: Alignment,
+    has_groups: bool,
+}
+
+impl Shape {
+    /// The first ones have each access and each layout of rows.
+    fn all(value_words: usize) -> Vec<Self> {
+        let pack_values = 4 / value_words;
+        let of = |packs, interleave, flat_columns, columns, alignment, has_groups| Self {
+            tree: Tree { pack_values, packs, interleave, flat_columns },
+            columns,
+            alignment,
+            has_groups,
+        };
+        let (quads, words) = (Alignment::Quads, Alignment::Words);
+        vec![
+            of(2, 128, 1, 1, quads, false),
+            of(8 / pack_values, 4, 1, 3, words, true),
+            of(1, 128, pack_values, pack_values, words, false),
+            of(8 / pack_values, 4, 1, 1, quads, true),
+            of(3, 1, 1, 1, words, true),
+            of(8, 128, 2, 2, quads, false),
+            of(8, 128, 1, 5, words, false),
+        ]
+    }
+
+    fn rig<'g>(
+        &self,
+        gpu: &'g Gpu,
+        kernel: &'static Kernel,
+        more: &[(&'static str, u32)],
+    ) -> Result<Rig<'g>, Failed> {
+        let Self { tree, columns, alignment, .. } = self;
+        let mut constants = vec![
+            ("PACKS_PER_INVOCATION", tree.packs as u32),
+            ("INTERLEAVE", tree.interleave as u32),
+            ("FLAT_COLUMNS", tree.flat_columns as u32),
+            ("BY_COLUMN", u32::from(*columns != tree.flat_columns)),
+        ];
+        constants.extend(alignment.constants());
+        constants.extend(more);
+        Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)
+    }
+
+    /// Workgroups for each tile.
+    fn workgroups(&self) -> usize {
+        if self.columns == self.tree.flat_columns { 1 } else { self.columns }
+    }
+}
+
+/// The push constants of a number of tiles, on the host or on the device.
+fn push_tiles<'a>(tiles: Tiles, on_device: Option<&'a Memory<'a>>) -> [(&'static str, Value<'a>); 3] {
+    // With a count on the device, the host's numbers are wrong.
+    let host = if on_device.is_some() { Tiles { tile_count: 7, last_extent: 1 } } else { tiles };
+    [
+        ("indirect_tiles", on_device.map_or(Value::Null, Value::Pointer)),
+        ("tile_count", Value::Number(host.tile_count)),
+        ("last_extent", Value::Number(host.last_extent)),
+    ]
+}
+
+fn table<R: TestRow>(rows: &[R]) -> Vec<u32> {
+    rows.iter().flat_map(TestRow::words).collect()
+}
+
+fn tiles<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    input: fn(usize, usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    for shape in selection.first(4, Shape::all(R::WORDS)) {
+        let Shape { tree, columns, alignment, has_groups } = shape;
+        let rig = shape.rig(gpu, kernel, &R::constants(kernel))?;
+        for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
+            // Rows that a count of 0 does not include.
+            let words = input(count, count.max(1) * columns);
+            let values = R::of_words(&words[..count * columns * R::WORDS]);
+            let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, R::IDENTITY, &R::combine);
+            let tiles = match count {
+                0 => Tiles { tile_count: 1, last_extent: 0 },
+                _ => Tiles::new(count, tree.tile_rows()),
+            };
+            if count == 0 {
+                sums = vec![R::IDENTITY; columns];
+            }
+            let source = Memory::of(gpu, &words, alignment)?;
+            let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
+            let group_memory = Memory::poisoned(gpu, groups.len() * R::WORDS, Alignment::Words)?;
+            // An indirect count of 0 has no tiles.
+            let indirect = if count == 0 { [0, 0] } else { tiles.words() };
+            let on_device = Memory::of(gpu, &indirect, Alignment::Words)?;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("source_rows", Value::Null),
+                ("sums", Value::Pointer(&sum_memory)),
+                ("sum_rows", Value::Null),
+                ("groups", Value::pointer_if(has_groups && count > 0, &group_memory)),
+                ("column_count", Value::Number(columns)),
+            ];
+            push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
+            rig.run(&push, tiles.tile_count * shape.workgroups())?;
+            let case = format!("{} of {}, {count} rows, {shape:?}", kernel.name, R::name());
+            compare(&case, "source", &source, &words)?;
+            compare(&case, "sums", &sum_memory, &table(&sums))?;
+            if has_groups {
+                compare(&case, "groups", &group_memory, &table(&groups))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The unsigned number whose least is sought.
+fn key_of(element: ElementType, is_max: bool, bits: u64) -> u64 {
+    let mask = u64::MAX >> (64 - element.bits());
+    let sign = 1 << (element.bits() - 1);
+    let infinity = if element == ElementType::F32 { 0x7f80_0000 } else { 0x7ff0_0000_0000_0000 };
+    let ordered = match element {
+        ElementType::U32 | ElementType::U64 => bits,
+        ElementType::I32 | ElementType::I64 => bits ^ sign,
+        _ if bits & !sign > infinity => return 0,
+        _ if bits == sign => sign,
+        _ if bits & sign != 0 => !bits & mask,
+        _ => bits | sign,
+    };
+    if is_max { !ordered & mask } else { ordered }
+}
+
+fn indices(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    element: ElementType,
+    is_max: bool,
+) -> Result<(), Failed> {
+    let value_words = element.words() as usize;
+    let numbers = match element {
+        ElementType::U32 | ElementType::U64 => 0,
+        ElementType::I32 | ElementType::I64 => 1,
+        _ => 2,
+    };
+    // Few numbers: zeros of both signs, the extremes, one of two words, and in a float a NaN.
+    let sign = 1u64 << (element.bits() - 1);
+    let one = if element == ElementType::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
+    let nan = if element == ElementType::F32 { f32::NAN.to_bits().into() } else { f64::NAN.to_bits() };
+    let few = [0, sign, one, one | sign, sign + 5, 0xffff_ffff, if element.is_float() { nan } else { !sign }];
+    for (shape, from_partials) in selection
+        .first(4, Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]))
+    {
+        let Shape { tree, columns, alignment, .. } = shape;
+        let operator = [("OPERATOR", if is_max { 3 } else { 2 }), ("NUMBERS", numbers)];
+        let rig =
+            shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
+        for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
+            // The first counts have no NaN; the last numbers are rare.
+            let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];
+            let bits: Vec<u64> = random(count, count.max(1) * columns).iter().map(pick).collect();
+            let words: Vec<u32> = bits
+                .iter()
+                .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
+                .collect();
+            let rows: Vec<u32> =
+                random(count + 1, count.max(1) * columns).iter().map(|word| word % 1000).collect();
+            let mask = u64::MAX >> (64 - element.bits());
+            let entry = |at: usize| match from_partials {
+                true => (bits[at] & mask, rows[at]),
+                false => (key_of(element, is_max, bits[at] & mask), (at / columns) as u32),
+            };
+            let entries: Vec<_> = (0..count * columns).map(entry).collect();
+            let none = (mask, u32::MAX);
+            let mut sums = tree.reduce_tiles(&entries, columns, none, &|a: (u64, u32), b| a.min(b)).sums;
+            if count == 0 {
+                sums = vec![none; columns];
+            }
+            let tiles = match count {
+                0 => Tiles { tile_count: 1, last_extent: 0 },
+                _ => Tiles::new(count, tree.tile_rows()),
+            };
+            let keys: Vec<u32> = sums
+                .iter()
+                .flat_map(|(key, _)| [*key as u32, (key >> 32) as u32].into_iter().take(value_words))
+                .collect();
+            let sum_rows: Vec<u32> = sums.iter().map(|(_, row)| *row).collect();
+            let source = Memory::of(gpu, &words, alignment)?;
+            let source_rows = Memory::of(gpu, &rows, Alignment::Words)?;
+            let key_memory = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let row_memory = Memory::poisoned(gpu, sum_rows.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let has_keys = index % 3 > 0;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("source_rows", Value::pointer_if(from_partials, &source_rows)),
+                ("sums", Value::pointer_if(has_keys, &key_memory)),
+                ("sum_rows", Value::Pointer(&row_memory)),
+                ("groups", Value::Null),
+                ("column_count", Value::Number(columns)),
+            ];
+            push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
+            rig.run(&push, tiles.tile_count * shape.workgroups())?;
+            let case = format!("{} of {element}, {count} rows, {from_partials}, {shape:?}", kernel.name);
+            compare(&case, "source", &source, &words)?;
+            compare(&case, "sum_rows", &row_memory, &sum_rows)?;
+            if has_keys {
+                compare(&case, "sums", &key_memory, &keys)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn segments<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    input: fn(usize, usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &R::constants(kernel))?;
+    let tree = Tree::of_groups(R::WORDS);
+    let cases =
+        [(5000, 1, false), (70_000, 3, true), (64, 2, false), (1, 1, true), (0, 1, false), (3000, 4, true)];
+    for (max_count, columns, is_indirect) in selection.first(5, cases) {
+        let words = input(max_count, max_count.max(1) * columns);
+        let values = R::of_words(&words[..max_count * columns * R::WORDS]);
+        let levels = model::group_levels(&values, columns, &tree, R::IDENTITY, &R::combine);
+        // Offsets that repeat, short and long segments, and one beyond the rows.
+        let count = if is_indirect { max_count - max_count / 7 } else { max_count };
+        let mut offsets: Vec<u32> = (0..300).map(|index| index * 3 + index % 4 / 3).collect();
+        offsets.extend([31, 32, 33, 64, 95, 96, 1023, 1024, 1025, 2048, 40_000, max_count as u32]);
+        offsets.retain(|&begin| begin <= max_count as u32);
+        offsets.sort_unstable();
+        offsets.push(max_count as u32);
+        let expected = model::reduce_segments(
+            &values[..count * columns],
+            &levels,
+            columns,
+            &offsets,
+            R::IDENTITY,
+            &R::combine,
+        );
+        let sums: Vec<R> = levels.concat();
+        let source = Memory::of(gpu, &words, Alignment::Words)?;
+        let sum_memory = Memory::of(gpu, &table(&sums), Alignment::Words)?;
+        let offset_memory = Memory::of(gpu, &offsets, Alignment::Words)?;
+        let results = Memory::poisoned(gpu, expected.len() * R::WORDS, Alignment::Words)?;
+        let counts = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+        let segment_counts = Memory::of(gpu, &[offsets.len() as u32], Alignment::Words)?;
+        rig.run(
+            &[
+                ("source", Value::Pointer(&source)),
+                ("sums", Value::Pointer(&sum_memory)),
+                ("offsets", Value::Pointer(&offset_memory)),
+                ("results", Value::Pointer(&results)),
+                ("indirect_count", Value::pointer_if(is_indirect, &counts)),
+                ("indirect_segments", Value::pointer_if(is_indirect, &segment_counts)),
+                ("row_count", Value::Number(max_count)),
+                ("segment_count", Value::Number(offsets.len() + usize::from(is_indirect) * 40)),
+                ("column_count", Value::Number(columns)),
+                ("level_count", Value::Number(levels.len())),
+            ],
+            (offsets.len() * columns).div_ceil(WORKGROUP_SIZE as usize),
+        )?;
+        let case =
+            format!("{} of {}, {count} of {max_count} rows, {columns} columns", kernel.name, R::name());
+        compare(&case, "source", &source, &words)?;
+        compare(&case, "results", &results, &table(&expected))?;
+    }
+    Ok(())
+}
+
+fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    for (key_words, items) in selection.first(2, [(1, 8), (2, 8), (2, 3)]) {
+        let tile = 128 * items;
+        let constants = [("ITEMS_PER_INVOCATION", items as u32), ("HEADS", key_words as u32)];
+        let rigs = [0, 1].map(|stores| {
+            let constants = [&constants[..], &[("STORES_HEADS", stores)]].concat();
+            Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)
+        });
+        let [count_rig, store_rig] = rigs;
+        let (count_rig, store_rig) = (count_rig?, store_rig?);
+        for (index, count) in sizes(tile).into_iter().enumerate() {
+            let tiles = Tiles::new(count, tile);
+            // Runs of one row at first, then longer ones; keys that differ in one word.
+            let number = |row: usize| (if row < count / 3 { row } else { count / 3 + row / 50 }) as u32;
+            let key = |row: usize| [number(row) / 2, number(row).div_ceil(2)];
+            let keys: Vec<u32> = match key_words {
+                1 => (0..count).map(|row| number(row).reverse_bits()).collect(),
+                _ => (0..count).flat_map(key).collect(),
+            };
+            let expected = model::heads_of(&keys, key_words);
+            let of_tile =
+                |index: usize| expected.iter().filter(|&&row| row as usize / tile == index).count() as u32;
+            let tile_heads: Vec<u32> = (0..tiles.tile_count).map(of_tile).collect();
+            let unique: Vec<u32> = expected
+                .iter()
+                .flat_map(|&row| &keys[row as usize * key_words..][..key_words])
+                .copied()
+                .collect();
+            let key_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+            let counted = Memory::poisoned(gpu, tile_heads.len(), Alignment::Words)?;
+            let before = Memory::of(gpu, &model::scan_heads(&tile_heads).0, Alignment::Words)?;
+            let offsets = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
+            let unique_memory = Memory::poisoned(gpu, unique.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            for (rig, heads) in [(&count_rig, &counted), (&store_rig, &before)] {
+                let mut push = vec![
+                    ("keys", Value::Pointer(&key_memory)),
+                    ("tile_heads", Value::Pointer(heads)),
+                    ("offsets", Value::Pointer(&offsets)),
+                    ("unique_keys", Value::Pointer(&unique_memory)),
+                ];
+                push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
+                rig.run(&push, tiles.tile_count)?;
+            }
+            let case = format!("{count} keys of {key_words} words in tiles of {tile}");
+            compare(&case, "keys", &key_memory, &keys)?;
+            compare(&case, "tile_heads", &counted, &tile_heads)?;
+            compare(&case, "offsets", &offsets, &expected)?;
+            compare(&case, "unique_keys", &unique_memory, &unique)?;
+        }
+    }
+    Ok(())
+}
+
+fn scan_heads(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &[("ITEMS_PER_INVOCATION", 8)])?;
+    for (index, tile_count) in [0, 1, 9, 1023, 1024, 1025, 5000].into_iter().enumerate() {
+        let counts: Vec<_> = random(tile_count, tile_count).iter().map(|word| word % 1025).collect();
+        let (expected, total) = model::scan_heads(&counts);
+        let (columns, max_row) = (1 + index as u32 % 3, 65_535 >> (index % 4 * 4));
+        let workgroups = (total * columns).div_ceil(WORKGROUP_SIZE);
+        let rows = workgroups.div_ceil(max_row).max(1);
+        let heads = Memory::of(gpu, &counts, Alignment::Words)?;
+        let run_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
+        let grid = Memory::poisoned(gpu, 3, Alignment::Words)?;
+        let on_device = Memory::of(gpu, &[tile_count as u32, 1], Alignment::Words)?;
+        let is_on_device = index % 2 == 0;
+        rig.run(
+            &[
+                ("tile_heads", Value::Pointer(&heads)),
+                ("run_count", Value::Pointer(&run_count)),
+                ("grid", Value::Pointer(&grid)),
+                ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                ("tile_count", Value::Number(if is_on_device { 3 } else { tile_count })),
+                ("column_count", Value::Number(columns as usize)),
+                ("max_row", Value::Number(max_row as usize)),
+            ],
+            1,
+        )?;
+        let case = format!("{tile_count} tiles");
+        compare(&case, "tile_heads", &heads, &expected)?;
+        compare(&case, "run_count", &run_count, &[total])?;
+        compare(&case, "grid", &grid, &[workgroups.div_ceil(rows), rows, 1])?;
+    }
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let sum = |element| ReduceConfig::sum(element);
+    assert_eq!(gpu.reduce(sum(ElementType::U32), &[1u32, 2, u32::MAX])?, [2]);
+    let table = [1.5f32, -2.0, 0.25, 4.0, 5.0, 6.0];
+    assert_eq!(gpu.reduce(sum(ElementType::F32).columns(3), &table)?, [5.5, 3.0, 6.25]);
+    let product = ReduceConfig::new(ScanOperator::Mul, ElementType::I64).columns(2);
+    assert_eq!(gpu.reduce(product, &[3i64, -1, 5, 7])?, [15, -7]);
+    // The sum of -0 is 0, as in numpy, of full tiles and of others.
+    for count in [1, 5, 4096] {
+        let zero = gpu.reduce(sum(ElementType::F32), &vec![-0.0f32; count])?;
+        assert_eq!(zero.map_bits(), [0], "{count}");
+    }
+    let of_segments = sum(ElementType::U32).runs(ReduceRuns::Offsets);
+    assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
+    assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2], &[])?, [0u32; 0]);
+    let by_key = ReduceConfig::new(ScanOperator::Max, ElementType::I32).runs(ReduceRuns::Keys64);
+    let keys = [7u64 << 40, 7 << 40, 7, 7 << 40];
+    let reduced = gpu.reduce_by_key(by_key, &keys, &[1i32, 3, -2, 4])?;
+    assert_eq!(reduced, (vec![7 << 40, 7, 7 << 40], vec![3, -2, 4]));
+    let mismatched = gpu.reduce(sum(ElementType::U32), &[1.0f32]);
+    assert!(matches!(mismatched, Err(Error::ElementMismatch { .. })), "{mismatched:?}");
+    let ragged = gpu.reduce(sum(ElementType::U32).columns(2), &[1u32, 2, 3]);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    let short = gpu.reduce_by_key(by_key, &keys[..2], &[1i32, 2, 3]);
+    assert_eq!(short, Err(Error::RangeTooSmall { what: "keys", needed: 24, got: 16 }));
+    let argmin = ReduceConfig::argmin(ElementType::U32);
+    for refused in [
+        gpu.reduce(argmin, &[1u32]).map(drop),
+        gpu.reduce(by_key, &[1i32]).map(drop),
+        gpu.reduce_to_index(sum(ElementType::U32), &[1u32]).map(drop),
+        gpu.reduce_by_key(by_key, &[1u32], &[1i32]).map(drop),
+        gpu.reduce_to_index(argmin.runs(ReduceRuns::Offsets), &[1u32]).map(drop),
+        gpu.reduce(ReduceConfig::new(ScanOperator::And, ElementType::F32), &[1.0f32]).map(drop),
+    ] {
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    }
+    Ok(())
+}
+
+fn first_of_equals(gpu: &Gpu) -> Result<(), Failed> {
+    let [argmin, argmax] = [ReduceConfig::argmin, ReduceConfig::argmax];
+    let of = |config: ReduceConfig, values: &[f32]| gpu.reduce_to_index(config, values);
+    let element = ElementType::F32;
+    assert_eq!(of(argmin(element), &[1.0, 0.0, -0.0, 0.0])?, [1]);
+    assert_eq!(of(argmax(element), &[-0.0, 0.0, -1.0])?, [0]);
+    let mut values = vec![5.0f32; 9000];
+    assert_eq!(of(argmin(element), &values)?, [0]);
+    for last in [8999, 4098, 4097, 300] {
+        values[last] = f32::NEG_INFINITY;
+        assert_eq!(of(argmin(element), &values)?, [last as u32]);
+    }
+    values[7000] = f32::NAN;
+    values[6000] = -f32::NAN;
+    assert_eq!(of(argmin(element), &values)?, [6000]);
+    assert_eq!(of(argmax(element), &values)?, [6000]);
+    let rows = [3u64, 9, 1 << 40, 9, 3, 1 << 40];
+    assert_eq!(gpu.reduce_to_index(argmax(ElementType::U64).columns(2), &rows)?, [1, 2]);
+    assert_eq!(gpu.reduce_to_index(argmin(ElementType::U64).columns(2), &rows)?, [0, 0]);
+    // As great as the padding of a tile.
+    assert_eq!(gpu.reduce_to_index(argmin(ElementType::U32), &[u32::MAX; 3])?, [0]);
+    Ok(())
+}
+
+fn empty(gpu: &Gpu) -> Result<(), Failed> {
+    for element in ElementType::ALL.into_iter().filter(|element| *element != ElementType::F64) {
+        assert_eq!(gpu.plan(ReduceConfig::sum(element))?.scratch_requirements(0).size, 0);
+    }
+    let of = |operator, element| ReduceConfig::new(operator, element).columns(3);
+    assert_eq!(gpu.reduce::<u32>(of(ScanOperator::Add, ElementType::U32), &[])?, [0; 3]);
+    assert_eq!(gpu.reduce::<f32>(of(ScanOperator::Min, ElementType::F32), &[])?, [f32::INFINITY; 3]);
+    let zero = gpu.reduce::<f32>(of(ScanOperator::Add, ElementType::F32), &[])?;
+    assert_eq!(zero.map_bits(), [0; 3]);
+    assert_eq!(
+        gpu.reduce_to_index::<i64>(ReduceConfig::argmin(ElementType::I64).columns(2), &[])?,
+        [u32::MAX; 2]
+    );
+    let sum = ReduceConfig::sum(ElementType::U32);
+    assert_eq!(gpu.reduce_segments::<u32>(sum.runs(ReduceRuns::Offsets), &[], &[0, 0])?, [0, 0]);
+    assert_eq!(gpu.reduce_by_key::<u32, u32>(sum.runs(ReduceRuns::Keys32), &[], &[])?, (vec![], vec![]));
+    Ok(())
+}
+
+/// The bits of floats.
+trait Bits {
+    fn map_bits(&self) -> Vec<u32>;
+}
+
+impl Bits for Vec<f32> {
+    fn map_bits(&self) -> Vec<u32> {
+        self.iter().map(|value| value.to_bits()).collect()
+    }
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let scratch = memory.range();
+    let scratch = BufferRange { offset: 2048, size: 1024, address: scratch.address + 2048, ..scratch };
+    let reduce = |config, buffers: ReduceBuffers, count: Count| {
+        let plan = ReducePlan::new(gpu.device(), config)?;
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
+            .map(|_| ())
+    };
+    let sum = ReduceConfig::sum(ElementType::U32).columns(2);
+    let ten = Count::Direct(10);
+    let with = |source, destination| reduce(sum, ReduceBuffers::new(source, destination, scratch), ten);
+    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    assert_eq!(with(at(0, 76), at(512, 8)), too_small("source", 80, 76));
+    assert_eq!(with(at(0, 80), at(512, 4)), too_small("destination", 8, 4));
+    let misaligned = |what, offset| {
+        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
+    };
+    assert_eq!(with(at(2, 80), at(512, 8)), misaligned("source", 2));
+    let overlap = |first, second| Err(Error::Overlap { first, second });
+    assert_eq!(with(at(0, 80), at(76, 8)), overlap("source", "destination"));
+    let keys = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys32);
+    let by_key = |keys_size, unique, run_count| {
+        let buffers = ReduceBuffers::new(at(0, 40), at(512, 40), scratch);
+        reduce(keys, buffers.keys(at(128, keys_size), at(640, unique), at(768, run_count)), ten)
+    };
+    assert_eq!(by_key(36, 40, 4), too_small("segments", 40, 36));
+    assert_eq!(by_key(40, 36, 4), too_small("unique_keys", 40, 36));
+    assert_eq!(by_key(40, 40, 0), too_small("run_count", 4, 0));
+    let on_keys = ReduceBuffers::new(at(0, 40), at(512, 40), scratch);
+    let on_keys = on_keys.keys(at(128, 40), at(520, 40), at(768, 4));
+    assert_eq!(reduce(keys, on_keys, ten), overlap("destination", "unique_keys"));
+    let unsupported = |refused: subsweep::Result<()>| matches!(refused, Err(Error::Unsupported { .. }));
+    assert!(unsupported(reduce(sum, on_keys, ten)));
+    let with_segments = ReduceBuffers::new(at(0, 80), at(512, 8), scratch).segments(at(128, 8));
+    assert!(unsupported(reduce(sum, with_segments, ten)));
+    let buffers = ReduceBuffers::new(at(0, 80), at(512, 8), scratch);
+    let address = memory.range().address + 1024;
+    assert!(unsupported(reduce(sum, buffers, Count::Indirect { address, max: 10 })));
+    let short = BufferRange { size: 12, ..scratch };
+    let counted = ReduceBuffers::new(at(0, 80), at(512, 8), short);
+    let refused = reduce(sum.indirect_count(), counted, Count::Indirect { address, max: 10 });
+    assert_eq!(refused, Err(Error::ScratchTooSmall { needed: 32, got: 12 }));
+    let many = Count::Direct(1 << 32);
+    for config in [keys, ReduceConfig::argmin(ElementType::U32)] {
+        let refused = reduce(config, buffers, many);
+        assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
+    }
+    for columns in [0, 17] {
+        let refused = ReducePlan::new(gpu.device(), sum.columns(columns));
+        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{columns}");
+    }
+    let policy = ReducePolicy::choose(gpu.capabilities(), &sum).policy;
+    for policy in [policy.with_packs(0), policy.with_packs(33), policy.with_subgroup_size(3)] {
+        let refused = ReducePlan::new(gpu.device(), sum.policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    Ok(())
+}
