@@ -345,6 +345,51 @@ typedef struct SubsweepAccess {
     VkAccessFlags access;
 } SubsweepAccess;
 
+/// Options of a reduce plan: several of SUBSWEEP_REDUCE_..._BIT, or 0.
+typedef uint32_t SubsweepReduceFlags;
+
+/// What has a result each: one of SUBSWEEP_REDUCE_RUNS_....
+typedef uint32_t SubsweepReduceRuns;
+
+/// The parameters of subsweep_reduce_plan_create.
+typedef struct SubsweepReducePlanCreateInfo {
+    /// sizeof(SubsweepReducePlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepReduceFlags flags;
+    /// The type of the elements.
+    SubsweepElementType element_type;
+    /// The operator that combines them.
+    SubsweepScanOperator scan_operator;
+    /// Elements in a row, 1 to 16, or 0 for 1. Each column is reduced by itself.
+    uint32_t columns;
+    /// What has a result each.
+    SubsweepReduceRuns runs;
+} SubsweepReducePlanCreateInfo;
+
+/// The memory and the count of one recording of a reduction.
+typedef struct SubsweepReduceInfo {
+    /// sizeof(SubsweepReduceInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of rows.
+    struct SubsweepCount count;
+    /// The rows to reduce.
+    struct SubsweepAddressRange source;
+    /// The results: a row, or an index for each column, of which there is one for all rows, for each segment, or for
+    /// each run of keys; room for as many runs as rows.
+    struct SubsweepAddressRange destination;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+    /// For a plan with runs: offsets, as many as size / 4, or keys, which may be more than the rows need. Otherwise 0.
+    struct SubsweepAddressRange segments;
+    /// For a plan with keys: the key of each run; room for as many as rows. Otherwise 0.
+    struct SubsweepAddressRange unique_keys;
+    /// For a plan with keys: the number of runs, uint32_t. Otherwise 0.
+    struct SubsweepAddressRange run_count;
+} SubsweepReduceInfo;
+
 /// The memory and the counts of one recording of a segmented sort.
 typedef struct SubsweepSegmentedSortInfo {
     /// sizeof(SubsweepSegmentedSortInfo).
@@ -594,6 +639,26 @@ typedef struct SubsweepSelectInfo {
 
 /// Bins are of equal widths: faster. Other edges are right as well, and slower.
 #define SUBSWEEP_HISTOGRAM_EVEN_BIT 2
+
+/// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT 1
+
+/// The result is the row of the minimum or maximum, uint32_t, for SUBSWEEP_SCAN_OPERATOR_MIN or
+/// SUBSWEEP_SCAN_OPERATOR_MAX: of the first of equals, or of the first NaN.
+#define SUBSWEEP_REDUCE_INDEX_BIT 2
+
+/// All rows.
+#define SUBSWEEP_REDUCE_RUNS_NONE 0
+
+/// Segments by offsets: the first row of each, uint32_t, ascending. A segment ends where the next begins, and
+/// the last with the rows.
+#define SUBSWEEP_REDUCE_RUNS_OFFSETS 1
+
+/// Runs of bitwise equal 32-bit keys, one for each row.
+#define SUBSWEEP_REDUCE_RUNS_KEYS32 2
+
+/// Runs of bitwise equal 64-bit keys, one for each row.
+#define SUBSWEEP_REDUCE_RUNS_KEYS64 3
 
 /// A flag of 8 bits for each element, which is selected if it is not 0.
 #define SUBSWEEP_SELECT_BY_FLAGS8 0
@@ -1120,6 +1185,64 @@ struct SubsweepAccess subsweep_plan_last_access(const struct SubsweepPlan *plan)
 /// # Safety
 /// `plan` is null or alive.
 const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
+
+/// Creates a reduce plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
+/// for keys also 4 bytes for each row; with an indirect count 32 bytes for each level of tiles.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, bitwise operators on floats, and an index that is
+/// of segments or not of a minimum or maximum; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
+                                     const struct SubsweepReducePlanCreateInfo *info,
+                                     struct SubsweepPlan **plan);
+
+/// Records the reduction of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source` at least as large as the rows, at a multiple of 4 (faster at a multiple of 16); all other
+///    ranges as their comments say, at multiples of 4. `scratch` as subsweep_plan_scratch_requirements says, its
+///    contents undefined, not used by other work until this work has completed. `destination`, `unique_keys`,
+///    `run_count` and `scratch` overlap no other range; the ranges that are read may overlap each other.
+/// 3. Commands: dispatches, and the barriers between them; none before the first or after the last. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
+///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others; ends with
+///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
+///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
+///    or 0 runs; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
+///    and indices; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
+/// 5. Result: in `destination`, `unique_keys` and `run_count`; `source` is unchanged. Sums and products of floats
+///    have the same bits on every device that keeps denormals.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if segments, keys or an indirect count are given to a
+/// plan made without them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
+                             VkCommandBuffer command_buffer,
+                             const struct SubsweepReduceInfo *info);
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of

@@ -188,7 +188,7 @@ impl Run for ReduceArgs {
         });
         match (output, keys_output.zip(unique)) {
             (Some(output), Some((keys_output, unique))) => {
-                files::commit_both((output, &results), (keys_output, &unique))?;
+                files::commit_all(vec![(output, results), (keys_output, unique)])?;
             }
             (Some(output), None) => output.commit(&results)?,
             (None, keys) => {
