@@ -15,7 +15,7 @@
 //           last ascend; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
 // Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + SHARED_EDGES + 2 words.
-// Limits:   less than 2^29 counters; a count is less than 2^32.
+// Limits:   less than 2^28 counters; a count is less than 2^32.
 // Pass model: none; the second line says the result.
 // Source:   Podlozhnyuk, "Histogram Calculation in CUDA", NVIDIA, 2007: counters in shared memory, added up in device
 //           memory; Gómez-Luna, González-Linares, Benavides and Guil, "An Optimized Approach to Histogram Computation on

@@ -107,7 +107,7 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
         let element = self::element_type("element_type", element_type)?;
         let words = edge_words(element, &even_edges(element, bin_count, [low, high])?)?;
         if words.len() as u64 != u64::from(bin_count) + 1 {
-            let reason = "a bin begins beyond the numbers of the type; narrow the range";
+            let reason = "a bin of the range has no numbers of the type; narrow the range";
             return Err(Error::Unsupported { reason }.into());
         }
         Ok(words)

@@ -47,7 +47,7 @@ pub struct SubsweepReducePlanCreateInfo {
     /// The operator that combines them.
     pub scan_operator: SubsweepScanOperator,
     /// Elements in a row, 1 to 16, or 0 for 1. Each column is reduced by itself.
-    pub columns: u32,
+    pub column_count: u32,
     /// What has a result each.
     pub runs: SubsweepReduceRuns,
 }
@@ -112,7 +112,7 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
             .into());
         }
     };
-    config = config.columns(info.columns.max(1));
+    config = config.columns(info.column_count.max(1));
     if flags & SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT != 0 {
         config = config.indirect_count();
     }
@@ -219,7 +219,7 @@ mod tests {
                 flags: 0,
                 element_type: 0,
                 scan_operator: 0,
-                columns: 0,
+                column_count: 0,
                 runs,
             };
             config(&info).ok().map(|config| config.reduced_runs())

@@ -19,9 +19,10 @@ impl Gpu {
         values: &[N],
         edges: &[f64],
     ) -> Result<Vec<u32>> {
-        if N::TYPE != config.element() {
-            return Err(Error::ElementMismatch { expected: config.element(), got: N::TYPE });
+        if N::TYPE != config.element_type() {
+            return Err(Error::ElementMismatch { expected: config.element_type(), got: N::TYPE });
         }
+        config.check()?;
         let mut counts = zeroed((config.counts_size() / 4) as usize)?;
         self.prepare_histogram(config, bytemuck::cast_slice(values), edges, &mut counts)?.run()?;
         Ok(counts)
@@ -32,7 +33,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::RowLengthMismatch`] if the values are not whole rows, [`Error::RangeTooSmall`] if there are fewer counts
-    /// than bins times columns, or fewer or more edges than bins and one, and the errors of
+    /// than bins times columns, or fewer edges than bins and one; more are not read; and the errors of
     /// [`edge_words`] and [`HistogramPlan`](crate::histogram::HistogramPlan).
     pub fn prepare_histogram<'a>(
         &'a self,
@@ -47,10 +48,11 @@ impl Gpu {
             needed: needed as u64,
             got: got as u64,
         };
-        if edges.len() != bins + 1 {
+        config.check()?;
+        let Some(edges) = edges.get(..=bins) else {
             return Err(mismatch("the array of edges", 8 * (bins + 1), size_of_val(edges)));
-        }
-        let words = edge_words(config.element(), edges)?;
+        };
+        let words = edge_words(config.element_type(), edges)?;
         // Later bins have no values.
         let possible_bins = words.len() - 1;
         let plan = self.plan(config.with_bins(possible_bins as u32))?;

@@ -104,8 +104,8 @@ impl Gpu {
     /// configuration says.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if `words` are not whole rows, [`Error::RangeTooSmall`] if there is not a key for each
-    /// row, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
+    /// [`Error::RowLengthMismatch`] if `words` are not whole rows, [`Error::ValueCountMismatch`] if there is not a key for
+    /// each row, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
     pub fn prepare_reduce<'a>(
         &'a self,
         config: ReduceConfig,
@@ -126,7 +126,8 @@ impl Gpu {
         let segments_size = size_of_val(segments) as u64;
         let key_size = config.reduced_runs().map_or(0, ReduceRuns::key_size);
         if key_size > 0 && segments_size != count * key_size {
-            return Err(Error::RangeTooSmall { what: "keys", needed: count * key_size, got: segments_size });
+            let value_count = segments_size / key_size;
+            return Err(Error::ValueCountMismatch { key_count: count, value_count });
         }
         let max_results = match config.reduced_runs() {
             None => 1,

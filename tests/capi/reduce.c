@@ -59,13 +59,13 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     reduce(host, device, of_plan, info);
     EXPECT(results.words[0] == sum);
 
-    of_plan.columns = 2;
+    of_plan.column_count = 2;
     info.count.count = COUNT / 2;
     info.destination = part(&results, 0, 8);
     reduce(host, device, of_plan, info);
     EXPECT(results.words[0] == even && results.words[1] == sum - even);
 
-    of_plan.columns = 1;
+    of_plan.column_count = 1;
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_MIN;
     of_plan.flags = SUBSWEEP_REDUCE_INDEX_BIT;
     info.count.count = COUNT;

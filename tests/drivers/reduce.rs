@@ -550,6 +550,18 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let of_segments = sum(ElementType::U32).runs(ReduceRuns::Offsets);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2], &[])?, [0u32; 0]);
+    assert_eq!(gpu.reduce_segments(of_segments, &vec![1u32; 5000], &[])?, [0u32; 0]);
+    // The bits of a segment do not depend on the rows behind it.
+    let values: Vec<f32> = fractions_of_f32(7, 70_000).into_iter().map(f32::from_bits).collect();
+    let first_of = |count: usize, end: u32| -> subsweep::Result<u32> {
+        let sums = sum(ElementType::F32).runs(ReduceRuns::Offsets);
+        Ok(gpu.reduce_segments(sums, &values[..count], &[0, end])?[0].to_bits())
+    };
+    for (end, counts) in [(31, [31, 32]), (64, [64, 65]), (1024, [1024, 70_000]), (65_536, [65_536, 65_537])]
+    {
+        let [few, more] = counts.map(|count| first_of(count, end));
+        assert_eq!(few?, more?, "{end} rows of {counts:?}");
+    }
     let by_key = ReduceConfig::new(ScanOperator::Max, ElementType::I32).runs(ReduceRuns::Keys64);
     let keys = [7u64 << 40, 7 << 40, 7, 7 << 40];
     let reduced = gpu.reduce_by_key(by_key, &keys, &[1i32, 3, -2, 4])?;
@@ -559,7 +571,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let ragged = gpu.reduce(sum(ElementType::U32).columns(2), &[1u32, 2, 3]);
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
     let short = gpu.reduce_by_key(by_key, &keys[..2], &[1i32, 2, 3]);
-    assert_eq!(short, Err(Error::RangeTooSmall { what: "keys", needed: 24, got: 16 }));
+    assert_eq!(short, Err(Error::ValueCountMismatch { key_count: 3, value_count: 2 }));
     let argmin = ReduceConfig::argmin(ElementType::U32);
     for refused in [
         gpu.reduce(argmin, &[1u32]).map(drop),

@@ -166,7 +166,7 @@ fn parse_range(text: &str) -> Result<[f64; 2], String> {
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = HistogramPolicy::choose(capabilities, &HistogramConfig::even(ElementType::F32, 256));
-        vec![ShownPolicy::new("histogram", "histogram", choice)]
+        vec![ShownPolicy::new("histogram", "histogram policy", choice)]
     },
     plans: |common, _| match common.is_plain() {
         true => [

@@ -56,7 +56,7 @@ impl HistogramConfig {
     }
 
     /// Type of the values.
-    pub const fn element(&self) -> ElementType {
+    pub const fn element_type(&self) -> ElementType {
         self.element
     }
 
@@ -84,10 +84,10 @@ impl HistogramConfig {
 
     /// Size of the counts of all columns, bytes.
     pub const fn counts_size(&self) -> u64 {
-        self.columns as u64 * self.bins as u64 * 4
+        (self.columns as u64 * self.bins as u64).saturating_mul(4)
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
         // The product of the maximums, 2^32, is beyond 32 bits.

@@ -147,7 +147,9 @@ impl Algorithm<Histogram> for Histogram {
             return Ok(());
         }
         let grid = TileGrid { tile_items: self.tile_rows, column_count: 1 };
-        recorder.phase(c"level args");
+        if matches!(count, Count::Indirect { .. }) {
+            recorder.phase(c"level args");
+        }
         // The barrier to an indirect dispatch orders the cleared counts as well.
         let levels = (scratch, *levels);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;

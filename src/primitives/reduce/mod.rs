@@ -3,7 +3,8 @@
 //! ⊕ is a [`ScanOperator`](crate::scan::ScanOperator) on elements of an [`ElementType`](crate::ElementType), a
 //! [`CustomOperator`](crate::scan::CustomOperator), or the search for the first least or greatest element. The columns of
 //! a table, 1 to 16, are reduced independently. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
-//! `argmin(axis=0)` and `argmax(axis=0)` in numpy:
+//! `argmin(axis=0)` and `argmax(axis=0)` in numpy, but for the sign of a zero and the bits of a NaN among minima and
+//! maxima. Indices are of all rows alone, not of segments or runs:
 //!
 //! * The order of operations depends on the number of rows and columns and on
 //!   [`ReducePolicy::packs_per_invocation`] alone, not on the device or its subgroup size. So sums and products of floats
@@ -54,20 +55,22 @@ pub type ReducePlan = Plan<Reduce>;
 /// | scratch for | bytes |
 /// |---|---|
 /// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column |
-/// | segments | a row for each 31 rows; none up to 64 rows |
+/// | segments | a row for each 31 rows; none below 32 rows |
 /// | runs of keys | also 4 per row and 4 for each 1024 rows |
 /// | an indirect count | 32 per level of tiles |
 ///
 /// | reduction of | bytes read | commands |
 /// |---|---|---|
 /// | all rows | the source once | a dispatch per level of tiles: two up to 2^24 words |
-/// | segments | the source once or twice | a dispatch for each factor of 1024 above 64 rows, and one |
+/// | segments | the source once or twice | a dispatch from 32 rows on, another from each 1024 times as many on, and one |
 /// | runs of keys | the source once or twice, the keys twice | three more dispatches |
 ///
-/// With barriers between them; an indirect count takes another dispatch. A count of 0 records the dispatch that writes
+/// With barriers between them; an indirect count takes another dispatch where it has a tile; those that find the runs of keys
+/// have workgroups for each column, of which one is enough. A count of 0 records the dispatch that writes
 /// the result: identities, or a `run_count` of 0.
 ///
-/// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments; otherwise 2^32 - 1 tiles
+/// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments, or of rows
+/// with keys; otherwise 2^32 - 1 tiles
 /// (columns of tiles for rows of 3 columns, or wider than 16 bytes), and the workgroups of a two-dimensional dispatch. The
 /// results are in `destination`; `source` is unchanged.
 #[derive(Debug)]

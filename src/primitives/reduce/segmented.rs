@@ -24,8 +24,8 @@ use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 const GROUP_ROWS: u64 = 32;
 /// Rows of a tile: a group for each 4 of its 128 invocations.
 const TILE_ROWS: u32 = 1024;
-/// Rows of a level on which no further one is built.
-const MAX_TOP_ROWS: u64 = 2 * GROUP_ROWS;
+/// Rows of a level that a segment takes: fewer than a group before its whole groups, and behind them.
+const MAX_LEVEL_ROWS: u64 = 2 * GROUP_ROWS;
 /// Rows that an invocation of `heads.comp` and of `scan_heads.comp` takes.
 const HEAD_ITEMS: u32 = TILE_ROWS / ReducePolicy::WORKGROUP_SIZE;
 
@@ -81,7 +81,8 @@ impl Layout {
         // A larger count is refused.
         counts[0] = row_count.min(u32::MAX.into());
         let mut dispatch_count = 0;
-        while counts[2 * dispatch_count] > MAX_TOP_ROWS {
+        // Wherever there is a whole group, so that the bits of a segment do not depend on the other rows.
+        while counts[2 * dispatch_count] >= GROUP_ROWS {
             let level = 2 * dispatch_count;
             counts[level + 1] = counts[level].div_ceil(GROUP_ROWS);
             counts[level + 2] = counts[level].div_ceil(TILE_ROWS.into());
@@ -151,7 +152,7 @@ impl Strategy for Segmented {
     fn rounding_depth(&self, count: u64) -> u64 {
         let Layout { dispatch_count, .. } = self.layout(&mut ScratchCursor::default(), count);
         // On each level fewer than two groups, one after the other, and the sums of a group.
-        (2 * dispatch_count as u64 + 1) * (MAX_TOP_ROWS + 10)
+        (2 * dispatch_count as u64 + 1) * (MAX_LEVEL_ROWS + 10)
     }
 }
 
@@ -212,6 +213,9 @@ impl Recording<'_> {
 
     fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { reduction, layout, count, .. } = self;
+        if reduction.heads.is_none() && self.max_segment_count() == 0 {
+            return Ok(());
+        }
         let mut args = None;
         if let (&Count::Indirect { address, max }, Some(writer)) = (count, &reduction.level_args)
             && max > 0
@@ -230,7 +234,11 @@ impl Recording<'_> {
         // Steps of groups and of heads do not depend on each other.
         let step_count = layout.dispatch_count.max(if reduction.heads.is_some() { 3 } else { 0 });
         for step in 0..step_count {
-            recorder.phase(if step == 0 { c"groups" } else { c"upper groups" });
+            recorder.phase(match step {
+                _ if step >= layout.dispatch_count => c"heads",
+                0 => c"groups",
+                _ => c"upper groups",
+            });
             let mut is_recorded = step < layout.dispatch_count;
             if is_recorded {
                 self.sum_groups(recorder, step, args)?;
@@ -387,7 +395,8 @@ mod tests {
             let mut cursor = ScratchCursor::default();
             (Layout::new(&mut cursor, count, 8, false, false), cursor.size)
         };
-        assert_eq!((layout(64).0.dispatch_count, layout(64).1), (0, 0));
+        assert_eq!((layout(31).0.dispatch_count, layout(31).1), (0, 0));
+        assert_eq!((layout(32).0.dispatch_count, layout(32).1), (1, 16));
         let (few, size) = layout(65);
         assert_eq!((few.dispatch_count, &few.counts[..4], size), (1, &[65, 3, 1, 0][..], 32));
         let (many, _) = layout(u32::MAX.into());

@@ -78,7 +78,7 @@ impl CustomOperator {
     /// `glsl/reduce/segments.comp`.
     ///
     /// # Safety
-    /// That of [`Self::new`].
+    /// That of [`Self::new`], for both modules: the size of the elements of `segments` is not checked.
     pub const unsafe fn with_reduction(
         mut self,
         name: &'static str,

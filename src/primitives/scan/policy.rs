@@ -113,8 +113,12 @@ impl ScanPolicy {
     /// of operations depends on the number of rows alone. For one column, without segments.
     ///
     /// Sklansky's network takes the place of subgroup scans, in tiles of one size; each invocation has one run, so that
-    /// lanes do not access neighbouring addresses. [`ScanPolicy::choose`] is faster.
+    /// lanes do not access neighbouring addresses. [`ScanPolicy::choose`] is faster, and the policy of everything else,
+    /// whose results do not depend on the order.
     pub fn deterministic_across_devices(capabilities: &Capabilities, config: &ScanConfig) -> Self {
+        if !config.rounds() {
+            return Self::choose(capabilities, config).policy;
+        }
         Self::tuned(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky), capabilities, config)
     }
 

@@ -142,7 +142,7 @@ impl Tree {
 }
 
 /// The levels above `values`, each a row for each group of rows of the level below, as dispatches of [`Tree::of_groups`]
-/// make them in pairs, until a level has at most 64 rows.
+/// make them in pairs, until a level has fewer rows than a group.
 pub fn group_levels<T: Copy>(
     values: &[T],
     columns: usize,
@@ -152,7 +152,7 @@ pub fn group_levels<T: Copy>(
 ) -> Vec<Vec<T>> {
     let mut levels: Vec<Vec<T>> = Vec::new();
     let mut top = values.to_vec();
-    while top.len() > 2 * GROUP_ROWS * columns {
+    while top.len() >= GROUP_ROWS * columns {
         let Reduced { sums, groups } = tree.reduce_tiles(&top, columns, identity, combine);
         levels.extend([groups, sums.clone()]);
         top = sums;
