@@ -123,7 +123,9 @@ pub enum TableError {
         count: u64,
     },
     /// Raw flags of an unsupported size.
-    #[error("holds {size} bytes, and flags of 1 or 4 for each of {count} elements are taken")]
+    #[error(
+        "holds {size} bytes, and flags of 1 or 4 for each of {count} elements are taken; give one for each"
+    )]
     FlagSize {
         /// Bytes in the file, or a few more than are taken.
         size: u64,

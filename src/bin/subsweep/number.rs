@@ -20,7 +20,9 @@ pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
         ElementType::U64 => two_words(whole(0, u64::MAX.into())? as u64),
         ElementType::I64 => two_words(whole(i64::MIN.into(), i64::MAX.into())? as u64),
         ElementType::F32 => {
-            let value = text.parse::<f32>().ok().filter(|value| finite(value.is_finite()));
+            // By way of f64, as numpy converts a number of Python.
+            let value = text.parse::<f64>().ok().map(|value| value as f32);
+            let value = value.filter(|value| finite(value.is_finite()));
             vec![value.ok_or_else(|| refuse(a_number))?.to_bits()]
         }
         ElementType::F64 => {

@@ -6,6 +6,7 @@ use subsweep::Choice;
 use subsweep::device::Capabilities;
 use subsweep::harness::PolicyName;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
+use subsweep::select::SelectAlgorithm;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
 
 use crate::args::{Common, PolicyKind};
@@ -156,7 +157,14 @@ pub fn list_algorithms() -> String {
     let width = all().map(|algorithm| algorithm.name().len()).max().unwrap_or(0);
     let row = |algorithm: Algorithm| format!("  {:width$}  {}\n", algorithm.name(), algorithm.summary());
     let section = |title: &str, rows: String| format!("{title}\n{rows}");
-    section("scan", scans().map(row).collect()) + &section("sort", sorts().map(row).collect())
+    let of_select =
+        |algorithm: SelectAlgorithm| format!("  {:width$}  {}\n", algorithm.name(), algorithm.summary());
+    [
+        section("scan", scans().map(row).collect()),
+        section("sort", sorts().map(row).collect()),
+        section("select", SelectAlgorithm::ALL.into_iter().map(of_select).collect()),
+    ]
+    .concat()
 }
 
 fn names(algorithms: impl Iterator<Item = Algorithm>) -> String {

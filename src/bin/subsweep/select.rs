@@ -117,11 +117,15 @@ impl std::str::FromStr for Condition {
         let (comparison, operands) = match before.trim().strip_suffix("<=") {
             None if before.trim().is_empty() => {
                 // The longer names first.
-                const NAMES: [(&str, Comparison); 6] = [
+                const NAMES: [(&str, Comparison); 10] = [
                     ("<=", Comparison::LessEqual),
                     ("==", Comparison::Equal),
                     ("!=", Comparison::NotEqual),
                     (">=", Comparison::GreaterEqual),
+                    ("≤", Comparison::LessEqual),
+                    ("=", Comparison::Equal),
+                    ("≠", Comparison::NotEqual),
+                    ("≥", Comparison::GreaterEqual),
                     ("<", Comparison::Less),
                     (">", Comparison::Greater),
                 ];
@@ -136,7 +140,8 @@ impl std::str::FromStr for Condition {
             None => return Err(refusal()),
         };
         let operands: Option<Vec<_>> = operands.into_iter().collect();
-        let operands = operands.filter(|operands| !operands.iter().any(|number| number.starts_with('=')));
+        let is_number = |number: &String| !number.starts_with(['=', '<', '>']);
+        let operands = operands.filter(|operands| operands.iter().all(is_number));
         Ok(Self { comparison, operands: operands.ok_or_else(refusal)? })
     }
 }
@@ -501,6 +506,8 @@ mod tests {
             ("x > 7 ", Comparison::Greater, "7"),
             ("3 <= x < 9", Comparison::Range, "3 9"),
             ("-inf<=x<0", Comparison::Range, "-inf 0"),
+            ("x = 3", Comparison::Equal, "3"),
+            ("x≥3", Comparison::GreaterEqual, "3"),
         ] {
             assert_eq!(parsed(text), Ok((comparison, operands.to_owned())), "{text}");
         }
@@ -508,7 +515,7 @@ mod tests {
             "",
             "x",
             "x 3",
-            "x = 3",
+            "x <> 3",
             "y < 3",
             "3 < x",
             "x <",

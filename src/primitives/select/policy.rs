@@ -29,6 +29,20 @@ impl SelectAlgorithm {
             Self::Chained => "chained",
         }
     }
+
+    /// One line for listings: method, bytes moved, dispatches and source.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::ReduceThenScan => {
+                "counts of tiles, their scan, and compaction of the tiles; reads 8 bytes per u32 and writes 4 per \
+                 kept one, in 2 dispatches and those of the scan; Billeter, Olsson and Assarsson 2009"
+            }
+            Self::Chained => {
+                "single pass over the tiles with decoupled look-back; reads 4 bytes per u32 and writes 4 per kept \
+                 one, in 1 dispatch; no partitions; Merrill and Garland 2016, Smith, Levien and Owens 2025"
+            }
+        }
+    }
 }
 
 /// The scan of the tile counts of a configuration.
