@@ -129,6 +129,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Sort(sort) => Some(sort.element),
         Work::SegmentedSort(sort) => Some(sort.element),
         Work::Select(select) => Some(select.element),
+        Work::Reduce(reduce) => Some(reduce.element),
         _ => None,
     }
 }
@@ -250,6 +251,7 @@ fn is_worth_watching(case: &Case) -> bool {
                 && !is_one_of_all
                 && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
         }
+        Work::Reduce(reduce) => reduce.operator == ScanOperator::Add || reduce.is_index,
         Work::SegmentedSort(sort) => {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
             is_plain && sort.values == SortValues::B4 && sort.bits.len() as u32 == sort.element.bits()
@@ -298,6 +300,11 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 && (sort.element, sort.values) == (ElementType::U32, SortValues::None)
                 && sort.bits == (0..32)
                 && sort.misalignment == 0
+        }
+        // The fixed tree, which must have the same bits.
+        Work::Reduce(reduce) => {
+            let is_plain = reduce.columns <= 2 && reduce.misalignment == 0 && reduce.has_small_tiles;
+            is_plain && reduce.operator == ScanOperator::Add && reduce.element == ElementType::F32
         }
         // Ballots, the workgroup scan and the look-back.
         Work::Select(select) => {

@@ -50,7 +50,7 @@ pub struct HistogramArgs {
 const ELEMENTS: [ElementType; 3] = [ElementType::U32, ElementType::I32, ElementType::F32];
 
 // The device's memory limits the count; it is checked once the device is open.
-const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: u64::MAX };
+const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: u32::MAX as u64 };
 
 impl Run for HistogramArgs {
     fn run(&self, common: &Common) -> Result<()> {
