@@ -80,6 +80,8 @@ pub(super) struct Phases<'d> {
     has_phase_begun: bool,
     /// Whether commands were recorded since the last timestamp.
     is_untimed: bool,
+    /// The phase that the last command was recorded in, if it has ended.
+    ended: Option<&'static CStr>,
 }
 
 impl<'d> Recorder<'d> {
@@ -108,6 +110,8 @@ impl<'d> Recorder<'d> {
         self.end_phase(spare);
         if self.phases.begun == self.phases.depth {
             if self.phases.is_untimed {
+                // The last phase may be of a nested plan that had no slot for it.
+                let name = *self.phases.ended.get_or_insert(name);
                 self.write_timestamp(name, spare);
             }
             self.end_label();
@@ -142,6 +146,7 @@ impl<'d> Recorder<'d> {
             self.begin_label(name);
             self.phases.has_phase_begun = true;
         }
+        self.phases.ended = None;
         self.phases.is_untimed = self.phases.depth > 0;
     }
 
@@ -149,6 +154,7 @@ impl<'d> Recorder<'d> {
         let phase = self.phases.phase.take();
         if let Some(name) = phase.filter(|_| self.phases.has_phase_begun) {
             self.phases.has_phase_begun = false;
+            self.phases.ended = phase;
             self.end_label();
             self.write_timestamp(name, spare);
         }
