@@ -362,7 +362,7 @@ typedef struct SubsweepReducePlanCreateInfo {
     /// The operator that combines them.
     SubsweepScanOperator scan_operator;
     /// Elements in a row, 1 to 16, or 0 for 1. Each column is reduced by itself.
-    uint32_t columns;
+    uint32_t column_count;
     /// What has a result each.
     SubsweepReduceRuns runs;
 } SubsweepReducePlanCreateInfo;
