@@ -116,7 +116,7 @@ fn algorithms_and_policies_select_cases() {
 fn cases_are_measured() {
     let folder = Folder::new();
     let json = folder.argument("report.json");
-    let filter = "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;";
+    let filter = "scan*type=u32;columns=1*algorithm=reduce-then-scan;policy=default*n=65536;";
     let ended = run(&mut subsweep(["bench", "--quick", "--filter", filter, "--json", &json]));
     let text = ended.text();
     assert!(text.contains(" 65536 ") && text.contains("1 measured, 0 wrong, 0 not supported"), "{text}");
@@ -271,7 +271,7 @@ fn wrong_results_end_with_1() {
         command.env("LP_NATIVE_VECTOR_WIDTH", "1024").env("MESA_SHADER_CACHE_DISABLE", "true");
         run(&mut command)
     };
-    let measured = broken("bench", "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;");
+    let measured = broken("bench", "scan*type=u32;columns=1*algorithm=reduce-then-scan;policy=default*n=65536;");
     if measured.code == 3 && measured.stderr.contains("no Vulkan device") {
         eprintln!("SKIPPED: no lavapipe, which can be broken");
         return;

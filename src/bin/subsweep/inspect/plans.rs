@@ -56,10 +56,14 @@ mod tests {
         let is_of = |plan: &PlanConfig, config: &str| format!("{plan:?}").contains(config);
         let is_scan = |plan: &PlanConfig| is_of(plan, "(ScanConfig ");
         let is_sort = |plan: &PlanConfig| is_of(plan, "(SortConfig ");
-        for (algorithm, count) in [("strided", 3), ("chained", 6), ("reduce-then-scan", 8)] {
-            let scans = plans(Some(algorithm), None);
+        let is_select = |plan: &PlanConfig| is_of(plan, "(SelectConfig ");
+        for (algorithm, count, select_count) in
+            [("strided", 3, 0), ("chained", 6, 3), ("reduce-then-scan", 8, 4)]
+        {
+            let (selections, scans): (Vec<_>, Vec<_>) =
+                plans(Some(algorithm), None).into_iter().partition(is_select);
             assert!(scans.iter().all(is_scan), "{algorithm}");
-            assert_eq!(scans.len(), count, "{algorithm}: {scans:?}");
+            assert_eq!((scans.len(), selections.len()), (count, select_count), "{algorithm}: {scans:?}");
         }
         assert!(plans(Some("onesweep"), None).iter().all(is_sort));
         assert!(plans(None, Some(PolicyKind::Seed)).iter().any(is_scan));
