@@ -98,4 +98,33 @@ static inline void run(const Host *host, VkCommandBuffer commands) {
     host_run(host, commands);
 }
 
+/* The main function of a test: `work` on an adopted device, then `refuse` while commands are recorded. Fails if a refused
+ * call has changed the `count` words of its memory. */
+static inline int test(uint32_t count, void (*work)(const Host *, const SubsweepDevice *),
+                       void (*refuse)(const SubsweepDevice *, VkCommandBuffer, const Memory *)) {
+    Memory memory;
+    Host host;
+    SubsweepDevice *device;
+    VkCommandBuffer commands;
+    uint32_t i;
+    host_create(&host);
+    device = adopt(&host);
+    work(&host, device);
+
+    memory_create(&memory, &host, 4 * count, 0);
+    for (i = 0; i < count; i++) {
+        memory.words[i] = i;
+    }
+    commands = host_begin(&host);
+    refuse(device, commands, &memory);
+    host_run(&host, commands);
+    for (i = 0; i < count && memory.words[i] == i; i++) {
+    }
+    EXPECT(i == count);
+    memory_destroy(&memory, &host);
+    subsweep_device_destroy(device);
+    host_destroy(&host);
+    return failure_count > 0;
+}
+
 #endif

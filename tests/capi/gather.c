@@ -107,27 +107,5 @@ static void refuse_gathers(const SubsweepDevice *device, VkCommandBuffer command
 }
 
 int main(void) {
-    Memory memory;
-    Host host;
-    SubsweepDevice *device;
-    VkCommandBuffer commands;
-    uint32_t i;
-    host_create(&host);
-    device = adopt(&host);
-    argsort_and_gather(&host, device);
-
-    memory_create(&memory, &host, 4 * COUNT, 0);
-    for (i = 0; i < COUNT; i++) {
-        memory.words[i] = i;
-    }
-    commands = host_begin(&host);
-    refuse_gathers(device, commands, &memory);
-    host_run(&host, commands);
-    for (i = 0; i < COUNT && memory.words[i] == i; i++) {
-    }
-    EXPECT(i == COUNT);
-    memory_destroy(&memory, &host);
-    subsweep_device_destroy(device);
-    host_destroy(&host);
-    return failure_count > 0;
+    return test(COUNT, argsort_and_gather, refuse_gathers);
 }

@@ -121,30 +121,12 @@ static void refuse_histograms(const SubsweepDevice *device, VkCommandBuffer comm
     EXPECT(edges[0] == (uint32_t)-3 && edges[1] == 0 && edges[2] == 2);
 }
 
-int main(void) {
-    Memory memory;
-    Host host;
-    SubsweepDevice *device;
-    VkCommandBuffer commands;
-    uint32_t i;
-    host_create(&host);
-    device = adopt(&host);
-    count_columns(&host, device, COUNT);
-    count_columns(&host, device, 1234);
-    count_columns(&host, device, 0);
+static void count_all(const Host *host, const SubsweepDevice *device) {
+    count_columns(host, device, COUNT);
+    count_columns(host, device, 1234);
+    count_columns(host, device, 0);
+}
 
-    memory_create(&memory, &host, 4 * COUNT, 0);
-    for (i = 0; i < COUNT; i++) {
-        memory.words[i] = i;
-    }
-    commands = host_begin(&host);
-    refuse_histograms(device, commands, &memory);
-    host_run(&host, commands);
-    for (i = 0; i < COUNT && memory.words[i] == i; i++) {
-    }
-    EXPECT(i == COUNT);
-    memory_destroy(&memory, &host);
-    subsweep_device_destroy(device);
-    host_destroy(&host);
-    return failure_count > 0;
+int main(void) {
+    return test(COUNT, count_all, refuse_histograms);
 }

@@ -127,27 +127,5 @@ static void refuse_selections(const SubsweepDevice *device, VkCommandBuffer comm
 }
 
 int main(void) {
-    Memory memory;
-    Host host;
-    SubsweepDevice *device;
-    VkCommandBuffer commands;
-    uint32_t i;
-    host_create(&host);
-    device = adopt(&host);
-    partition_in_three(&host, device);
-
-    memory_create(&memory, &host, 4 * COUNT, 0);
-    for (i = 0; i < COUNT; i++) {
-        memory.words[i] = i;
-    }
-    commands = host_begin(&host);
-    refuse_selections(device, commands, &memory);
-    host_run(&host, commands);
-    for (i = 0; i < COUNT && memory.words[i] == i; i++) {
-    }
-    EXPECT(i == COUNT);
-    memory_destroy(&memory, &host);
-    subsweep_device_destroy(device);
-    host_destroy(&host);
-    return failure_count > 0;
+    return test(COUNT, partition_in_three, refuse_selections);
 }

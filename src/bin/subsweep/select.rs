@@ -1,6 +1,7 @@
 //! `subsweep select` and `subsweep partition`: the elements that satisfy a predicate.
 
 use std::ffi::OsString;
+use std::mem;
 
 use anyhow::Result;
 use clap::Args;
@@ -279,8 +280,7 @@ impl Selection<'_> {
             Some(values) => inputs.values(&values.words),
             None => inputs,
         };
-        let operands =
-            if operands.is_empty() { Operands::None } else { host_operands(elements.element, &operands)? };
+        let operands = Operands::of_words(elements.element, &operands)?;
         let mut selected = Selected::default();
         {
             let _spinner = Progress::of_one(format_args!("selecting from {count} elements"));
@@ -303,24 +303,18 @@ impl Selection<'_> {
             let shape = TableShape::Flat { count: numbers.len() };
             Table { format: input.format, element: ElementType::U32, shape, words: numbers }
         };
-        let Selected { elements: kept, values: kept_values, indices, .. } = selected;
-        let (mut kept, mut kept_values, mut indices) = (Some(kept), Some(kept_values), Some(indices));
         let mut take = |option: &str| match (option, &keys, &values) {
-            ("-o", Some(_), _) => of(&input, kept_values.take().unwrap_or_default()),
-            ("-o", None, _) => of(&input, kept.take().unwrap_or_default()),
-            ("--keys-output", Some(keys), _) => of(keys, kept.take().unwrap_or_default()),
-            ("--values-output", _, Some(values)) => of(values, kept_values.take().unwrap_or_default()),
+            ("-o", Some(_), _) => of(&input, mem::take(&mut selected.values)),
+            ("-o", None, _) => of(&input, mem::take(&mut selected.elements)),
+            ("--keys-output", Some(keys), _) => of(keys, mem::take(&mut selected.elements)),
+            ("--values-output", _, Some(values)) => of(values, mem::take(&mut selected.values)),
             ("--count", ..) => whole(sizes.clone()),
-            _ => whole(indices.take().unwrap_or_default()),
+            _ => whole(mem::take(&mut selected.indices)),
         };
-        let has_count = self.count.is_some();
         files::commit_all(outputs.into_iter().map(|(option, output)| (output, take(option))).collect())?;
-        if config.part_count() > 1 && !has_count {
-            let names = ["kept", "rejected"].into_iter();
-            let names: Vec<_> = match sizes.len() {
-                2 => names.collect(),
-                _ => vec!["kept", "second part", "rejected"],
-            };
+        if config.part_count() > 1 && self.count.is_none() {
+            let names: &[_] =
+                if sizes.len() == 2 { &["kept", "rejected"] } else { &["kept", "second part", "rejected"] };
             let parts: Vec<_> =
                 names.iter().zip(&sizes).map(|(name, size)| format!("{name} {size}")).collect();
             words::print_line(parts.join(", "));
@@ -408,20 +402,6 @@ fn with_rows(shape: TableShape, rows: usize) -> TableShape {
     match shape {
         TableShape::Flat { .. } => TableShape::Flat { count: rows },
         TableShape::Grid { columns, .. } => TableShape::Grid { rows, columns },
-    }
-}
-
-fn host_operands(element: ElementType, words: &[u32]) -> subsweep::Result<Operands> {
-    let wide = |words: &[u32]| -> Vec<u64> {
-        words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])).collect()
-    };
-    match element {
-        ElementType::I32 => Operands::host::<i32>(bytemuck::cast_slice(words)),
-        ElementType::F32 => Operands::host::<f32>(bytemuck::cast_slice(words)),
-        ElementType::U64 => Operands::host::<u64>(&wide(words)),
-        ElementType::I64 => Operands::host::<i64>(bytemuck::cast_slice(&wide(words))),
-        ElementType::F64 => Operands::host::<f64>(bytemuck::cast_slice(&wide(words))),
-        _ => Operands::host::<u32>(words),
     }
 }
 

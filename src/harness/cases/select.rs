@@ -256,8 +256,8 @@ impl PrimitiveCase for SelectCase {
         let counted = operands.add_count(self.count_from, count);
         let [source, _] = self.generate(count, input);
         let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
-        let bounds = self.operands(&source);
-        let parts = self.parts(if self.by.has_flags() { &flags } else { &source }, &bounds);
+        let operand_words = self.operands(&source);
+        let parts = self.parts(if self.by.has_flags() { &flags } else { &source }, &operand_words);
 
         // Flags and values beyond the count must not be read.
         flags.resize(if self.by.has_flags() { room as usize } else { 0 }, 1);
@@ -271,8 +271,8 @@ impl PrimitiveCase for SelectCase {
         let value_words = self.values as usize;
         let values = Input::Uniform.generate(room as usize * value_words, count + 2);
         let [flags, values_operand] = [flags, values.clone()].map(|words| operands.add(words));
-        let device_operands = self.has_device_operands.then(|| operands.add(bounds.clone()));
-        let host_operands = self.host_operands(&bounds)?;
+        let device_operands = self.has_device_operands.then(|| operands.add(operand_words.clone()));
+        let host_operands = SelectOperands::of_words(self.element, &operand_words)?;
 
         // Part after part, each in order.
         let mut order: Vec<_> =
@@ -307,16 +307,16 @@ impl PrimitiveCase for SelectCase {
                 );
                 let at = |offset, size| ranges.values.slice(offset, size).addresses();
                 let counts = at(0, counts_size);
-                let bounds = match (device_operands, host_operands) {
-                    (Some(operand), _) => SelectOperands::Device(ranges.operand(operand)),
-                    (None, bounds) => bounds,
+                let compared_with = match device_operands {
+                    Some(operand) => SelectOperands::Device(ranges.operand(operand)),
+                    None => host_operands,
                 };
                 let destination = ranges.destination.addresses();
                 let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
                     .flags(ranges.operand(flags))
                     .values(ranges.operand(values_operand), at(counts_size, values_size))
                     .indices(at(counts_size + values_size, indices_size))
-                    .operands(bounds);
+                    .operands(compared_with);
                 plan.record(recorder, &buffers, ranges.count(counted))
             }),
             expected: Box::new(move |source| {
@@ -340,20 +340,6 @@ impl PrimitiveCase for SelectCase {
 }
 
 impl SelectCase {
-    fn host_operands(&self, words: &[u32]) -> Result<SelectOperands> {
-        if words.is_empty() || self.has_device_operands {
-            return Ok(SelectOperands::None);
-        }
-        match self.element {
-            ElementType::U32 => SelectOperands::host::<u32>(words),
-            ElementType::I32 => SelectOperands::host::<i32>(bytemuck::cast_slice(words)),
-            ElementType::F32 => SelectOperands::host::<f32>(bytemuck::cast_slice(words)),
-            ElementType::U64 => SelectOperands::host::<u64>(&bytemuck::pod_collect_to_vec(words)),
-            ElementType::I64 => SelectOperands::host::<i64>(&bytemuck::pod_collect_to_vec(words)),
-            ElementType::F64 => SelectOperands::host::<f64>(&bytemuck::pod_collect_to_vec(words)),
-        }
-    }
-
     /// Elements per tile.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
         self.policy(capabilities).tile_items().into()

@@ -269,12 +269,17 @@ impl SelectConfig {
         self.parts.kept_counts() * 4
     }
 
-    /// Number of operands of the comparisons.
-    pub const fn operand_count(&self) -> usize {
-        let first = match self.predicate {
+    /// Number of operands of the first comparison.
+    const fn first_operand_count(&self) -> usize {
+        match self.predicate {
             Predicate::Compare(comparison) => comparison.operand_count(),
             _ => 0,
-        };
+        }
+    }
+
+    /// Number of operands of the comparisons.
+    pub const fn operand_count(&self) -> usize {
+        let first = self.first_operand_count();
         match self.parts {
             Parts::Three(comparison) => first + comparison.operand_count(),
             Parts::Selected | Parts::Two => first,
@@ -344,10 +349,7 @@ impl HostOperands {
 
     /// The operands of both comparisons: a bound and the end of a range each.
     pub(super) fn of(&self, config: &SelectConfig) -> [[u32; 2]; 4] {
-        let first = match config.predicate {
-            Predicate::Compare(comparison) => comparison.operand_count(),
-            _ => 0,
-        };
+        let first = config.first_operand_count();
         let operand = |index: usize| self.words.get(index).copied().unwrap_or_default();
         [operand(0), operand(1), operand(first), operand(first + 1)]
     }
@@ -359,15 +361,24 @@ impl Operands {
     /// # Errors
     /// [`Error::Unsupported`] if there are more than four.
     pub fn host<N: Number>(operands: &[N]) -> Result<Self> {
-        if operands.len() > HostOperands::MAX {
+        Self::of_words(N::TYPE, bytemuck::cast_slice(operands))
+    }
+
+    /// As [`Self::host`], for operands of `element` as words in memory order.
+    ///
+    /// # Errors
+    /// Those of [`Self::host`].
+    pub fn of_words(element: ElementType, operands: &[u32]) -> Result<Self> {
+        let operands = operands.chunks_exact(element.words() as usize);
+        let len = operands.len();
+        if len > HostOperands::MAX {
             return Err(Error::Unsupported { reason: "comparisons have at most four operands" });
         }
         let mut words = [[0; 2]; HostOperands::MAX];
         for (to, operand) in words.iter_mut().zip(operands) {
-            let from: &[u32] = bytemuck::cast_slice(std::slice::from_ref(operand));
-            to[..from.len()].copy_from_slice(from);
+            to[..operand.len()].copy_from_slice(operand);
         }
-        Ok(Self::Host(HostOperands { words, len: operands.len(), element: Some(N::TYPE) }))
+        Ok(Self::Host(HostOperands { words, len, element: Some(element) }))
     }
 
     /// At most four operands of any type, as bits.

@@ -11,6 +11,7 @@
 //! plan. Kernels move elements and values of one or two words; wider ones are gathered by the indices of the result.
 
 mod config;
+mod layout;
 mod policy;
 
 pub use config::{Comparison, HostOperands, Operands, Predicate, SelectBuffers, SelectConfig};
@@ -30,6 +31,7 @@ use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::kernels::{self, Kernel};
 use crate::scan::{ScanBuffers, ScanPlan};
 use config::Parts;
+use layout::ScratchLayout;
 
 /// Plan of a selection or partition.
 pub type SelectPlan = Plan<Select>;
@@ -246,19 +248,6 @@ impl Primitive for Select {
             SelectAlgorithm::ReduceThenScan => Access::COMPUTE,
         }
     }
-}
-
-/// Offsets of the arrays in scratch.
-#[derive(Debug)]
-pub struct ScratchLayout {
-    state: u64,
-    state_size: u64,
-    scan: u64,
-    scan_size: u64,
-    level_args: u64,
-    /// Of the indices of the result, for gathers.
-    indices: u64,
-    gathers: [(u64, u64); 2],
 }
 
 impl Algorithm<Select> for Select {
