@@ -60,6 +60,7 @@ fn build() -> Result<(), String> {
     {
         compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
         let example = out.join("splats");
+        clear(&example)?;
         compile::example(&root.join("examples/splats/shaders"), &example)?;
         println!("cargo::rustc-env=SUBSWEEP_SPLATS_OUT={}", example.display());
     }
@@ -72,9 +73,7 @@ fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Resu
     let text = manifest.write();
     let manifest = manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
     let folder = out.join("precompiled");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
+    clear(&folder)?;
     write(&folder.join("manifest.txt"), text.as_bytes())?;
     for (kernel, module) in manifest.kernels.iter().zip(modules) {
         write(&folder.join(list::module_path(&kernel.name)), module)?;
@@ -82,6 +81,14 @@ fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Resu
     println!("cargo::rustc-env=SUBSWEEP_SHADER_OUT={}", folder.display());
     write(&out.join("push_constants.rs"), generate::push_constants(&manifest)?.as_bytes())?;
     write(&out.join("kernels.rs"), generate::rust(&manifest, "precompiled").as_bytes())
+}
+
+/// Removes a folder of an earlier build, whose modules may have gone since.
+fn clear(folder: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
+        _ => Ok(()),
+    }
 }
 
 fn folder_of(variable: &str) -> Result<PathBuf, String> {
