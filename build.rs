@@ -86,7 +86,9 @@ fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Resu
 /// Removes a folder of an earlier build, whose modules may have gone since.
 fn clear(folder: &Path) -> Result<(), String> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", folder.display()))
+        }
         _ => Ok(()),
     }
 }

@@ -12,6 +12,7 @@ mod plan;
 mod reduce;
 mod requirements;
 mod result;
+mod run_length;
 mod scan;
 mod scan_config;
 mod segmented_sort;
@@ -28,6 +29,7 @@ pub use plan::*;
 pub use reduce::*;
 pub use requirements::*;
 pub use result::*;
+pub use run_length::*;
 pub use scan::*;
 pub use scan_config::*;
 pub use segmented_sort::*;
@@ -67,6 +69,8 @@ mod tests {
             (SubsweepHistogramInfo::FIRST_SIZE, 112),
             (SubsweepReducePlanCreateInfo::FIRST_SIZE, 24),
             (SubsweepReduceInfo::FIRST_SIZE, 144),
+            (SubsweepRunLengthPlanCreateInfo::FIRST_SIZE, 16),
+            (SubsweepRunLengthInfo::FIRST_SIZE, 144),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

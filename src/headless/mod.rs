@@ -11,6 +11,7 @@ mod instance;
 mod memory;
 mod plan_cache;
 mod reduce;
+mod run_length;
 mod scan;
 mod scan_stream;
 mod segmented_sort;
@@ -31,6 +32,7 @@ pub use device_choice::DeviceSelector;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use reduce::ReducedWords;
+pub use run_length::RunLengths;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
 pub use select::{SelectInputs, Selected};
@@ -38,7 +40,9 @@ pub use select::{SelectInputs, Selected};
 pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
 
-use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
+use crate::device::{
+    AddressRange, BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace,
+};
 use crate::error::{Error, Result};
 use crate::primitives::{Config, Plan};
 use commands::Commands;
@@ -220,6 +224,13 @@ impl Gpu {
         if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
     }
 
+    /// A buffer with these words; none for no words.
+    fn filled(&self, words: &[u32]) -> Result<Option<GpuBuffer>> {
+        let buffer = self.allocate_scratch(size_of_val(words) as u64)?;
+        buffer.as_ref().map_or(Ok(()), |buffer| self.upload(buffer, 0, words))?;
+        Ok(buffer)
+    }
+
     /// Records with `record`, submits and waits. Returns the GPU time in nanoseconds, where the queue has timestamps.
     /// Writes of earlier submissions are visible to the commands; their writes are visible to later submissions and, in
     /// mapped memory, to the host.
@@ -295,6 +306,10 @@ pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
 
 pub(crate) fn out_of_host_memory(size: u64) -> Error {
     Error::OutOfHostMemory { needed: Some(size), what: "the result" }
+}
+
+fn range_of(buffer: &Option<GpuBuffer>) -> AddressRange {
+    buffer.as_ref().map_or(AddressRange::default(), |buffer| buffer.range().addresses())
 }
 
 fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use bytemuck::Pod;
 
-use super::{Gpu, GpuBuffer, Prepared, scratch_range, zeroed};
-use crate::device::AddressRange;
+use super::{Gpu, GpuBuffer, Prepared, range_of, scratch_range, zeroed};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::select::{Operands, SelectBuffers, SelectConfig};
@@ -197,27 +196,21 @@ impl Gpu {
         let read_size = [source, &flags, values].map(|words| size_of_val(words) as u64).iter().sum::<u64>();
         let device_size = read_size + sizes.iter().sum::<u64>() + scratch_size;
         Ok(Prepared::new(device_size, move |_| {
-            let upload = |words: &[u32]| -> Result<Option<GpuBuffer>> {
-                let buffer =
-                    (!words.is_empty()).then(|| self.allocate(size_of_val(words) as u64)).transpose()?;
-                buffer.as_ref().map_or(Ok(()), |buffer| self.upload(buffer, 0, words))?;
-                Ok(buffer)
-            };
-            let range = |buffer: &Option<GpuBuffer>| match buffer {
-                Some(buffer) => buffer.range().addresses(),
-                None => AddressRange::default(),
-            };
-            let [source, flags, values] = [upload(source)?, upload(&flags)?, upload(values)?];
-            let allocate = |size| (size > 0).then(|| self.allocate(size)).transpose();
-            let [elements, moved, indices, counts] = sizes.map(allocate);
+            let [source, flags, values] = [source, &flags, values].map(|words| self.filled(words));
+            let (source, flags, values) = (source?, flags?, values?);
+            let [elements, moved, indices, counts] = sizes.map(|size| self.allocate_scratch(size));
             let (elements, moved, indices, counts) = (elements?, moved?, indices?, counts?);
-            let scratch = allocate(scratch_size)?;
-            let buffers =
-                SelectBuffers::new(range(&source), range(&elements), range(&counts), scratch_range(&scratch))
-                    .flags(range(&flags))
-                    .values(range(&values), range(&moved))
-                    .indices(range(&indices))
-                    .operands(inputs.operands);
+            let scratch = self.allocate_scratch(scratch_size)?;
+            let buffers = SelectBuffers::new(
+                range_of(&source),
+                range_of(&elements),
+                range_of(&counts),
+                scratch_range(&scratch),
+            )
+            .flags(range_of(&flags))
+            .values(range_of(&values), range_of(&moved))
+            .indices(range_of(&indices))
+            .operands(inputs.operands);
             // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
             unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
             let read = |buffer: &Option<GpuBuffer>, word_count: u64| match buffer {

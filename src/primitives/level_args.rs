@@ -58,11 +58,15 @@ impl LevelArgsWriter {
         has_indirect_count: bool,
         min_tiles: u32,
     ) -> Result<Option<Self>> {
+        has_indirect_count.then(|| Self::always(device, subgroup_size, min_tiles)).transpose()
+    }
+
+    /// The writer of a plan that always counts on the device.
+    pub(super) fn always(device: &Device, subgroup_size: Option<u32>, min_tiles: u32) -> Result<Self> {
         let constants = [("MIN_TILES", min_tiles)];
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &constants, subgroup_size };
-        let pipeline = || Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options);
-        Ok(has_indirect_count.then(pipeline).transpose()?.map(Self))
+        Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options).map(Self)
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {

@@ -10,6 +10,7 @@ pub mod histogram;
 mod level_args;
 mod plan;
 pub mod reduce;
+pub mod run_length;
 pub mod scan;
 mod scratch;
 pub mod select;

@@ -7,8 +7,9 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::device::{Capabilities, HazardChecker};
 use subsweep::harness::{
-    BufferLayout, Case, CountFrom, Effort, InitialFrom, Input, Outcome, PolicyName, ScanCase, SegmentMix,
-    SelectOutput, SortCase, SortValues, Work, product_cases, verify_case_in, verify_cases,
+    BufferLayout, Case, CountFrom, Effort, InitialFrom, Input, Outcome, PolicyName, RunLengthCoding,
+    ScanCase, SegmentMix, SelectOutput, SortCase, SortValues, Work, product_cases, verify_case_in,
+    verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
@@ -52,6 +53,7 @@ fn depends_on_progress(work: &Work) -> bool {
         Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
         Work::Sort(sort) => sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen,
         Work::Select(select) => select.algorithm == Some(SelectAlgorithm::Chained),
+        Work::RunLength(of) => of.algorithm == Some(SelectAlgorithm::Chained),
         _ => false,
     }
 }
@@ -130,6 +132,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::SegmentedSort(sort) => Some(sort.element),
         Work::Select(select) => Some(select.element),
         Work::Reduce(reduce) => Some(reduce.element),
+        Work::RunLength(of) => Some(of.element),
         _ => None,
     }
 }
@@ -221,6 +224,7 @@ fn in_small_tiles(mut case: Case) -> Case {
             *policy = PolicyName::Small;
         }
         Work::Select(select) => select.has_small_tiles = true,
+        Work::RunLength(of) => of.has_small_tiles = true,
         _ => {}
     }
     case
@@ -310,6 +314,11 @@ fn is_lane_sensitive(case: &Case) -> bool {
         Work::Select(select) => {
             let is_plain = select.element.size() == 4 && select.values == 0 && select.misalignment == 0;
             is_plain && select.has_small_tiles && select.output == SelectOutput::Elements
+        }
+        // The search by all lanes.
+        Work::RunLength(of) => {
+            let is_decoding = of.coding == RunLengthCoding::Decode;
+            is_decoding && of.has_small_tiles && of.element == ElementType::U32 && of.misalignment == 0
         }
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles

@@ -31,6 +31,7 @@ mod reduce;
 #[path = "../common/reduced.rs"]
 mod reduced;
 mod rows;
+mod run_length;
 mod scans;
 mod segmented;
 mod select;
@@ -50,7 +51,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 7] = [
+static PRIMITIVES: [Primitive; 8] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -58,6 +59,7 @@ static PRIMITIVES: [Primitive; 7] = [
     select::PRIMITIVE,
     histogram::PRIMITIVE,
     reduce::PRIMITIVE,
+    run_length::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -127,6 +129,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(select::trials(&gpu));
                 trials.extend(histogram::trials(&gpu));
                 trials.extend(reduce::trials(&gpu));
+                trials.extend(run_length::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

@@ -18,6 +18,7 @@ mod pattern;
 mod policy;
 mod reduce;
 mod reports;
+mod runs;
 mod scan;
 mod segments;
 mod select;
@@ -73,6 +74,10 @@ commands! {
         ("values.npy --op argmin", ""),
         ("ids.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
     ];
+    "runs" => Runs(runs::RunsArgs), [
+        ("a.npy -o values.npy --counts counts.npy", "values and counts of runs of equal elements"),
+        ("--decode values.npy --counts counts.npy -o a.npy", ""),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -92,7 +97,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 7] = [
+const SHOWN: [Shown; 8] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -100,6 +105,7 @@ const SHOWN: [Shown; 7] = [
     select::SHOWN,
     histogram::SHOWN,
     reduce::SHOWN,
+    runs::SHOWN,
 ];
 
 fn main() -> ExitCode {

@@ -333,18 +333,7 @@ impl Selection<'_> {
         ];
         let mut all = vec![("-o", self.files.destination())];
         all.extend(others.into_iter().filter_map(|(option, file)| Some((option, file?.clone().into()))));
-        for (index, (first, destination)) in all.iter().enumerate() {
-            for (second, other) in &all[index + 1..] {
-                if *destination == Destination::Stdout && *other == Destination::Stdout {
-                    let what = "standard output takes one table";
-                    return Err(Ended::usage(format!("{what}; name a file with {first} or {second}")));
-                }
-                if destination.is_same_file_as(other) {
-                    let what = "name the same file; give each its own";
-                    return Err(Ended::usage(format!("{first} and {second} {what}")));
-                }
-            }
-        }
+        files::output::check_distinct(&all)?;
         Ok(all)
     }
 

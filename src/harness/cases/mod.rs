@@ -5,6 +5,7 @@ mod histogram;
 mod pairwise;
 mod primitive;
 mod reduce;
+mod run_length;
 mod scan;
 mod segmented_sort;
 mod select;
@@ -18,6 +19,7 @@ pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use reduce::ReduceCase;
+pub use run_length::{RunLengthCase, RunLengthCoding};
 pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
@@ -88,6 +90,8 @@ primitives! {
     Histogram(HistogramCase),
     /// A reduction.
     Reduce(ReduceCase),
+    /// A run-length encoding or decoding.
+    RunLength(RunLengthCase),
 }
 
 /// A policy, by name.
@@ -437,6 +441,8 @@ mod tests {
             let groups =
                 ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
+            let codings = ["run_length:encode", "run_length:non-trivial", "run_length:decode"];
+            let groups = [groups, codings.into()].concat();
             let is_reduction = case.group().starts_with("reduce:");
             assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
@@ -668,6 +674,32 @@ mod tests {
                 [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
                 _ => true,
             });
+            let decodings = cases.iter().filter(|case| case.group() == "run_length:decode");
+            let decodings: Vec<_> = decodings.cloned().collect();
+            let encodings = cases.iter().filter(|case| case.group() != "run_length:decode");
+            let encodings: Vec<_> = encodings.cloned().collect();
+            let lengths = ("mean", &["1", "3", "200"][..]);
+            let values = ("values", &["yes", "none"][..]);
+            let parameters = [
+                ("coding", &["encode", "non-trivial"][..]),
+                TYPES,
+                lengths,
+                values,
+                ("offsets", &["no", "yes"]),
+                algorithms,
+                COUNTS,
+                MISALIGNED,
+            ];
+            expect_pairs(&encodings, "run_length", &parameters, |pair| {
+                *pair != [("coding", "non-trivial"), ("offsets", "yes")]
+            });
+            let parameters = [TYPES, lengths, values, ("room", &["all", "less"]), COUNTS, MISALIGNED];
+            expect_pairs(
+                &decodings,
+                "run_length",
+                &parameters,
+                |pair| !matches!(pair, [("type", element), ("values", "none")] if *element != "u32"),
+            );
         }
     }
 

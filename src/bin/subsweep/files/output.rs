@@ -15,6 +15,7 @@ pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
 pub use super::unfinished::remove_unfinished;
 use super::{Destination, Source, streams};
+use crate::error::Ended;
 use crate::words;
 
 /// A prepared destination of a table or a report. It is prepared before any work, so that a bad destination costs
@@ -221,6 +222,23 @@ pub fn finish_all(outputs: impl IntoIterator<Item = BegunOutput>) -> Result<(), 
         output.rename()?;
     }
     ended
+}
+
+/// Refuses destinations of several options that are one file, or all standard output.
+pub fn check_distinct(destinations: &[(&str, Destination)]) -> Result<(), Ended> {
+    for (index, (first, destination)) in destinations.iter().enumerate() {
+        for (second, other) in &destinations[index + 1..] {
+            if *destination == Destination::Stdout && *other == Destination::Stdout {
+                let what = "standard output takes one table";
+                return Err(Ended::usage(format!("{what}; name a file with {first} or {second}")));
+            }
+            if destination.is_same_file_as(other) {
+                let what = "name the same file; give each its own";
+                return Err(Ended::usage(format!("{first} and {second} {what}")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Writes several tables. A stream cannot be taken back, so it is written after the temporary files.

@@ -1,0 +1,112 @@
+// Decoding of runs: finds the run of each element, and stores the run's value or its index.
+//
+// ends has the sums of the lengths, so that the run of element i is the first whose end is above i. A subgroup searches
+// the runs of its first and of its last element with all its lanes, and between these each lane those of its own
+// elements. Runs of no elements cost a subgroup nothing but a wider search.
+//
+// Dispatch: one workgroup for each WORKGROUP_SIZE * ITEMS_PER_INVOCATION elements of capacity, at least one.
+// Reads:    ends, ascending, and values of KEPT_WORDS words, one for each run; indirect_count, the number of runs, where
+//           it is not null.
+// Writes:   elements, at most capacity, of KEPT_WORDS words, or where that is 0 of one word, the index of the run;
+//           element_count, the sum of all lengths.
+// Shared:   nothing.
+// Limits:   fewer than 2^31 runs; the sum of the lengths is below 2^32.
+// Pass model: none; the first line says the result.
+// Source:   Kirk and Hwu, "Programming Massively Parallel Processors", for the search of a sorted array by the lanes of
+//           a subgroup; CUB's BlockRunLengthDecode for a tile of elements in place of one of runs.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/address.glsl"
+#include "common/dispatch.glsl"
+#include "common/tiles.glsl"
+
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
+// Words of a value, 1 or 2; 0 stores the indices of runs.
+layout(constant_id = ID_KEPT_WORDS) const uint KEPT_WORDS = 1;
+
+const uint STORED_WORDS = KEPT_WORDS == 0 ? 1 : KEPT_WORDS;
+
+layout(push_constant, std430) uniform Push {
+    Words ends;
+    Words values;
+    Words elements;
+    Words element_count;
+    Words indirect_count;
+    // The number of runs; with indirect_count its maximum.
+    uint run_count;
+    // Elements that fit.
+    uint capacity;
+} push;
+
+uint end_of(uint run) {
+    return advance_words(push.ends, run, 1).word[0];
+}
+
+// The first of the runs from `low` whose end is above `element`; `high` if none below it is. All lanes call it with the
+// same arguments.
+uint run_of(uint element, uint low, uint high) {
+    while (low < high) {
+        // Each lane has the last run of a step; the steps before the first end above `element` are left out.
+        uint step = (high - low - 1) / gl_SubgroupSize + 1;
+        uint step_count = (high - low) / step;
+        bool is_before = false;
+        if (gl_SubgroupInvocationID < step_count) {
+            is_before = end_of(low + (gl_SubgroupInvocationID + 1) * step - 1) <= element;
+        }
+        uint before = subgroupBallotBitCount(subgroupBallot(is_before));
+        high = before < step_count ? low + (before + 1) * step - 1 : high;
+        low += before * step;
+    }
+    return low;
+}
+
+void main() {
+    uint run_count = count_of(push.run_count, push.indirect_count);
+    uint total = run_count == 0 ? 0 : end_of(run_count - 1);
+    if (workgroup_index() == 0 && gl_LocalInvocationIndex == 0) {
+        push.element_count.word[0] = total;
+    }
+    uint stored = min(total, push.capacity);
+    uint subgroup = workgroup_index() * gl_NumSubgroups + gl_SubgroupID;
+    uint subgroup_items = gl_SubgroupSize * ITEMS_PER_INVOCATION;
+    // The dispatch covers capacity, which has at most 2^32 - 1 elements: of its last workgroup, some may begin beyond.
+    uint first, overflow;
+    umulExtended(subgroup, subgroup_items, overflow, first);
+    if (overflow != 0 || first >= stored) {
+        return;
+    }
+    uint extent = min(stored - first, subgroup_items);
+    uint low = run_of(first, 0, run_count - 1);
+    uint size = run_of(first + extent - 1, low, run_count - 1) - low;
+
+    Words ends = advance_words(push.ends, low, 1);
+    uint runs[ITEMS_PER_INVOCATION];
+    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+        runs[k] = 0;
+    }
+    while (size > 0) {
+        uint half_size = size - size / 2;
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            uint item = k * gl_SubgroupSize + gl_SubgroupInvocationID;
+            runs[k] += ends.word[runs[k] + half_size - 1] <= first + item ? half_size : 0;
+        }
+        size -= half_size;
+    }
+
+    Words elements = advance_words(push.elements, first, STORED_WORDS);
+    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+        uint item = k * gl_SubgroupSize + gl_SubgroupInvocationID;
+        if (item < extent) {
+            uint run = low + runs[k];
+            if (KEPT_WORDS == 0) {
+                elements.word[item] = run;
+            } else {
+                Words value = advance_words(push.values, run, KEPT_WORDS);
+                [[unroll]] for (uint w = 0; w < KEPT_WORDS; w++) {
+                    elements.word[item * KEPT_WORDS + w] = value.word[w];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Run-length encoding and decoding.
+
+use std::mem::offset_of;
+
+use super::boundary::{Result, Versioned};
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+    unknown,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::primitives::Plan;
+use crate::run_length::{RunLength, RunLengthBuffers, RunLengthConfig, RunLengthPlan};
+
+/// What a run-length plan computes: one of SUBSWEEP_RUN_LENGTH_....
+pub type SubsweepRunLengthCoding = u32;
+/// The value and the number of elements of each run of equal elements.
+pub const SUBSWEEP_RUN_LENGTH_ENCODE: SubsweepRunLengthCoding = 0;
+/// Those of runs of more than one element, and their offsets.
+pub const SUBSWEEP_RUN_LENGTH_ENCODE_NON_TRIVIAL: SubsweepRunLengthCoding = 1;
+/// The elements of runs.
+pub const SUBSWEEP_RUN_LENGTH_DECODE: SubsweepRunLengthCoding = 2;
+
+/// Options of a run-length plan: several of SUBSWEEP_RUN_LENGTH_..._BIT, or 0.
+pub type SubsweepRunLengthFlags = u32;
+/// Recordings may have an indirect count, read from device memory.
+pub const SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT: SubsweepRunLengthFlags = 1;
+/// The index of the first element of each run is written as well, as uint32_t. Not to decode.
+pub const SUBSWEEP_RUN_LENGTH_OFFSETS_BIT: SubsweepRunLengthFlags = 2;
+/// Values are not written; to decode, the index of its run is written in place of each value, as uint32_t.
+pub const SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT: SubsweepRunLengthFlags = 4;
+
+const ALL_FLAGS: SubsweepRunLengthFlags = SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT
+    | SUBSWEEP_RUN_LENGTH_OFFSETS_BIT
+    | SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT;
+
+/// The parameters of subsweep_run_length_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepRunLengthPlanCreateInfo {
+    /// sizeof(SubsweepRunLengthPlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepRunLengthFlags,
+    /// What is computed.
+    pub coding: SubsweepRunLengthCoding,
+    /// The type of the elements. -0 equals +0, and all NaNs are equal.
+    pub element_type: SubsweepElementType,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepRunLengthPlanCreateInfo {
+    const NAME: &'static str = "SubsweepRunLengthPlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, element_type) + size_of::<u32>();
+}
+
+/// The memory and the count of one recording of an encoding or a decoding.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepRunLengthInfo {
+    /// sizeof(SubsweepRunLengthInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// The count of elements; to decode, of runs.
+    pub count: SubsweepCount,
+    /// The elements; to decode, room for as many as shall be written.
+    pub elements: SubsweepAddressRange,
+    /// The value of each run; to encode, room for one for each element.
+    pub values: SubsweepAddressRange,
+    /// The number of elements of each run, uint32_t; likewise.
+    pub counts: SubsweepAddressRange,
+    /// Room for an offset for each element, uint32_t, where offsets are written.
+    pub offsets: SubsweepAddressRange,
+    /// The number of runs that are written, uint32_t; to decode, of all elements.
+    pub result_count: SubsweepAddressRange,
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepRunLengthInfo {
+    const NAME: &'static str = "SubsweepRunLengthInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
+}
+
+impl Exported for RunLength {
+    const OTHER: &'static str = "the plan is not of runs";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+
+    fn max_count(plan: &Plan<Self>) -> u64 {
+        if plan.config().is_decoding() { RunLengthPlan::MAX_DECODED_RUNS } else { RunLengthPlan::MAX_COUNT }
+    }
+}
+
+fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
+    let element = element_type("element_type", info.element_type)?;
+    let flags = flags("SubsweepRunLengthFlags", info.flags, ALL_FLAGS)?;
+    let has_values = flags & SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT == 0;
+    let config = match info.coding {
+        SUBSWEEP_RUN_LENGTH_ENCODE => RunLengthConfig::encode(element),
+        SUBSWEEP_RUN_LENGTH_ENCODE_NON_TRIVIAL => RunLengthConfig::encode(element).non_trivial(),
+        SUBSWEEP_RUN_LENGTH_DECODE if has_values => RunLengthConfig::decode(element),
+        SUBSWEEP_RUN_LENGTH_DECODE => RunLengthConfig::decode_indices(),
+        value => return Err(unknown("coding", value, "see SUBSWEEP_RUN_LENGTH_...")),
+    };
+    let config = if has_values { config } else { config.without_values() };
+    let config = if flags & SUBSWEEP_RUN_LENGTH_OFFSETS_BIT != 0 { config.offsets() } else { config };
+    Ok(if flags & SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT != 0 { config.indirect_count() } else { config })
+}
+
+/// Creates a run-length plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: to encode, that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
+/// written; of non-trivial runs twice as much. To decode, 4 bytes for each run, and that of a scan of these.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_run_length_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepRunLengthPlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    let config = |_: &Device, info: &SubsweepRunLengthPlanCreateInfo| config(info);
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<RunLength, _>(device, info, plan, config) }
+}
+
+/// Records the encoding of `info->count` elements, or the decoding of as many runs, into `command_buffer`. Nothing
+/// is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
+///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
+///    completed. Ranges that are written overlap no other range.
+/// 3. Commands: to encode, a selection and two dispatches with barriers, of which the last is indirect, and of
+///    non-trivial runs another selection and a gather; to decode, a scan, a barrier and a dispatch for all elements
+///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
+///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends
+///    with COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push
+///    constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 elements, of a decoding 2^31 - 1 runs, and the two-dimensional dispatch limit of the
+///    device. A count of 0 records commands that write 0 to `result_count`; an indirect count above its maximum is
+///    clamped to it.
+/// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is unchanged.
+///    To decode, the elements that fit, and the number of all in `result_count`, which must be below 2^32.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made with
+/// indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+/// recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_run_length(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepRunLengthInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepRunLengthInfo| {
+        flags("SubsweepRunLengthInfo.flags", info.flags, 0)?;
+        let buffers = RunLengthBuffers::new(
+            info.elements.checked("elements")?,
+            info.values.checked("values")?,
+            info.counts.checked("counts")?,
+            info.result_count.checked("result_count")?,
+            info.scratch.scratch()?,
+        )
+        .offsets(info.offsets.checked("offsets")?);
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<RunLength, _>(plan, command_buffer, info, buffers) }
+}

@@ -1,0 +1,202 @@
+//! Configuration of run-length encoding and decoding, and the memory of a recording.
+
+use super::RunLength;
+use super::policy::RunLengthPolicy;
+use crate::device::{AddressRange, BufferRange};
+use crate::error::{Error, Result};
+use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+
+/// What a plan computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Coding {
+    /// Values and counts of all runs.
+    Encode,
+    /// Those of runs of more than one element.
+    EncodeLong,
+    /// Elements.
+    Decode,
+}
+
+/// Configuration of a [`RunLengthPlan`](super::RunLengthPlan).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunLengthConfig {
+    pub(super) coding: Coding,
+    pub(super) element: ElementType,
+    pub(super) has_values: bool,
+    pub(super) has_offsets: bool,
+    pub(super) has_indirect_count: bool,
+    pub(super) policy: Option<RunLengthPolicy>,
+}
+
+impl RunLengthConfig {
+    const fn new(coding: Coding, element: ElementType) -> Self {
+        let (has_values, has_offsets) = (true, false);
+        Self { coding, element, has_values, has_offsets, has_indirect_count: false, policy: None }
+    }
+
+    /// Writes the value and the number of elements of each run of equal ones.
+    pub const fn encode(element: ElementType) -> Self {
+        Self::new(Coding::Encode, element)
+    }
+
+    /// Writes the elements of runs: each value as often as its count says, as `np.repeat` does.
+    pub const fn decode(element: ElementType) -> Self {
+        Self::new(Coding::Decode, element)
+    }
+
+    /// As [`Self::decode`], with the index of its run in place of each value, as u32: to
+    /// [gather](crate::gather::GatherPlan) values of any size.
+    pub const fn decode_indices() -> Self {
+        Self { has_values: false, ..Self::new(Coding::Decode, ElementType::U32) }
+    }
+
+    /// Encodes the runs of more than one element alone, which CUB calls non-trivial, and writes their offsets as well.
+    pub const fn non_trivial(mut self) -> Self {
+        self.has_offsets = true;
+        self.coding = match self.coding {
+            Coding::Encode | Coding::EncodeLong => Coding::EncodeLong,
+            Coding::Decode => Coding::Decode,
+        };
+        self
+    }
+
+    /// Writes the index of the first element of each run as well, as u32.
+    pub const fn offsets(mut self) -> Self {
+        self.has_offsets = true;
+        self
+    }
+
+    /// Writes no values, only counts and offsets.
+    pub const fn without_values(mut self) -> Self {
+        self.has_values = false;
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`].
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
+    pub const fn policy(mut self, policy: RunLengthPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// The type of elements and values; u32 of indices.
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Size of an element, bytes.
+    pub const fn element_size(&self) -> u64 {
+        self.element.size() as u64
+    }
+
+    /// Whether values are written or read.
+    pub const fn has_values(&self) -> bool {
+        self.has_values
+    }
+
+    /// Whether offsets are written.
+    pub const fn has_offsets(&self) -> bool {
+        self.has_offsets
+    }
+
+    /// Whether runs are decoded.
+    pub const fn is_decoding(&self) -> bool {
+        matches!(self.coding, Coding::Decode)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_decoding() && self.has_offsets {
+            return Err(Error::Unsupported { reason: "a decoding of runs writes no offsets; encode them" });
+        }
+        Ok(())
+    }
+}
+
+impl Config for RunLengthConfig {
+    type Primitive = RunLength;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// The memory of one recording. Ranges that the configuration does not use are ignored.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct RunLengthBuffers {
+    /// The elements. A decoding writes as many as fit, at most 2^32 - 1.
+    pub elements: AddressRange,
+    /// The value of each run. To encode: room for one for each element.
+    pub values: AddressRange,
+    /// The number of elements of each run, u32; likewise.
+    pub counts: AddressRange,
+    /// The index of the first element of each run, u32; likewise.
+    pub offsets: AddressRange,
+    /// The number of runs that an encoding writes, u32; of a decoding the number of elements, also if not all fit.
+    pub result_count: AddressRange,
+    /// Scratch of [`RunLengthPlan::scratch_requirements`](super::RunLengthPlan::scratch_requirements).
+    pub scratch: BufferRange,
+}
+
+impl RunLengthBuffers {
+    /// Elements, and values and counts of their runs.
+    pub fn new(
+        elements: AddressRange,
+        values: AddressRange,
+        counts: AddressRange,
+        result_count: AddressRange,
+        scratch: BufferRange,
+    ) -> Self {
+        Self { elements, values, counts, offsets: AddressRange::default(), result_count, scratch }
+    }
+
+    /// Sets the memory of the offsets.
+    pub const fn offsets(mut self, offsets: AddressRange) -> Self {
+        self.offsets = offsets;
+        self
+    }
+}
+
+impl Buffers<RunLength> for RunLengthBuffers {
+    fn checked(&self, config: &RunLengthConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let indirect = count.checked_indirect("the count")?;
+        let count = count.max();
+        let part = |what, range: AddressRange, size| range.prefix(what, size)?.aligned(what, 4);
+        let size = count.saturating_mul(config.element_size());
+        let elements_size = match config.is_decoding() {
+            true => self.elements.size / config.element_size() * config.element_size(),
+            false => size,
+        };
+        let elements = part("elements", self.elements, elements_size)?;
+        let values = part("values", self.values, if config.has_values { size } else { 0 })?;
+        let counts = part("counts", self.counts, count.saturating_mul(4))?;
+        let offsets =
+            part("offsets", self.offsets, if config.has_offsets { count.saturating_mul(4) } else { 0 })?;
+        let result_count = part("the count of the result", self.result_count, 4)?;
+        let scratch = scratch.check(self.scratch)?;
+        let runs = [("values", values), ("counts", counts), ("offsets", offsets)];
+        let elements_range = [("elements", elements)];
+        let (read, written): (&[_], &[_]) =
+            if config.is_decoding() { (&runs, &elements_range) } else { (&elements_range, &runs) };
+        let others = [("the count of the result", result_count), ("scratch", scratch.addresses())];
+        // Every range that is written, against those after it and all that are read.
+        let count_range = [("the count", indirect)];
+        for (index, &range) in written.iter().enumerate() {
+            for other in [&written[index + 1..], &others, read, &count_range] {
+                check_disjoint(range, other)?;
+            }
+        }
+        for (index, &range) in others.iter().enumerate() {
+            for other in [&others[index + 1..], read, &count_range] {
+                check_disjoint(range, other)?;
+            }
+        }
+        Ok(Self { elements, values, counts, offsets, result_count, scratch })
+    }
+}

@@ -1,0 +1,385 @@
+//! Run-length encoding and decoding: runs of equal elements as values and counts.
+//!
+//! ```text
+//!   encode:            elements ── unique ──► values, offsets ── lengths ──► counts, number of runs
+//!   runs of two or more:  offsets, lengths ── select length > 1 ──► offsets, counts ── gather ──► values
+//!   decode:            counts ── scan ──► ends ── decode, with values ──► elements, their number
+//! ```
+//!
+//! The number of runs, or of decoded elements, is written to device memory, for the [indirect count](Count::Indirect) of
+//! the next plan.
+
+mod config;
+mod policy;
+
+pub use config::{RunLengthBuffers, RunLengthConfig};
+pub use policy::RunLengthPolicy;
+
+use std::ffi::CStr;
+
+use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::{Count, ElementType, ScratchCursor};
+use crate::device::{
+    Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
+};
+use crate::error::{Error, Result};
+use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
+use crate::kernels::{self, Kernel};
+use crate::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::select::{Comparison, Operands, SelectBuffers, SelectConfig, SelectPlan};
+use config::Coding;
+
+/// Plan of a run-length encoding or decoding.
+pub type RunLengthPlan = Plan<RunLength>;
+
+impl RunLengthConfig {
+    /// The selection of the first element of each run, with its index.
+    fn starts(&self) -> SelectConfig {
+        let starts = SelectConfig::unique(self.element).indices();
+        let starts =
+            if self.has_values && self.coding == Coding::Encode { starts } else { starts.without_elements() };
+        if self.has_indirect_count { starts.indirect_count() } else { starts }
+    }
+
+    /// The selection of the runs of more than one element: their lengths, and with each its offset.
+    fn long_runs() -> SelectConfig {
+        SelectConfig::compare(ElementType::U32, Comparison::Greater).values(1).indirect_count()
+    }
+
+    /// The scan of the counts that are decoded.
+    fn ends(&self) -> ScanConfig {
+        let ends = ScanConfig::inclusive(ElementType::U32).out_of_place();
+        if self.has_indirect_count { ends.indirect_count() } else { ends }
+    }
+}
+
+/// The primitive of a [`RunLengthPlan`].
+///
+/// | memory | bytes | of an encoding | of a decoding |
+/// |---|---|---|---|
+/// | `elements` | `count * element_size`; of a decoding as many as fit | COMPUTE_SHADER read | COMPUTE_SHADER write |
+/// | `values` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER read |
+/// | `counts` | `count * 4` | COMPUTE_SHADER write | COMPUTE_SHADER read |
+/// | `offsets` | `count * 4` | COMPUTE_SHADER write, read | unused |
+/// | `result_count` | 4 | COMPUTE_SHADER write, read | COMPUTE_SHADER write |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | likewise |
+///
+/// | scratch for | bytes |
+/// |---|---|
+/// | an encoding | 32, that of the selection, and 4 per element unless offsets of all runs are written |
+/// | runs of more than one element | 16 and 4 per element more, that of another selection, and 32 |
+/// | a decoding | 4 per run, and that of a scan of u32 |
+///
+/// | commands | |
+/// |---|---|
+/// | an encoding | a selection of unique elements, a dispatch and an indirect one, with barriers |
+/// | runs of more than one element | a selection more, and a gather of the values |
+/// | a decoding | a scan, a barrier, and a dispatch for all elements that fit |
+///
+/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, 2^31 - 1 runs
+/// that are decoded, and the workgroups of a two-dimensional dispatch. Elements are equal as those of
+/// [`SelectConfig::unique`] are: -0 equals +0, and all NaNs are equal; the value of a run is its first element. An encoding
+/// leaves the memory beyond the runs unchanged. A decoding writes the first elements where not all fit, and their number in
+/// `result_count` as well, which must be below 2^32; it leaves the memory beyond unchanged. A count of 0 records commands
+/// that write 0 to `result_count`.
+#[derive(Debug)]
+pub struct RunLength(Steps);
+
+/// The algorithm of each coding.
+#[derive(Debug)]
+enum Steps {
+    Encode(Encode),
+    Decode(Decode),
+}
+
+/// Encoding by selection.
+#[derive(Debug)]
+struct Encode {
+    starts: SelectPlan,
+    lengths: Pipeline,
+    tile_items: u32,
+    level_args: LevelArgsWriter,
+    /// Of runs of more than one element, and their values.
+    long_runs: Option<(SelectPlan, Option<GatherPlan>)>,
+    has_offsets: bool,
+}
+
+/// Decoding by a search in the ends of runs.
+#[derive(Debug)]
+struct Decode {
+    ends: ScanPlan,
+    decode: Pipeline,
+    tile_items: u32,
+    element_size: u64,
+}
+
+impl Primitive for RunLength {
+    type Config = RunLengthConfig;
+    type Policy = RunLengthPolicy;
+    type Buffers = RunLengthBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep run length";
+
+    fn declare(device: &Device, config: &RunLengthConfig) -> Result<(RunLengthPolicy, Self)> {
+        config.check()?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| RunLengthPolicy::choose(capabilities, config).policy);
+        policy.check(capabilities)?;
+        let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
+            let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
+            let constants = [&items[..], constants].concat();
+            let RunLengthPolicy { workgroup_size, subgroup_size, .. } = policy;
+            let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+            Pipeline::declare(device, kernel, options)
+        };
+        let tile_items = policy.tile_items();
+        let steps = match config.coding {
+            Coding::Encode | Coding::EncodeLong => {
+                let select = |select: SelectConfig| SelectPlan::declare(device, select.policy(policy.select));
+                let gather = GatherConfig::elements(config.element.words()).indirect_count();
+                let values = || config.has_values.then(|| GatherPlan::declare(device, gather)).transpose();
+                let long_runs = || Ok::<_, Error>((select(RunLengthConfig::long_runs())?, values()?));
+                // The runs are counted on the device.
+                let level_args = LevelArgsWriter::always(device, policy.subgroup_size, 0)?;
+                Steps::Encode(Encode {
+                    starts: select(config.starts())?,
+                    lengths: pipeline(kernels::RUN_LENGTH_LENGTHS.module(&[]), &[])?,
+                    tile_items,
+                    level_args,
+                    long_runs: (config.coding == Coding::EncodeLong).then(long_runs).transpose()?,
+                    has_offsets: config.has_offsets,
+                })
+            }
+            Coding::Decode => {
+                let words = if config.has_values { config.element.words() } else { 0 };
+                Steps::Decode(Decode {
+                    ends: ScanPlan::declare(device, config.ends().policy(policy.scan))?,
+                    decode: pipeline(kernels::RUN_LENGTH_DECODE.module(&[]), &[("KEPT_WORDS", words)])?,
+                    tile_items,
+                    element_size: config.element_size(),
+                })
+            }
+        };
+        Ok((policy, Self(steps)))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(match &self.0 {
+            Steps::Encode(encode) => encode as _,
+            Steps::Decode(decode) => decode as _,
+        })
+    }
+
+    fn algorithm(&self, _: &RunLengthConfig, _: u64) -> Option<&dyn Recordable<Self>> {
+        self.algorithms().next()
+    }
+
+    fn check_count(&self, config: &RunLengthConfig, count: u64) -> Result<()> {
+        let (max, what) = match config.coding {
+            Coding::Encode | Coding::EncodeLong => (RunLengthPlan::MAX_COUNT, "an encoding of runs"),
+            Coding::Decode => (RunLengthPlan::MAX_DECODED_RUNS, "a decoding of runs"),
+        };
+        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+    }
+
+    fn first_access(&self, _: &RunLengthConfig) -> Access {
+        match &self.0 {
+            Steps::Encode(encode) => encode.starts.first_access(),
+            Steps::Decode(decode) => decode.ends.first_access().and(Access::COMPUTE),
+        }
+    }
+}
+
+/// An array in scratch: its offset and its size.
+type Part = (u64, u64);
+
+/// Scratch of an encoding.
+#[derive(Debug)]
+struct EncodeLayout {
+    starts: Part,
+    lengths: Part,
+    run_count: Part,
+    level_args: u64,
+    select: Part,
+    select_long: Part,
+    gather: Part,
+}
+
+impl Algorithm<RunLength> for Encode {
+    type Layout = EncodeLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let long_runs = self.long_runs.iter().flat_map(|(select, gather)| {
+            select.pipelines().chain(gather.iter().flat_map(GatherPlan::pipelines))
+        });
+        let lengths = [self.level_args.pipeline(), &self.lengths];
+        self.starts.pipelines().chain(lengths).chain(long_runs)
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> EncodeLayout {
+        let mut take = |name, size| (cursor.take(name, size), size);
+        let words = count.saturating_mul(4);
+        let is_long = self.long_runs.is_some();
+        let long = |size| if is_long { size } else { 0 };
+        let of_long = |of: &dyn Fn(&SelectPlan, Option<&GatherPlan>) -> u64| match &self.long_runs {
+            Some((select, gather)) => of(select, gather.as_ref()),
+            None => 0,
+        };
+        let select_long = of_long(&|select, _| select.scratch_requirements(count).size);
+        let gather = of_long(&|_, gather| gather.map_or(0, |gather| gather.scratch_requirements(count).size));
+        EncodeLayout {
+            starts: take("starts of runs", if self.has_offsets && !is_long { 0 } else { words }),
+            lengths: take("lengths of runs", long(words)),
+            run_count: take("number of runs", long(4)),
+            level_args: take("level arguments", LevelArgs::size(1)).0,
+            select: take(
+                "scratch of the selection of unique elements",
+                self.starts.scratch_requirements(count).size,
+            ),
+            select_long: take("scratch of the selection of long runs", select_long),
+            gather: take("scratch of a gather", gather),
+        }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &RunLengthBuffers,
+        layout: &EncodeLayout,
+        count: Count,
+    ) -> Result<()> {
+        let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
+        // Nothing has no runs, however long.
+        let long_runs = self.long_runs.as_ref().filter(|_| count.max() > 0);
+        let or_scratch = |range: AddressRange, part: Part, is_scratch: bool| {
+            if is_scratch { scratch(part).addresses() } else { range }
+        };
+        let starts = or_scratch(buffers.offsets, layout.starts, layout.starts.1 > 0);
+        let lengths = or_scratch(buffers.counts, layout.lengths, long_runs.is_some());
+        let run_count = or_scratch(buffers.result_count, layout.run_count, long_runs.is_some());
+
+        let selection =
+            SelectBuffers::new(buffers.elements, buffers.values, run_count, scratch(layout.select));
+        self.starts.record(recorder, &selection.indices(starts), count)?;
+        if count.max() == 0 {
+            return Ok(());
+        }
+        recorder.phase(c"level args");
+        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        let runs = Count::Indirect { address: run_count.address, max: count.max() as u32 };
+        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
+        let levels = (buffers.scratch, layout.level_args);
+        let workgroups = Workgroups::new(recorder, Some(&self.level_args), runs, grid, levels)?;
+        recorder.phase(c"lengths");
+        let push = push::RunLengthLengths {
+            starts,
+            lengths,
+            indirect_tiles: workgroups.indirect_tiles(),
+            indirect_count: count.indirect(),
+            element_count: count.max() as u32,
+        };
+        workgroups.dispatch(recorder, &self.lengths, &push)?;
+
+        let Some((select, gather)) = long_runs else { return Ok(()) };
+        // It has a barrier between its own arguments and the lengths.
+        let selection =
+            SelectBuffers::new(lengths, buffers.counts, buffers.result_count, scratch(layout.select_long))
+                .values(starts, buffers.offsets)
+                .operands(Operands::host(&[1u32])?);
+        select.record(recorder, &selection, runs)?;
+        if let Some(gather) = gather {
+            recorder.phase(c"gather");
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            let runs = Count::Indirect { address: buffers.result_count.address, max: count.max() as u32 };
+            let values = GatherBuffers::new(buffers.elements, buffers.offsets, buffers.values);
+            gather.record(recorder, &values.scratch(scratch(layout.gather)), runs)?;
+        }
+        Ok(())
+    }
+}
+
+/// Scratch of a decoding: the ends of the runs, and the scratch of their scan.
+#[derive(Debug)]
+struct DecodeLayout {
+    ends: Part,
+    scan: Part,
+}
+
+impl Algorithm<RunLength> for Decode {
+    type Layout = DecodeLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.ends.pipelines().chain([&self.decode])
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> DecodeLayout {
+        let mut take = |name, size| (cursor.take(name, size), size);
+        DecodeLayout {
+            ends: take("ends of runs", count.saturating_mul(4)),
+            scan: take("scratch of the scan of the counts", self.ends.scratch_requirements(count).size),
+        }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &RunLengthBuffers,
+        layout: &DecodeLayout,
+        count: Count,
+    ) -> Result<()> {
+        let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
+        let ends = scratch(layout.ends).addresses();
+        if count.max() > 0 {
+            self.ends.record(
+                recorder,
+                &ScanBuffers::new(buffers.counts, ends, scratch(layout.scan)),
+                count,
+            )?;
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        recorder.phase(c"decode");
+        let capacity = (buffers.elements.size / self.element_size).min(RunLengthPlan::MAX_COUNT);
+        let push = push::RunLengthDecode {
+            ends,
+            values: buffers.values,
+            elements: buffers.elements,
+            element_count: buffers.result_count,
+            indirect_count: count.indirect(),
+            run_count: count.max() as u32,
+            capacity: capacity as u32,
+        };
+        recorder.dispatch(&self.decode, &push, capacity.div_ceil(self.tile_items.into()).max(1))
+    }
+}
+
+impl RunLengthPlan {
+    /// Maximum number of elements.
+    pub const MAX_COUNT: u64 = u32::MAX as u64;
+    /// Maximum number of runs that are decoded.
+    pub const MAX_DECODED_RUNS: u64 = i32::MAX as u64;
+
+    /// Bytes that a recording reads and writes for `element_count` elements in `run_count` runs, of which an encoding
+    /// writes `kept_count`. Does not include searches, which find the ends of runs in a cache.
+    pub fn traffic_size(&self, element_count: u64, run_count: u64, kept_count: u64) -> u64 {
+        let element_size = self.config().element_size();
+        match &self.primitive.0 {
+            Steps::Encode(encode) => {
+                let starts = encode.starts.traffic_size(element_count, run_count);
+                let long = encode.long_runs.as_ref().map_or(0, |(select, gather)| {
+                    let gather = gather.as_ref().map_or(0, |gather| gather.traffic_size(kept_count));
+                    select.traffic_size(run_count, kept_count) + gather
+                });
+                starts + 8 * run_count + long
+            }
+            Steps::Decode(_) => {
+                // A scan reads the counts once or twice, and the values are read once.
+                let scan = 12 * run_count;
+                let values = if self.config().has_values { run_count * element_size } else { 0 };
+                scan + values + element_count * element_size
+            }
+        }
+    }
+}
