@@ -390,6 +390,46 @@ typedef struct SubsweepReduceInfo {
     struct SubsweepAddressRange run_count;
 } SubsweepReduceInfo;
 
+/// Options of a run-length plan: several of SUBSWEEP_RUN_LENGTH_..._BIT, or 0.
+typedef uint32_t SubsweepRunLengthFlags;
+
+/// What a run-length plan computes: one of SUBSWEEP_RUN_LENGTH_....
+typedef uint32_t SubsweepRunLengthCoding;
+
+/// The parameters of subsweep_run_length_plan_create.
+typedef struct SubsweepRunLengthPlanCreateInfo {
+    /// sizeof(SubsweepRunLengthPlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepRunLengthFlags flags;
+    /// What is computed.
+    SubsweepRunLengthCoding coding;
+    /// The type of the elements. -0 equals +0, and all NaNs are equal.
+    SubsweepElementType element_type;
+} SubsweepRunLengthPlanCreateInfo;
+
+/// The memory and the count of one recording of an encoding or a decoding.
+typedef struct SubsweepRunLengthInfo {
+    /// sizeof(SubsweepRunLengthInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of elements; to decode, of runs.
+    struct SubsweepCount count;
+    /// The elements; to decode, room for as many as shall be written.
+    struct SubsweepAddressRange elements;
+    /// The value of each run; to encode, room for one for each element.
+    struct SubsweepAddressRange values;
+    /// The number of elements of each run, uint32_t; likewise.
+    struct SubsweepAddressRange counts;
+    /// Room for an offset for each element, uint32_t, where offsets are written.
+    struct SubsweepAddressRange offsets;
+    /// The number of runs that are written, uint32_t; to decode, of all elements.
+    struct SubsweepAddressRange result_count;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepRunLengthInfo;
+
 /// The memory and the counts of one recording of a segmented sort.
 typedef struct SubsweepSegmentedSortInfo {
     /// sizeof(SubsweepSegmentedSortInfo).
@@ -659,6 +699,24 @@ typedef struct SubsweepSelectInfo {
 
 /// Runs of bitwise equal 64-bit keys, one for each row.
 #define SUBSWEEP_REDUCE_RUNS_KEYS64 3
+
+/// The value and the number of elements of each run of equal elements.
+#define SUBSWEEP_RUN_LENGTH_ENCODE 0
+
+/// Those of runs of more than one element, and their offsets.
+#define SUBSWEEP_RUN_LENGTH_ENCODE_NON_TRIVIAL 1
+
+/// The elements of runs.
+#define SUBSWEEP_RUN_LENGTH_DECODE 2
+
+/// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT 1
+
+/// The index of the first element of each run is written as well, as uint32_t. Not to decode.
+#define SUBSWEEP_RUN_LENGTH_OFFSETS_BIT 2
+
+/// Values are not written; to decode, the index of its run is written in place of each value, as uint32_t.
+#define SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT 4
 
 /// A flag of 8 bits for each element, which is selected if it is not 0.
 #define SUBSWEEP_SELECT_BY_FLAGS8 0
@@ -1243,6 +1301,62 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
 VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepReduceInfo *info);
+
+/// Creates a run-length plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: to encode, that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
+/// written; of non-trivial runs twice as much. To decode, 4 bytes for each run, and that of a scan of these.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
+                                         const struct SubsweepRunLengthPlanCreateInfo *info,
+                                         struct SubsweepPlan **plan);
+
+/// Records the encoding of `info->count` elements, or the decoding of as many runs, into `command_buffer`. Nothing
+/// is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
+///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
+///    completed. Ranges that are written overlap no other range.
+/// 3. Commands: to encode, a selection and two dispatches with barriers, of which the last is indirect, and of
+///    non-trivial runs another selection and a gather; to decode, a scan, a barrier and a dispatch for all elements
+///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
+///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends
+///    with COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push
+///    constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 elements, of a decoding 2^31 - 1 runs, and the two-dimensional dispatch limit of the
+///    device. A count of 0 records commands that write 0 to `result_count`; an indirect count above its maximum is
+///    clamped to it.
+/// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is unchanged.
+///    To decode, the elements that fit, and the number of all in `result_count`, which must be below 2^32.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made with
+/// indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+/// recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
+                                 VkCommandBuffer command_buffer,
+                                 const struct SubsweepRunLengthInfo *info);
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of

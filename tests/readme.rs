@@ -24,6 +24,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
     write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
     write_npy(&folder.path().join("edges.npy"), "(3,)", &[1, 3, 6]);
+    write_npy(&folder.path().join("colors.npy"), "(6,)", &[7, 7, 8, 8, 8, 7]);
     let run = |command: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(arguments(command))
@@ -54,6 +55,13 @@ fn commands_of_the_readme_work() {
         ("parts.npy", &[2, 1, 2, 7, 8]),
         ("three.npy", &[1, 2, 2, 7, 8]),
         ("sizes.npy", &[1, 2, 2]),
+        ("run-values.npy", &[7, 8, 7]),
+        ("run-counts.npy", &[2, 3, 1]),
+        ("run-offsets.npy", &[0, 2, 5]),
+        (
+            "repeated.npy",
+            &[10, 10, 10, 11, 12, 12, 12, 12, 13, 14, 14, 14, 14, 14, 15, 15, 15, 15, 15, 15, 15, 15, 15],
+        ),
         ("counts.npy", &[1, 2, 0, 1, 1]),
         ("counts-of-columns.npy", &[1, 1, 1, 1, 0, 2]),
     ] {

@@ -68,5 +68,7 @@
 #define ID_COPIES 61
 #define ID_SHARED_EDGES 62
 #define ID_EVEN 63
+#define ID_SEGMENT_ROWS 76
+#define ID_BY_ROW 77
 
 #endif

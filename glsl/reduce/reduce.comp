@@ -12,7 +12,13 @@
 // Rows of 1, 2 or 4 columns that fill a pack are flat: a value of a pack has the same column in each. Of other rows a
 // workgroup reduces one column (BY_COLUMN).
 //
-// Dispatch: tile_count workgroups, at least one; with BY_COLUMN column_count for each tile.
+// BY_ROW reduces segments of SEGMENT_ROWS values instead, such as the rows of a table. A tile is then what CLUSTER_LANES
+// invocations reduce: a segment, of which a workgroup has several, or a part of one. The results of these parts are the
+// segments of the next dispatch, of column_count values.
+//
+// Dispatch: tile_count workgroups, at least one; with BY_COLUMN column_count for each tile. With BY_ROW tile_count is the
+//           number of groups of segments, a segment for each CLUSTER_LANES invocations, and each has a workgroup for each
+//           part of a segment.
 // Reads:    source, the rows; source_rows, a word for each value, with FROM_PARTIALS: the values are keys then;
 //           indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   sums, a row for each tile; groups, a row for each 4 invocations that have one, where it is not null (not
@@ -42,6 +48,11 @@ layout(constant_id = ID_PACKS_PER_INVOCATION) const uint PACKS_PER_INVOCATION = 
 layout(constant_id = ID_INTERLEAVE) const uint INTERLEAVE = 1;
 layout(constant_id = ID_FLAT_COLUMNS) const uint FLAT_COLUMNS = 1;
 layout(constant_id = ID_BY_COLUMN) const bool BY_COLUMN = false;
+layout(constant_id = ID_BY_ROW) const bool BY_ROW = false;
+// Invocations that reduce a tile: all, or with BY_ROW those of a group.
+layout(constant_id = ID_CLUSTER_LANES) const uint CLUSTER_LANES = 128;
+// The source's values of a segment, with BY_ROW: the last may have fewer. last_extent counts these.
+layout(constant_id = ID_SEGMENT_ROWS) const uint SEGMENT_ROWS = 1;
 // The source is the result of another such dispatch.
 layout(constant_id = ID_FROM_PARTIALS) const bool FROM_PARTIALS = false;
 // As in `scan/tile.glsl`.
@@ -61,7 +72,7 @@ layout(push_constant, std430) uniform Push {
     uint column_count;
 } push;
 
-const uint TILE_VALUES = WORKGROUP_SIZE * PACKS_PER_INVOCATION * PACK_VALUES;
+const uint TILE_VALUES = CLUSTER_LANES * PACKS_PER_INVOCATION * PACK_VALUES;
 const uint TILE_ROWS = TILE_VALUES / FLAT_COLUMNS;
 
 // Values between two of a pack.
@@ -75,8 +86,8 @@ uint pack_offset(uint round) {
 }
 
 uint first_pack() {
-    uint cluster = invocation_index() / INTERLEAVE;
-    return cluster * INTERLEAVE * PACKS_PER_INVOCATION + invocation_index() % INTERLEAVE;
+    uint position = invocation_index() % CLUSTER_LANES;
+    return position / INTERLEAVE * INTERLEAVE * PACKS_PER_INVOCATION + position % INTERLEAVE;
 }
 
 #ifdef OPERATOR_CUSTOM
@@ -242,42 +253,93 @@ void store_row(Words row, Words row_words, uint column, Partial partial) {
 }
 #endif
 
+// What a workgroup reduces, or with BY_ROW the invocation's cluster.
+struct Part {
+    // Of the rows, or of a segment.
+    uint tile;
+    uint column;
+    // Values before the first one, as a multiple of `step`; and the index of the result.
+    uint first;
+    uint step;
+    uint result;
+    uint value_count;
+    bool exists;
+};
+
+Part part_of(Tiles tiles) {
+    Part part;
+    if (BY_ROW) {
+        uint part_count = (push.column_count - 1) / TILE_VALUES + 1;
+        uint group = workgroup_index() / part_count;
+        uint in_group = invocation_index() / CLUSTER_LANES;
+        uint group_segments = WORKGROUP_SIZE / CLUSTER_LANES;
+        uint segment = group * group_segments + in_group;
+        bool is_last = group + 1 == tiles.count;
+        uint segments = is_last ? (tiles.last_extent - 1) / SEGMENT_ROWS + 1 : group_segments;
+        part.exists = group < tiles.count && in_group < segments;
+        // Only the source's last segment may be short; the parts that it lacks are padding.
+        bool is_short = push.column_count == SEGMENT_ROWS && is_last && in_group + 1 == segments;
+        uint length = is_short ? tiles.last_extent - in_group * SEGMENT_ROWS : push.column_count;
+        part.tile = workgroup_index() % part_count;
+        part.column = 0;
+        part.first = segment;
+        part.step = push.column_count;
+        part.result = segment * part_count + part.tile;
+        uint begin = part.tile * TILE_VALUES;
+        part.value_count = part.exists && begin < length ? min(length - begin, TILE_VALUES) : 0;
+    } else {
+        part.tile = BY_COLUMN ? workgroup_index() / push.column_count : workgroup_index();
+        part.column = BY_COLUMN ? workgroup_index() % push.column_count : 0;
+        part.first = part.tile;
+        part.step = TILE_ROWS * push.column_count;
+        part.result = part.tile;
+        part.exists = part.tile < max(tiles.count, 1);
+        part.value_count = (part.tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * FLAT_COLUMNS;
+    }
+    return part;
+}
+
+// A pointer to the part's first value, of `words` words each.
+Words first_of(Words values, Part part, uint words) {
+    values = advance_words(values, part.first, part.step * words);
+    return advance_words(values, BY_ROW ? part.tile : part.column, BY_ROW ? TILE_VALUES * words : words);
+}
+
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
-    uint tile = BY_COLUMN ? workgroup_index() / push.column_count : workgroup_index();
-    uint column = BY_COLUMN ? workgroup_index() % push.column_count : 0;
-    if (tile >= max(tiles.count, 1)) {
+    Part part = part_of(tiles);
+    // The same for all invocations; with BY_ROW the first segment of a group exists.
+    if (BY_ROW ? workgroup_index() / ((push.column_count - 1) / TILE_VALUES + 1) >= tiles.count : !part.exists) {
         return;
     }
-    uint row_words = push.column_count * VALUE_WORDS;
-    uint row_count = tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent;
-    Words source = advance_words(advance_words(push.source, tile, TILE_ROWS * row_words), column, VALUE_WORDS);
+    uint row_words = (BY_ROW ? 1 : push.column_count) * VALUE_WORDS;
+    Words source = first_of(push.source, part, VALUE_WORDS);
 #ifdef ARG
-    Words source_rows = advance_words(push.source_rows, tile, TILE_ROWS * push.column_count);
-    source_rows = advance_words(source_rows, column, 1);
-    Partial partial = reduce_packs(source, source_rows, row_count * FLAT_COLUMNS, tile);
-    partial = combine_values(partial);
-    partial = combine_lanes(partial, 1, GROUP_LANES);
-    partial = combine_groups(partial);
-    if (invocation_index() == 0) {
-        Words sums = advance_words(push.sums, tile, row_words);
-        Words sum_rows = advance_words(push.sum_rows, tile, push.column_count);
-        store_row(sums, sum_rows, column, partial);
-    }
+    Words source_rows = first_of(push.source_rows, part, 1);
 #else
-    Partial partial = reduce_packs(source, push.source, row_count * FLAT_COLUMNS, tile);
+    Words source_rows = push.source;
+#endif
+    Partial partial = reduce_packs(source, source_rows, part.value_count, part.tile);
     partial = combine_values(partial);
     partial = combine_lanes(partial, 1, GROUP_LANES);
+#ifndef ARG
     uint group = invocation_index() / GROUP_LANES;
     uint group_rows = GROUP_LANES * PACKS_PER_INVOCATION * PACK_VALUES;
-    if (!is_null(push.groups) && invocation_index() % GROUP_LANES == 0 && group * group_rows < row_count) {
+    if (!is_null(push.groups) && invocation_index() % GROUP_LANES == 0 && group * group_rows < part.value_count) {
         uint groups_per_tile = WORKGROUP_SIZE / GROUP_LANES;
-        Words groups = advance_words(push.groups, tile, groups_per_tile * row_words);
-        store_row(advance_words(groups, group, row_words), column, partial);
-    }
-    partial = combine_groups(partial);
-    if (invocation_index() == 0) {
-        store_row(advance_words(push.sums, tile, row_words), column, settled(partial));
+        Words groups = advance_words(push.groups, part.tile, groups_per_tile * row_words);
+        store_row(advance_words(groups, group, row_words), part.column, partial);
     }
 #endif
+    if (CLUSTER_LANES > GROUP_LANES) {
+        partial = combine_groups(partial);
+    }
+    if (part.exists && invocation_index() % CLUSTER_LANES == 0) {
+        Words sums = advance_words(push.sums, part.result, row_words);
+#ifdef ARG
+        store_row(sums, advance_words(push.sum_rows, part.result, row_words / VALUE_WORDS), part.column, partial);
+#else
+        store_row(sums, part.column, settled(partial));
+#endif
+    }
 }

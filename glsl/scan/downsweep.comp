@@ -40,8 +40,8 @@ void main() {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = column_from(push.source, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
-    Words destination = column_from(push.destination, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
+    Words source = column_from(push.source, tile.memory_index, TILE_STEP, push.column_count, tile.column);
+    Words destination = column_from(push.destination, tile.memory_index, TILE_STEP, push.column_count, tile.column);
     uint heads = load_heads(push.heads, tile, tiles);
     load_initial(push.initial, push.column_count, tile.column);
 

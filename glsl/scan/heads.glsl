@@ -3,28 +3,16 @@
 // A boundary precedes each row that begins a segment. In a forward scan the head is that row; in reverse it is the
 // row before the boundary.
 
-// A word for each row, nonzero where a segment begins.
-const uint FLAGS = 0;
-// A key of one or two words for each row: a segment is a run of equal keys.
-const uint KEYS32 = 1;
-const uint KEYS64 = 2;
-// A bit for each row.
-const uint BITS = 3;
-// For the levels above the rows: a word for each tile, nonzero if a segment begins in it.
-const uint TILES = 4;
-
-layout(constant_id = ID_HEADS) const uint HEADS = FLAGS;
-
-// Words of a key.
-const uint KEY_WORDS = HEADS == KEYS64 ? 2 : 1;
-
 // Rows of all tiles. Row indices have 32 bits.
 uint row_count_of(Tiles tiles) {
-    return (tiles.count - 1) * TILE_ITEMS + tiles.last_extent;
+    return (tiles.count - 1) * TILE_STEP + tiles.last_extent;
 }
 
 // Whether a segment begins at `row`, which is neither the first nor beyond the last.
 bool begins_at(Words heads, uint row) {
+    if (HEADS == EVERY) {
+        return row % SEGMENT_ROWS == 0;
+    }
     if (HEADS == BITS) {
         return (advance_words(heads, row / 32, 1).word[0] >> (row % 32) & 1) != 0;
     }
@@ -46,7 +34,7 @@ uint load_heads(Words heads, Tile tile, Tiles tiles) {
     for (uint slot = 0; slot < PACKS; slot++) {
         for (uint i = 0; i < PACK_ITEMS; i++) {
             uint row = first_row() + pack_offset(slot) * PACK_ITEMS + (REVERSE ? PACK_ITEMS - 1 - i : i);
-            uint boundary = tile.memory_index * TILE_ITEMS + row + (REVERSE ? 1 : 0);
+            uint boundary = tile.memory_index * TILE_STEP + row + (REVERSE ? 1 : 0);
             bool is_inside = row < tile.extent && boundary > 0 && boundary < row_count;
             if (is_inside && begins_at(heads, boundary)) {
                 bits |= 1u << (slot * PACK_ITEMS + i);

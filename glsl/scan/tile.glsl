@@ -27,6 +27,12 @@ layout(constant_id = ID_REVERSE) const bool REVERSE = false;
 
 const uint RUN_ITEMS = PACKS_PER_RUN * PACK_ITEMS;
 const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
+// Rows from one tile to the next.
+#ifdef HEADED
+#include "scan/segments.glsl"
+#else
+#define TILE_STEP TILE_ITEMS
+#endif
 
 // A workgroup's tile.
 struct Tile {
@@ -50,7 +56,7 @@ Tile tile_of_workgroup(Tiles tiles, uint column_count) {
     tile.column = 0;
 #endif
     tile.memory_index = REVERSE ? tiles.count - 1 - tile.index : tile.index;
-    tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_STEP : tiles.last_extent;
     return tile;
 }
 

@@ -50,6 +50,9 @@ pub struct SubsweepReducePlanCreateInfo {
     pub column_count: u32,
     /// What has a result each.
     pub runs: SubsweepReduceRuns,
+    /// Elements of a row of a table that is reduced along its rows, each of which has a result; 0 to reduce columns. The
+    /// count of a recording is then that of all elements. With a column_count of 1, and without runs.
+    pub row_length: u32,
 }
 
 // SAFETY: numbers.
@@ -116,7 +119,11 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
     if flags & SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT != 0 {
         config = config.indirect_count();
     }
+    if info.row_length > 0 && info.runs != SUBSWEEP_REDUCE_RUNS_NONE {
+        return Err(unknown("row_length", info.row_length, "it is 0 with runs, which are rows themselves"));
+    }
     match info.runs {
+        SUBSWEEP_REDUCE_RUNS_NONE if info.row_length > 0 => Ok(config.along_rows(info.row_length)),
         SUBSWEEP_REDUCE_RUNS_NONE => Ok(config),
         SUBSWEEP_REDUCE_RUNS_OFFSETS => Ok(config.runs(ReduceRuns::Offsets)),
         SUBSWEEP_REDUCE_RUNS_KEYS32 => Ok(config.runs(ReduceRuns::Keys32)),
@@ -221,6 +228,7 @@ mod tests {
                 scan_operator: 0,
                 column_count: 0,
                 runs,
+                row_length: 0,
             };
             config(&info).ok().map(|config| config.reduced_runs())
         };

@@ -95,6 +95,9 @@ pub struct SubsweepScanPlanCreateInfo {
     /// "reduce-then-scan/sklansky", "reduce-then-scan/sequential", "scan-then-propagate", "chained",
     /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     pub algorithm: *const c_char,
+    /// Elements of a row of a table that is scanned along its rows, as segments of so many elements; 0 to scan down
+    /// the columns. The count of a recording is then that of all elements. Not with segments_by.
+    pub row_length: u32,
 }
 
 // SAFETY: numbers and a pointer.
@@ -141,8 +144,12 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
         SUBSWEEP_SCAN_DIRECTION_REVERSE => config = config.reverse(),
         value => return Err(unknown("direction", value, "see SUBSWEEP_SCAN_DIRECTION_...")),
     }
-    if let Some(by) = segments_by(info.segments_by)? {
-        config = config.segments(by);
+    match (segments_by(info.segments_by)?, info.row_length) {
+        (by, 0) => config = by.map_or(config, |by| config.segments(by)),
+        (None, length) => config = config.along_rows(length),
+        (Some(_), length) => {
+            return Err(unknown("row_length", length, "it is 0 with segments, which are rows themselves"));
+        }
     }
     let flags = flags("SubsweepScanFlags", info.flags, ALL_FLAGS)?;
     if flags & SUBSWEEP_SCAN_INITIAL_VALUE_BIT != 0 {

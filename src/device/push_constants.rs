@@ -101,13 +101,15 @@ pub(crate) mod push {
     use crate::kernels;
 
     macro_rules! push_constants {
-        ($(struct $name:ident for [$($family:ident),+] { $($field:ident: $type:ty),+ })+) => {$(
+        ($($(#[$attribute:meta])* struct $name:ident for [$($family:ident),+] { $($field:ident: $type:ty),+ })+) => {$(
+            $(#[$attribute])*
             #[derive(Debug, Clone, Copy)]
             pub(crate) struct $name {
                 $(pub(crate) $field: $type),+
             }
 
             // SAFETY: the fields are those of the kernels' blocks, where the build has found each at its natural alignment.
+            $(#[$attribute])*
             unsafe impl PushConstants for $name {
                 const FAMILIES: &'static [&'static kernels::Family] = &[$(&kernels::$family),+];
 

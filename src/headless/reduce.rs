@@ -131,6 +131,7 @@ impl Gpu {
         }
         let max_results = match config.reduced_runs() {
             None => 1,
+            Some(ReduceRuns::Every(length)) => count.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => segments.len() as u64,
             Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
         };

@@ -18,7 +18,8 @@ pub fn rust(manifest: &Manifest, folder: &str) -> String {
 /// If the modules of a family differ in their blocks, or a member is not as the struct writes it: a pointer or a `uint`,
 /// behind the one before.
 pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
-    let mut blocks: Vec<(Vec<String>, String)> = Vec::new();
+    // By the attribute of the families as well.
+    let mut blocks: Vec<(Vec<String>, (&str, String))> = Vec::new();
     for (name, modules) in families(manifest) {
         let block = block_of(modules[0])?;
         for other in &modules[1..] {
@@ -29,14 +30,19 @@ pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
                 ));
             }
         }
+        let block = (attribute(modules[0]), block);
         match blocks.iter_mut().find(|(_, other)| *other == block) {
             Some((families, _)) => families.push(name),
             None => blocks.push((vec![name], block)),
         }
     }
-    let structs = blocks.iter().map(|(families, block)| {
+    let structs = blocks.iter().map(|(families, (attribute, block))| {
         let words = families[0].split('_').map(|word| word[..1].to_owned() + &word[1..].to_lowercase());
-        format!("    struct {} for [{}] {{ {block} }}\n", words.collect::<String>(), families.join(", "))
+        format!(
+            "    {attribute}struct {} for [{}] {{ {block} }}\n",
+            words.collect::<String>(),
+            families.join(", ")
+        )
     });
     Ok(format!("push_constants! {{\n{}}}\n", structs.collect::<String>()))
 }
@@ -60,6 +66,11 @@ fn block_of(kernel: &Kernel) -> Result<String, String> {
     Ok(kernel.push_constants.iter().map(field).collect::<Result<Vec<_>, _>>()?.join(", "))
 }
 
+/// The attribute of the items of a kernel's family: kernels with counters are for the harness alone.
+fn attribute(kernel: &Kernel) -> &'static str {
+    if kernel.defines.iter().any(|define| define == "COUNTED") { "#[cfg(feature = \"cli\")] " } else { "" }
+}
+
 /// The families, in the order of their first modules.
 fn families(manifest: &Manifest) -> Vec<(String, Vec<&Kernel>)> {
     let mut families: Vec<(String, Vec<&Kernel>)> = Vec::new();
@@ -79,7 +90,7 @@ fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::R
     let families = families(manifest);
     for (name, modules) in &families {
         writeln!(to, "/// The modules of `{}`.", modules[0].name.split(':').next().unwrap_or_default())?;
-        writeln!(to, "pub static {name}: Family = Family {{ modules: &[")?;
+        writeln!(to, "{}pub static {name}: Family = Family {{ modules: &[", attribute(modules[0]))?;
         for kernel in modules {
             write_kernel(to, kernel, folder)?;
         }
@@ -87,8 +98,8 @@ fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::R
     }
     writeln!(to, "/// All families.")?;
     writeln!(to, "pub static FAMILIES: &[&Family] = &[")?;
-    for (name, _) in &families {
-        writeln!(to, "    &{name},")?;
+    for (name, modules) in &families {
+        writeln!(to, "    {}&{name},", attribute(modules[0]))?;
     }
     writeln!(to, "];")
 }

@@ -40,17 +40,20 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
     match (stem, variant) {
         ("reduce/reduce", "words32") => Some(|gpu, kernel, selection| {
             tiles::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
+            rows::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
             tiles::<Row<Min, i32, 1>>(gpu, kernel, selection, Row::<Min, i32, 1>::input)?;
             tiles::<Row<Max, f32, 1>>(gpu, kernel, Selection::One, Row::<Max, f32, 1>::input)?;
             tiles::<Row<Xor, u32, 1>>(gpu, kernel, Selection::One, Row::<Xor, u32, 1>::input)
         }),
         ("reduce/reduce", "words64") => Some(|gpu, kernel, selection| {
             tiles::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
+            rows::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
             tiles::<Row<Min, f64, 1>>(gpu, kernel, Selection::One, Row::<Min, f64, 1>::input)?;
             tiles::<Row<Max, i64, 1>>(gpu, kernel, Selection::One, Row::<Max, i64, 1>::input)
         }),
         ("reduce/reduce", "float64") => Some(|gpu, kernel, selection| {
             tiles::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)?;
+            rows::<Row<Add, f64, 1>>(gpu, kernel, Selection::One, fractions_of_f64)?;
             tiles::<Row<Mul, f64, 1>>(gpu, kernel, Selection::One, Row::<Mul, f64, 1>::input)
         }),
         ("reduce/reduce", "words32_arg") => Some(|gpu, kernel, selection| {
@@ -100,7 +103,7 @@ fn default_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         let config = ReduceConfig::new(operator, element);
         configs.extend([config, config.columns(3), config.indirect_count()]);
         configs.extend(ReduceRuns::ALL.map(|runs| config.runs(runs)));
-        configs.push(ReduceConfig::argmin(element));
+        configs.extend([ReduceConfig::argmin(element), config.along_rows(40), config.along_rows(1 << 16)]);
     }
     configs.into_iter().map(PlanConfig::from).collect()
 }
@@ -122,6 +125,8 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     for (name, config, buffers, count) in [
         ("a reduction", sum, all, COUNT.into()),
         ("an index", ReduceConfig::argmax(ElementType::F32).columns(2), all, half),
+        ("a reduction along rows", sum.along_rows(40), all, COUNT.into()),
+        ("a reduction along long rows", sum.along_rows(5000), all, COUNT.into()),
         ("a reduction of segments", sum.runs(ReduceRuns::Offsets), of_segments, COUNT.into()),
         ("a reduction by key", sum.runs(ReduceRuns::Keys32), by_key, half),
     ] {
@@ -187,7 +192,7 @@ impl Shape {
     fn all(value_words: usize) -> Vec<Self> {
         let pack_values = 4 / value_words;
         let of = |packs, interleave, flat_columns, columns, alignment, has_groups| Self {
-            tree: Tree { pack_values, packs, interleave, flat_columns },
+            tree: Tree { pack_values, packs, interleave, flat_columns, invocations: WORKGROUP_SIZE as usize },
             columns,
             alignment,
             has_groups,
@@ -237,6 +242,70 @@ fn push_tiles<'a>(tiles: Tiles, on_device: Option<&'a Memory<'a>>) -> [(&'static
         ("tile_count", Value::Number(host.tile_count)),
         ("last_extent", Value::Number(host.last_extent)),
     ]
+}
+
+/// Segments of one length: the tree of each, the length in the source, and that of the rows in memory, which is another
+/// above the source.
+const ROWS: [(usize, usize, usize, usize, Alignment); 5] = [
+    (4, 3, 40, 40, Alignment::Words),
+    (128, 1, 1500, 1500, Alignment::Quads),
+    (4, 1, 5000, 3, Alignment::Words),
+    (4, 1, 4, 4, Alignment::Quads),
+    (128, 2, 9000, 1025, Alignment::Words),
+];
+
+/// The results of tiles of segments, of which the last may be short, in a reduction along rows.
+fn rows<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    input: fn(usize, usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    let pack_values = 4 / R::WORDS;
+    for (lanes, packs, segment_rows, length, alignment) in selection.first(3, ROWS) {
+        let tree = Tree { pack_values, packs, interleave: lanes, flat_columns: 1, invocations: lanes };
+        let columns = 1;
+        let shape = Shape { tree, columns, alignment, has_groups: false };
+        let mut more = R::constants(kernel);
+        more.extend([("BY_ROW", 1), ("CLUSTER_LANES", lanes as u32), ("SEGMENT_ROWS", segment_rows as u32)]);
+        let rig = shape.rig(gpu, kernel, &more)?;
+        let (group, parts) = (WORKGROUP_SIZE as usize / lanes, length.div_ceil(tree.tile_rows()));
+        for (index, count) in [1, group, group + 1, 3 * group + 2].into_iter().enumerate() {
+            // The source's last segment lacks one value of two.
+            let last = if length == segment_rows && index % 2 == 0 { length.div_ceil(2) } else { length };
+            let words = input(count, (count - 1) * length + last);
+            let values = R::of_words(&words);
+            let sums: Vec<_> = values
+                .chunks(length)
+                .flat_map(|row| {
+                    let mut sums = tree.reduce_tiles(row, 1, R::IDENTITY, &R::combine).sums;
+                    sums.resize(parts, R::IDENTITY);
+                    sums
+                })
+                .collect();
+            let (source, on_device) = (Memory::of(gpu, &words, alignment)?, (index > 1));
+            let tiles = Tiles {
+                tile_count: count.div_ceil(group),
+                last_extent: (count - 1) % group * segment_rows
+                    + if length == segment_rows { last } else { 1 },
+            };
+            let memory = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("source_rows", Value::Null),
+                ("sums", Value::Pointer(&sum_memory)),
+                ("sum_rows", Value::Null),
+                ("groups", Value::Null),
+                ("column_count", Value::Number(length)),
+            ];
+            push.extend(push_tiles(tiles, on_device.then_some(&memory)));
+            rig.run(&push, tiles.tile_count * parts)?;
+            let case = format!("{} of {}, {count} rows of {length}, {tree:?}", kernel.name, R::name());
+            compare(&case, "sums", &sum_memory, &table(&sums))?;
+        }
+    }
+    Ok(())
 }
 
 fn table<R: TestRow>(rows: &[R]) -> Vec<u32> {

@@ -64,7 +64,7 @@ fn default_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
         let segmented = [SegmentsBy::Flags, SegmentsBy::Offsets]
             .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));
-        let others = [scan.out_of_place(), scan.indirect_count()];
+        let others = [scan.out_of_place(), scan.indirect_count(), scan.along_rows(40)];
         plain.into_iter().chain(segmented.into_iter().flatten()).chain(others)
     });
     configs.map(PlanConfig::from).collect()

@@ -19,11 +19,12 @@ use crate::files::{self, Destination, Output, Source};
 use crate::words::Progress;
 use crate::{device, number, segments};
 
-/// Reduce an array, or each column of a table: a sum, or another operation
+/// Reduce an array, or each column or row of a table: a sum, or another operation
 ///
 /// Equals numpy.add.reduce(a, axis=0, dtype=a.dtype); --op selects another operation, as ufunc.reduce does, or the index
 /// of the first minimum or maximum, as numpy.argmin does. Sums of floats are rounded in another order than numpy's, which
-/// is the same on every device. A table has 1 to 16 columns, and each is reduced by itself. Without -o the result is
+/// is the same on every device. A table has 1 to 16 columns, and each is reduced by itself; with --axis 1 each row is, of any
+/// length. Without -o the result is
 /// printed, a row on a line; otherwise the output has the format and the type of the input, and indices are u32.
 #[derive(Debug, Args)]
 pub struct ReduceArgs {
@@ -34,8 +35,8 @@ pub struct ReduceArgs {
     #[arg(long, default_value_t, value_parser = operations())]
     pub op: Operation,
 
-    /// The axis of a table along which it is reduced; 0 gives a result for each column
-    #[arg(long, default_value_t = 0, value_parser = parse_axis)]
+    /// The axis of a table along which it is reduced: 0 gives a result for each column, 1 for each row
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
     pub axis: u32,
 
     /// Reduce each segment by itself: FILE has the first row of each as u32, ascending; an empty one gives the identity,
@@ -110,14 +111,6 @@ fn operations() -> impl TypedValueParser<Value = Operation> {
     })
 }
 
-fn parse_axis(text: &str) -> Result<u32, String> {
-    match text {
-        "0" => Ok(0),
-        "1" => Err("rows are not reduced yet; transpose the table (a.T) and leave it out".into()),
-        _ => Err("it is 0, for a result of each column".into()),
-    }
-}
-
 // The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
@@ -174,9 +167,10 @@ impl Run for ReduceArgs {
             reduction.run()?;
         }
         let element = if config.is_index() { ElementType::U32 } else { table.element };
-        let columns = table.shape.columns();
+        let columns = if self.axis == 1 { 1 } else { table.shape.columns() };
         let result_count = reduced.results.len() / (columns * element.words() as usize);
         let shape = match table.shape {
+            TableShape::Grid { .. } if self.axis == 1 => TableShape::Flat { count: result_count },
             TableShape::Grid { .. } if config.reduced_runs().is_none() => TableShape::Flat { count: columns },
             TableShape::Grid { .. } => TableShape::Grid { rows: result_count, columns },
             TableShape::Flat { .. } => TableShape::Flat { count: result_count },
@@ -207,14 +201,43 @@ impl ReduceArgs {
     fn config(&self, source: &Source, table: &Table) -> Result<ReduceConfig, Ended> {
         let element = table.element;
         let columns = table.shape.columns();
+        if self.axis == 1 {
+            return self.config_of_rows(source, table);
+        }
         let max = ReduceConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|columns| *columns <= max).ok_or_else(|| {
             Ended::usage(format!(
                 "{source}: has {columns} columns, and 1 to {max} are reduced; save a[:, :{max}] and the rest apart"
             ))
         })?;
+        Ok(self.config_of(element)?.columns(columns))
+    }
+
+    /// The configuration of a result for each row.
+    fn config_of_rows(&self, source: &Source, table: &Table) -> Result<ReduceConfig, Ended> {
+        if self.segments.is_some() || self.by_key.is_some() {
+            return Err(Ended::usage(
+                "--segments and --by-key are of rows down the columns; leave out --axis 1",
+            ));
+        }
+        let columns = table.shape.columns();
+        match table.shape {
+            TableShape::Flat { .. } => {
+                Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
+            }
+            TableShape::Grid { .. } => match u32::try_from(columns) {
+                Ok(length @ 1..) => Ok(self.config_of(table.element)?.along_rows(length)),
+                _ => Err(Ended::usage(format!(
+                    "{source}: has rows of {columns} columns, which are not reduced"
+                ))),
+            },
+        }
+    }
+
+    /// The operation on elements.
+    fn config_of(&self, element: ElementType) -> Result<ReduceConfig, Ended> {
         let has_runs = self.segments.is_some() || self.by_key.is_some();
-        let config = match self.op {
+        Ok(match self.op {
             Operation::Operator(operator) if !operator.takes(element) => {
                 return Err(Ended::usage(format!(
                     "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
@@ -229,8 +252,7 @@ impl ReduceArgs {
             }
             Operation::ArgMin => ReduceConfig::argmin(element),
             Operation::ArgMax => ReduceConfig::argmax(element),
-        };
-        Ok(config.columns(columns))
+        })
     }
 }
 

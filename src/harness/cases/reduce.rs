@@ -17,7 +17,7 @@ use crate::harness::numbers::Numbers;
 use crate::harness::workload::{Needs, Operands, POISON, Prepared};
 use crate::headless::Gpu;
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReducePolicy, ReduceRuns};
-use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_segments};
+use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
 use crate::scan::ScanOperator;
 use crate::{ElementType, Number};
@@ -135,6 +135,7 @@ impl ReduceCase {
         let begins: Vec<_> = (0..rows).filter(begins).map(|row| row as u32).collect();
         match self.runs {
             None => Vec::new(),
+            Some(ReduceRuns::Every(length)) => (0..rows as u32).step_by(length as usize).collect(),
             Some(ReduceRuns::Offsets) => {
                 let mut offsets = begins.clone();
                 offsets.extend(begins.iter().step_by(5));
@@ -194,7 +195,13 @@ impl ReduceCase {
             }};
         }
         if self.is_index {
-            return (self.indices(input), None);
+            let rows: Vec<_> = match self.runs {
+                Some(ReduceRuns::Every(length)) => {
+                    input.chunks(length as usize * self.element.words() as usize).collect()
+                }
+                _ => vec![input],
+            };
+            return (rows.into_iter().flat_map(|row| self.indices(row)).collect(), None);
         }
         match self.element {
             ElementType::U32 => of_whole_number!(u32),
@@ -246,13 +253,17 @@ impl ReduceCase {
     ) -> Vec<u32> {
         let columns = self.columns as usize;
         let values: Vec<_> = Self::values::<N>(input).into_iter().map(flush).collect();
-        let results = match offsets {
-            Some(offsets) => {
-                let tree = Tree::of_groups(self.element.words() as usize);
+        let words = self.element.words() as usize;
+        let results = match (self.runs, offsets) {
+            (Some(ReduceRuns::Every(length)), _) => {
+                reduce_rows(&values, [words, length as usize, packs as usize], identity, combine)
+            }
+            (_, Some(offsets)) => {
+                let tree = Tree::of_groups(words);
                 let levels = group_levels(&values, columns, &tree, identity, combine);
                 reduce_segments(&values, &levels, columns, offsets, identity, combine)
             }
-            None => self.tree(packs).reduce_all(&values, columns, identity, combine),
+            (_, None) => self.tree(packs).reduce_all(&values, columns, identity, combine),
         };
         bytemuck::cast_slice(&results).to_vec()
     }
@@ -306,11 +317,15 @@ impl ReduceCase {
 impl fmt::Display for ReduceCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = self.runs.map_or("all", ReduceRuns::name);
+        let length = match self.runs {
+            Some(ReduceRuns::Every(length)) => format!(";length={length}"),
+            _ => String::new(),
+        };
         let arg = if self.is_index { "arg" } else { "" };
         let policy = if self.has_small_tiles { "small" } else { "default" };
         write!(
             f,
-            "reduce:{of}:type={};op={arg}{}{};columns={};policy={policy};misalign={}",
+            "reduce:{of}:type={};op={arg}{}{length}{};columns={};policy={policy};misalign={}",
             self.element,
             self.operator,
             self.count_from.parameter(),
@@ -378,13 +393,15 @@ impl PrimitiveCase for ReduceCase {
         let (key_words, runs) = (self.runs.map_or(0, ReduceRuns::key_size) / 4, self.runs);
         let segments = match runs {
             None => None,
-            Some(ReduceRuns::Offsets) => Some(begins.clone()),
+            Some(ReduceRuns::Offsets | ReduceRuns::Every(_)) => Some(begins.clone()),
             Some(_) => Some(self.keys(&begins, room as usize)),
         };
-        let segments_operand = segments.clone().map(|words| operands.add(words));
+        let in_memory = segments.clone().filter(|_| !matches!(runs, Some(ReduceRuns::Every(_))));
+        let segments_operand = in_memory.map(|words| operands.add(words));
         // Results are counted in rows of the source.
         let result_count = match runs {
             None => 1,
+            Some(ReduceRuns::Every(length)) => room.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => begins.len() as u64,
             Some(_) => room,
         };
@@ -486,6 +503,10 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(reduce.case(count, inputs[(index / 3 + turn) % 2]));
         }
     }
+    for reduce in along_rows().into_iter().filter(|reduce| has_float64 || !needs_float64(reduce)) {
+        let counts = [3 * 4096 + 7, 0, 300, 65_537];
+        cases.extend(counts.map(|count| reduce.case(count, Input::Distinguishing)));
+    }
     for element in [ElementType::F32, ElementType::I64] {
         let default = ReduceCase::sum(element);
         let tile = default.tile(capabilities);
@@ -501,6 +522,32 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.push(reduce.case(2 * reduce.tile(capabilities) + 2, Input::Distinguishing));
     }
     cases
+}
+
+/// Reductions along the rows of a table, by four invocations a row, by a workgroup, and by several at one and two levels
+/// above the source; the last row is short.
+fn along_rows() -> Vec<ReduceCase> {
+    use ElementType::{F32, F64, I32, I64, U32};
+    let of = |element, operator, length| ReduceCase {
+        operator,
+        runs: Some(ReduceRuns::Every(length)),
+        ..ReduceCase::sum(element)
+    };
+    let (add, max) = (ScanOperator::Add, ScanOperator::Max);
+    let device = CountFrom::Device;
+    vec![
+        of(F32, add, 1),
+        of(F32, add, 40),
+        ReduceCase { misalignment: 4, ..of(U32, add, 64) },
+        ReduceCase { count_from: device, has_small_tiles: true, ..of(F32, add, 255) },
+        of(F64, add, 300),
+        ReduceCase { is_index: true, ..of(F32, ScanOperator::Min, 33) },
+        ReduceCase { is_index: true, count_from: device, has_small_tiles: true, ..of(F64, max, 1000) },
+        ReduceCase { misalignment: 12, ..of(I64, max, 4096) },
+        ReduceCase { has_small_tiles: true, ..of(I32, ScanOperator::Xor, 5000) },
+        ReduceCase { has_small_tiles: true, count_from: CountFrom::DeviceBeyond, ..of(F32, add, 65_536) },
+        ReduceCase { is_index: true, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_001) },
+    ]
 }
 
 fn needs_float64(reduce: &ReduceCase) -> bool {
@@ -573,7 +620,7 @@ fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark works.
-fn bench_works() -> [ReduceCase; 6] {
+fn bench_works() -> [ReduceCase; 8] {
     let of = |element, runs| ReduceCase { runs, ..ReduceCase::sum(element) };
     [
         of(ElementType::U32, None),
@@ -582,6 +629,8 @@ fn bench_works() -> [ReduceCase; 6] {
         ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) },
         of(ElementType::F32, Some(ReduceRuns::Offsets)),
         of(ElementType::F32, Some(ReduceRuns::Keys32)),
+        of(ElementType::F32, Some(ReduceRuns::Every(40))),
+        of(ElementType::F32, Some(ReduceRuns::Every(1 << 16))),
     ]
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ⊕ is a [`ScanOperator`](crate::scan::ScanOperator) on elements of an [`ElementType`](crate::ElementType), a
 //! [`CustomOperator`](crate::scan::CustomOperator), or the search for the first least or greatest element. The columns of
-//! a table, 1 to 16, are reduced independently. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
+//! a table, 1 to 16, are reduced independently, or its rows. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
 //! `argmin(axis=0)` and `argmax(axis=0)` in numpy, but for the sign of a zero and the bits of a NaN among minima and
 //! maxima. Indices are of all rows alone, not of segments or runs:
 //!
@@ -19,6 +19,7 @@
 mod config;
 mod modules;
 mod policy;
+mod rows;
 mod segmented;
 mod whole;
 
@@ -31,6 +32,7 @@ use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::{Error, Result};
+use rows::Rows;
 use segmented::Segmented;
 use whole::Whole;
 
@@ -57,6 +59,7 @@ pub type ReducePlan = Plan<Reduce>;
 /// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column |
 /// | segments | a row for each 31 rows; none below 32 rows |
 /// | runs of keys | also 4 per row and 4 for each 1024 rows |
+/// | rows of a table | a number for each tile, of 16 KiB by default, of a longer row; for indices also 4 |
 /// | an indirect count | 32 per level of tiles |
 ///
 /// | reduction of | bytes read | commands |
@@ -64,6 +67,7 @@ pub type ReducePlan = Plan<Reduce>;
 /// | all rows | the source once | a dispatch per level of tiles: two up to 2^24 words |
 /// | segments | the source once or twice | a dispatch from 32 rows on, another from each 1024 times as many on, and one |
 /// | runs of keys | the source once or twice, the keys twice | three more dispatches |
+/// | rows of a table | the source once | one dispatch up to 4096 words in a row, two up to 2^24 |
 ///
 /// With barriers between them; an indirect count takes another dispatch where it has a tile; those that find the runs of keys
 /// have workgroups for each column, of which one is enough. A count of 0 records the dispatch that writes
@@ -97,6 +101,7 @@ impl Primitive for Reduce {
         policy.check(config, device.capabilities())?;
         let strategy: Box<dyn Strategy> = match config.runs {
             None => Box::new(Whole::new(device, config, &policy)?),
+            Some(ReduceRuns::Every(length)) => Box::new(Rows::new(device, config, &policy, length)?),
             Some(runs) => Box::new(Segmented::new(device, config, &policy, runs)?),
         };
         Ok((policy, Self(strategy)))

@@ -71,10 +71,13 @@ pub enum SegmentsBy {
     /// Offsets: the rows at which segments begin, as u32, in any order; the size of [`ScanBuffers::segments`]
     /// determines their number. Duplicates, and offsets beyond the last row, have no effect.
     Offsets,
+    /// Segments of so many rows each, the last of what is left: the rows of a table whose elements are the rows of the
+    /// scan. Takes no memory.
+    Every(u32),
 }
 
 impl SegmentsBy {
-    /// All representations.
+    /// All representations in memory.
     pub const ALL: [Self; 4] = [Self::Flags, Self::Keys32, Self::Keys64, Self::Offsets];
 
     /// The name that selects it.
@@ -84,15 +87,16 @@ impl SegmentsBy {
             Self::Keys32 => "keys32",
             Self::Keys64 => "keys64",
             Self::Offsets => "offsets",
+            Self::Every(_) => "rows",
         }
     }
 
-    /// Bytes per row; 0 for offsets.
+    /// Bytes per row; 0 for offsets and for segments of a number of rows.
     const fn size_per_row(self) -> u64 {
         match self {
             Self::Flags | Self::Keys32 => 4,
             Self::Keys64 => 8,
-            Self::Offsets => 0,
+            Self::Offsets | Self::Every(_) => 0,
         }
     }
 }
@@ -160,6 +164,12 @@ impl ScanConfig {
     pub const fn segments(mut self, segments: SegmentsBy) -> Self {
         self.segments = Some(segments);
         self
+    }
+
+    /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
+    /// a recording is that of all elements.
+    pub const fn along_rows(self, length: u32) -> Self {
+        self.segments(SegmentsBy::Every(length))
     }
 
     /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
@@ -265,6 +275,9 @@ impl ScanConfig {
     /// [`Error::Unsupported`] if no device does, [`Error::MissingFeature`] if this one lacks a feature.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a scan", self.columns, 1..=Self::MAX_COLUMNS)?;
+        if let Some(SegmentsBy::Every(length)) = self.segments {
+            in_range("the length of a segment", length, 1..=u32::MAX)?;
+        }
         match self.operation {
             Operation::Custom(_) if self.columns != 1 => Err(Error::Unsupported {
                 reason: "a custom operator scans single columns; let its element be the row",
@@ -487,12 +500,12 @@ impl Buffers<Scan> for ScanBuffers {
         }
         self.initial.check(config)?;
         let segments = match config.segments {
-            None if self.segments.size > 0 => {
+            None | Some(SegmentsBy::Every(_)) if self.segments.size > 0 => {
                 return Err(Error::Unsupported {
                     reason: "the plan takes no segments; make it with segments",
                 });
             }
-            None => AddressRange::default(),
+            None | Some(SegmentsBy::Every(_)) => AddressRange::default(),
             Some(SegmentsBy::Offsets) => self.segments.prefix("segments", self.segments.size / 4 * 4)?,
             Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,
         }

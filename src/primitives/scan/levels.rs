@@ -16,6 +16,13 @@ impl Levels {
     /// Exceeds the levels of 2^64 elements in the smallest tiles.
     pub(in crate::primitives) const MAX: usize = 64;
 
+    /// The one level of `count` elements in tiles that need no aggregates.
+    pub(in crate::primitives) fn one(count: u64) -> Self {
+        let mut levels = Self { counts: [0; Self::MAX], offsets: [0; Self::MAX], len: 1 };
+        levels.counts[0] = count;
+        levels
+    }
+
     /// The levels of `count` elements, allocated from `cursor`.
     pub(in crate::primitives) fn new(
         cursor: &mut ScratchCursor,
@@ -23,8 +30,7 @@ impl Levels {
         tile_items: u32,
         row_size: u64,
     ) -> Self {
-        let mut levels = Self { counts: [0; Self::MAX], offsets: [0; Self::MAX], len: 1 };
-        levels.counts[0] = count;
+        let mut levels = Self::one(count);
         let mut tiles = count.div_ceil(tile_items.into());
         while tiles > 1 {
             levels.counts[levels.len] = tiles;

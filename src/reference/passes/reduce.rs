@@ -7,6 +7,8 @@
 const INVOCATIONS: usize = 128;
 /// Invocations of a group.
 const GROUP_INVOCATIONS: usize = 4;
+/// Packs of an invocation of a group that reduces a row.
+const MAX_GROUP_PACKS: usize = 16;
 /// Rows of a group of `segments.comp`.
 pub const GROUP_ROWS: usize = 32;
 
@@ -21,6 +23,8 @@ pub struct Tree {
     pub interleave: usize,
     /// Columns of a tile, which divide a pack.
     pub flat_columns: usize,
+    /// Invocations of a tile.
+    pub invocations: usize,
 }
 
 /// The results of [`Tree::reduce_tiles`], row by row.
@@ -37,19 +41,30 @@ impl Tree {
     pub fn of_all(value_words: usize, columns: usize, packs: usize) -> Self {
         let pack_values = 4 / value_words;
         let flat_columns = if pack_values.is_multiple_of(columns) { columns } else { 1 };
-        Self { pack_values, packs, interleave: INVOCATIONS, flat_columns }
+        Self { pack_values, packs, interleave: INVOCATIONS, flat_columns, invocations: INVOCATIONS }
     }
 
     /// The tree of groups of [`GROUP_ROWS`] rows, whose columns are reduced separately.
     pub fn of_groups(value_words: usize) -> Self {
         let pack_values = 4 / value_words;
         let packs = GROUP_ROWS / GROUP_INVOCATIONS / pack_values;
-        Self { pack_values, packs, interleave: GROUP_INVOCATIONS, flat_columns: 1 }
+        Self { pack_values, packs, interleave: GROUP_INVOCATIONS, flat_columns: 1, invocations: INVOCATIONS }
+    }
+
+    /// The tree of a row of `length` values, with at most `max_packs` for each of 128 invocations.
+    pub fn of_row(value_words: usize, length: usize, max_packs: usize) -> Self {
+        let pack_values = 4 / value_words;
+        let packs_of = |invocations: usize| length.div_ceil(invocations * pack_values);
+        let (invocations, packs) = match packs_of(GROUP_INVOCATIONS) {
+            few if few <= MAX_GROUP_PACKS => (GROUP_INVOCATIONS, few),
+            _ => (INVOCATIONS, packs_of(INVOCATIONS).min(max_packs)),
+        };
+        Self { pack_values, packs, interleave: invocations, flat_columns: 1, invocations }
     }
 
     /// Rows of a tile.
     pub fn tile_rows(&self) -> usize {
-        INVOCATIONS * self.packs * self.pack_values / self.flat_columns
+        self.invocations * self.packs * self.pack_values / self.flat_columns
     }
 
     /// `reduce.comp`: the rows of tiles and groups, of a table of `columns`. A column is reduced by itself unless rows are
@@ -116,7 +131,10 @@ impl Tree {
             }
             rows
         };
-        let groups = in_pairs((0..INVOCATIONS).map(of_invocation).collect(), INVOCATIONS / GROUP_INVOCATIONS);
+        let groups = in_pairs(
+            (0..self.invocations).map(of_invocation).collect(),
+            self.invocations / GROUP_INVOCATIONS,
+        );
         let known = |row: &Vec<Option<T>>| row.iter().copied().flatten().collect::<Vec<_>>();
         let whole = groups.iter().map(known).take_while(|row| row.len() == self.flat_columns).collect();
         (whole, known(&in_pairs(groups, 1)[0]))
@@ -139,6 +157,30 @@ impl Tree {
         }
         rows
     }
+}
+
+/// The result of each segment of `length` values, such as the rows of a table; the last may have fewer. The trees are those of
+/// whole segments, and tiles without values have the identity.
+pub fn reduce_rows<T: Copy>(
+    values: &[T],
+    [value_words, length, max_packs]: [usize; 3],
+    identity: T,
+    combine: &impl Fn(T, T) -> T,
+) -> Vec<T> {
+    let reduce = |row: &[T]| {
+        let (mut values, mut length) = (row.to_vec(), length);
+        loop {
+            let tree = Tree::of_row(value_words, length, max_packs);
+            let tiles = length.div_ceil(tree.tile_rows());
+            values = tree.reduce_tiles(&values, 1, identity, combine).sums;
+            values.resize(tiles, identity);
+            if tiles == 1 {
+                return values[0];
+            }
+            length = tiles;
+        }
+    };
+    values.chunks(length).map(reduce).collect()
 }
 
 /// The levels above `values`, each a row for each group of rows of the level below, as dispatches of [`Tree::of_groups`]
@@ -255,7 +297,8 @@ mod tests {
             if a.1 == 0 { b } else { (a.0, b.1) }
         };
         let values: Vec<_> = numbers(70_000).into_iter().map(|number| (number, number)).collect();
-        let tree = Tree { pack_values: 1, packs: 8, interleave: 1, flat_columns: 1 };
+        let tree =
+            Tree { pack_values: 1, packs: 8, interleave: 1, flat_columns: 1, invocations: INVOCATIONS };
         assert_eq!(tree.reduce_all(&values, 1, (0, 0), &span), [(1, 70_000)]);
         let levels = group_levels(&values, 1, &tree, (0, 0), &span);
         assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [2188, 69, 3, 1]);

@@ -123,6 +123,10 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             }
         }
     }
+    for scan in along_rows(capabilities) {
+        let tile = scan.tile(capabilities);
+        cases.extend([2 * tile + 3, 0, tile - 1].map(|count| scan.case(count, Input::Distinguishing)));
+    }
     // The default tiles at their boundaries: the chosen policy, and the single pass.
     let default = ScanCase::sum_of_u32(PolicyName::Default);
     let exclusive = ScanCase { kind: ScanKind::Exclusive, in_place: true, ..default.clone() };
@@ -133,4 +137,34 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             .extend(counts.zip(Input::ALL.into_iter().cycle()).map(|(count, input)| scan.case(count, input)));
     }
     cases
+}
+
+/// Scans along the rows of a table: several rows in a tile, one, and several tiles to a row, in every direction.
+fn along_rows(capabilities: &Capabilities) -> Vec<ScanCase> {
+    use ElementType::{F32, F64, I64, U32};
+    use ScanKind::{Exclusive, Inclusive};
+    let small = ScanCase::sum_of_u32(PolicyName::Small);
+    let default = ScanCase::sum_of_u32(PolicyName::Default);
+    let tile = small.tile(capabilities) as u32;
+    let of = |plain: &ScanCase, element, kind, length, columns| {
+        let segments = Some(SegmentsBy::Every(length));
+        ScanCase { element, kind, segments, columns, ..plain.clone() }
+    };
+    let device = CountFrom::Device;
+    vec![
+        of(&small, U32, Inclusive, 1, 1),
+        ScanCase { misalignment: 4, ..of(&small, U32, Exclusive, 7, 1) },
+        ScanCase { is_reverse: true, ..of(&small, F32, Inclusive, 12, 1) },
+        ScanCase { in_place: true, ..of(&small, I64, Inclusive, tile, 1) },
+        ScanCase { is_reverse: true, count_from: device, ..of(&small, U32, Exclusive, tile - 3, 3) },
+        ScanCase { initial: Some(InitialFrom::Host), ..of(&small, U32, Inclusive, tile + 1, 1) },
+        ScanCase { is_reverse: true, misalignment: 8, ..of(&small, I64, Exclusive, tile + tile / 2, 1) },
+        ScanCase { count_from: device, ..of(&small, U32, Inclusive, 2 * tile, 7) },
+        ScanCase {
+            operator: ScanOperator::Max,
+            initial: Some(InitialFrom::Device),
+            ..of(&small, F64, Exclusive, 5, 2)
+        },
+        of(&default, U32, Inclusive, 40, 1),
+    ]
 }

@@ -145,6 +145,9 @@ impl fmt::Display for ScanCase {
         if let Some(segments) = self.segments {
             write!(f, ";segments={}", segments.name())?;
         }
+        if let Some(SegmentsBy::Every(length)) = self.segments {
+            write!(f, "-{length}")?;
+        }
         write!(
             f,
             "{};columns={};algorithm={};policy=",
@@ -209,7 +212,8 @@ impl PrimitiveCase for ScanCase {
             (_, row) => (InitialValue::Identity, row.clone().map(|row| operands.add(row))),
         };
         let counted = operands.add_count(self.count_from, count);
-        let segments = self.segments.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
+        let in_memory = self.segments.filter(|by| !matches!(by, SegmentsBy::Every(_)));
+        let segments = in_memory.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
         let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
         let expectation = ScanExpectation {
             scan: PlainScan {
@@ -283,7 +287,7 @@ fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<
 }
 
 /// The benchmark works.
-fn bench_works() -> [ScanCase; 6] {
+fn bench_works() -> [ScanCase; 8] {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
     [
         default.clone(),
@@ -294,7 +298,10 @@ fn bench_works() -> [ScanCase; 6] {
         ScanCase {
             element: ElementType::F32,
             algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky),
-            ..default
+            ..default.clone()
         },
+        // Along rows.
+        ScanCase { segments: Some(SegmentsBy::Every(40)), ..default.clone() },
+        ScanCase { segments: Some(SegmentsBy::Every(1 << 16)), ..default },
     ]
 }

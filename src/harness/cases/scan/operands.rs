@@ -12,10 +12,13 @@ pub(super) fn initial_row(scan: &ScanCase) -> Vec<u32> {
     rows[row_words..][..row_words].to_vec()
 }
 
-/// Head rows of the segments of `rows` rows, except the first: many short segments, a long one, and a few more.
+/// Head rows of the segments of `rows` rows, except the first: of a number of rows each, or many short ones, a long one,
+/// and a few more.
 pub(super) fn heads(scan: &ScanCase, rows: usize) -> Vec<usize> {
-    if scan.segments.is_none() {
-        return Vec::new();
+    match scan.segments {
+        None => return Vec::new(),
+        Some(SegmentsBy::Every(length)) => return (0..rows).step_by(length as usize).skip(1).collect(),
+        Some(_) => {}
     }
     let mut random = SplitMix64(rows as u64);
     let begins = |row: &usize| {
@@ -66,5 +69,6 @@ pub(super) fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32>
             offsets.extend([0, 0, room as u32, u32::MAX]);
             offsets
         }
+        SegmentsBy::Every(_) => Vec::new(),
     }
 }

@@ -1,0 +1,247 @@
+//! Reduction of segments of one length, such as the rows of a table: tiles of each, then the results of tiles, until one is
+//! left.
+//!
+//! ```text
+//!   short rows   | 4 invocations | 4 invocations | …                    a workgroup has 32 rows
+//!   long rows    | workgroup | workgroup | … ── results of tiles ──► the next level, of shorter rows
+//! ```
+
+use super::config::{ReduceBuffers, ReduceConfig};
+use super::modules::Modules;
+use super::policy::ReducePolicy;
+use super::{Reduce, Strategy};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
+use crate::error::{Error, Result};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+
+/// Invocations that reduce a short row: the smallest subgroup.
+const FEW_LANES: u32 = 4;
+/// Packs of one of these; more are left to a workgroup.
+const MAX_PACKS_OF_FEW: u32 = 16;
+/// Exceeds the levels of 2^32 elements in the smallest tiles, of 128.
+const MAX_LEVELS: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// Elements of a row of the source.
+    length: u32,
+    /// From the rows of the source on.
+    levels: Vec<Level>,
+    mixed_access: bool,
+    is_index: bool,
+    /// Bytes of an element, and of an index beside it.
+    sizes: [u64; 2],
+    pack_values: u32,
+    level_args: Option<LevelArgsWriter>,
+}
+
+/// Rows of one length, and how they are reduced.
+#[derive(Debug)]
+struct Level {
+    shape: Shape,
+    by_words: Pipeline,
+    by_quads: Option<Pipeline>,
+}
+
+/// How rows of `length` values are reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    length: u32,
+    /// Invocations of a tile.
+    lanes: u32,
+    packs: u32,
+    /// Tiles of a row.
+    tiles: u32,
+}
+
+impl Shape {
+    fn new(length: u32, pack_values: u32, max_packs: u32) -> Self {
+        let packs_of = |lanes: u32| length.div_ceil(lanes * pack_values);
+        let few = packs_of(FEW_LANES);
+        if few <= MAX_PACKS_OF_FEW {
+            return Self { length, lanes: FEW_LANES, packs: few, tiles: 1 };
+        }
+        let lanes = ReducePolicy::WORKGROUP_SIZE;
+        let packs = packs_of(lanes).min(max_packs);
+        Self { length, lanes, packs, tiles: length.div_ceil(lanes * packs * pack_values) }
+    }
+
+    /// The levels of rows of `length` values.
+    fn all(length: u32, pack_values: u32, max_packs: u32) -> Vec<Self> {
+        let first = Self::new(length, pack_values, max_packs);
+        let next = |shape: &Self| (shape.tiles > 1).then(|| Self::new(shape.tiles, pack_values, max_packs));
+        std::iter::successors(Some(first), next).collect()
+    }
+
+    /// Rows of a workgroup.
+    const fn group_rows(self) -> u32 {
+        ReducePolicy::WORKGROUP_SIZE / self.lanes
+    }
+}
+
+impl Rows {
+    pub(super) fn new(
+        device: &Device,
+        config: &ReduceConfig,
+        policy: &ReducePolicy,
+        length: u32,
+    ) -> Result<Self> {
+        let Modules { reduce, constants: operator, .. } = config.modules();
+        let row_shape = config.row_shape();
+        let (is_index, pack_values) = (config.is_index(), row_shape.pack_values);
+        let level = |(index, shape): (usize, Shape)| {
+            let pipeline = |by_quads: bool| {
+                let mut constants = row_shape.constants(shape.packs, shape.lanes);
+                constants.extend(&operator);
+                constants.extend([
+                    ("QUAD_ACCESS", by_quads.into()),
+                    ("MIXED_ACCESS", policy.mixed_access.into()),
+                    ("BY_ROW", 1),
+                    ("CLUSTER_LANES", shape.lanes),
+                    ("SEGMENT_ROWS", length),
+                ]);
+                if is_index {
+                    constants.push(("FROM_PARTIALS", u32::from(index > 0)));
+                }
+                policy.pipeline(device, reduce, &constants)
+            };
+            // Rows begin at quads.
+            let takes_quads = row_shape.takes_quads() && shape.length.is_multiple_of(pack_values);
+            let by_quads = takes_quads.then(|| pipeline(true)).transpose()?;
+            Ok(Level { shape, by_words: pipeline(false)?, by_quads })
+        };
+        let shapes = Shape::all(length, pack_values, policy.packs_per_invocation);
+        Ok(Self {
+            length,
+            levels: shapes.into_iter().enumerate().map(level).collect::<Result<_>>()?,
+            mixed_access: policy.mixed_access,
+            is_index,
+            sizes: [config.row_size(), if is_index { 4 } else { 0 }],
+            pack_values,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
+        })
+    }
+}
+
+impl Strategy for Rows {
+    fn rounding_depth(&self, _: u64) -> u64 {
+        let of = |Level { shape, .. }: &Level| {
+            u64::from(shape.packs - 1 + self.pack_values.ilog2() + shape.lanes.ilog2())
+        };
+        self.levels.iter().map(of).sum()
+    }
+}
+
+/// Offsets in scratch: of the rows of each level above the source, and of the indices beside them; of the arguments of
+/// each level.
+#[derive(Debug)]
+pub(super) struct Layout {
+    arrays: [[(u64, u64); 2]; MAX_LEVELS],
+    level_args: u64,
+}
+
+impl Algorithm<Reduce> for Rows {
+    type Layout = Layout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let levels =
+            self.levels.iter().flat_map(|level| [&level.by_words].into_iter().chain(&level.by_quads));
+        levels.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
+        let row_count = max.div_ceil(self.length.into());
+        let mut arrays = [[(0, 0); 2]; MAX_LEVELS];
+        for (array, level) in arrays.iter_mut().zip(&self.levels).filter(|(_, level)| level.shape.tiles > 1) {
+            *array = self.sizes.map(|size| {
+                let size = row_count.saturating_mul(u64::from(level.shape.tiles) * size);
+                (cursor.take("results of tiles", size), size)
+            });
+        }
+        let args_size = LevelArgs::size(self.levels.len() as u64);
+        let size = if self.level_args.is_some() { args_size } else { 0 };
+        Layout { arrays, level_args: cursor.take("level arguments", size) }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ReduceBuffers,
+        layout: &Layout,
+        count: Count,
+    ) -> Result<()> {
+        if count.max() == 0 {
+            return Ok(());
+        }
+        let none = AddressRange::default();
+        let arrays = |level: usize| {
+            layout.arrays[level].map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
+        };
+        for (index, Level { shape, by_words, by_quads }) in self.levels.iter().enumerate() {
+            let [source, source_rows] = if index == 0 { [buffers.source, none] } else { arrays(index - 1) };
+            let [sums, sum_rows] = match (index + 1 == self.levels.len(), self.is_index) {
+                (true, false) => [buffers.destination, none],
+                (true, true) => [none, buffers.destination],
+                (false, _) => arrays(index),
+            };
+            // Elements of the source of which a workgroup reduces the rows.
+            let group_items = u64::from(shape.group_rows()) * u64::from(self.length);
+            let tile_items = u32::try_from(group_items).unwrap_or(u32::MAX);
+            let tiles = Tiles::new(count.max(), tile_items)?;
+            if u64::from(tiles.count) * u64::from(shape.tiles) > u32::MAX.into() {
+                let max = u64::from(u32::MAX / shape.tiles) * group_items;
+                let what = "2^32 - 1 workgroups of this policy";
+                return Err(Error::TooManyElements { count: count.max(), max, what });
+            }
+            recorder.phase(if index == 0 { c"level args" } else { c"totals" });
+            let grid = TileGrid { tile_items, column_count: shape.tiles };
+            let levels = (buffers.scratch, layout.level_args + LevelArgs::size(index as u64));
+            let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
+            // The arguments have a barrier of their own, which orders the results of tiles as well.
+            if index > 0 && matches!(count, Count::Direct(_)) {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            let push = push::ReduceReduce {
+                source,
+                source_rows,
+                sums,
+                sum_rows,
+                groups: none,
+                indirect_tiles: workgroups.indirect_tiles(),
+                tile_count: tiles.count,
+                last_extent: tiles.last_extent,
+                column_count: shape.length,
+            };
+            let is_aligned = index > 0 || has_quads(&[source], self.mixed_access, count, self.pack_values);
+            let pipeline = by_quads.as_ref().filter(|_| is_aligned).unwrap_or(by_words);
+            if index == 0 {
+                recorder.phase(c"tiles");
+            }
+            workgroups.dispatch(recorder, pipeline, &push)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_take_few_lanes_a_workgroup_or_several() {
+        let of = |length| {
+            let shape = |shape: Shape| (shape.lanes, shape.packs, shape.tiles);
+            Shape::all(length, 4, 8).into_iter().map(shape).collect::<Vec<_>>()
+        };
+        assert_eq!(of(1), [(4, 1, 1)]);
+        assert_eq!(of(40), [(4, 3, 1)]);
+        assert_eq!(of(256), [(4, 16, 1)]);
+        assert_eq!(of(257), [(128, 1, 1)]);
+        assert_eq!(of(4096), [(128, 8, 1)]);
+        assert_eq!(of(4097), [(128, 8, 2), (4, 1, 1)]);
+        assert_eq!(of(1 << 24), [(128, 8, 4096), (128, 8, 1)]);
+        assert_eq!(of(u32::MAX), [(128, 8, 1 << 20), (128, 8, 256), (4, 16, 1)]);
+    }
+}
