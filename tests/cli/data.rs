@@ -46,6 +46,41 @@ fn tables_are_scanned_by_column() {
     }
 }
 
+#[test]
+fn tables_are_scanned_along_their_rows() {
+    let folder = Folder::new();
+    for (rows, columns) in [(700, 3), (41, 40), (3, 5000), (5, 1)] {
+        let input = random(rows * columns);
+        let file = npy("<u4", &format!("({rows}, {columns})"), &bytes(&input));
+        let path = folder.file("in.npy", &file);
+        for is_reverse in [false, true] {
+            let scan = |row: &[u32]| -> Vec<u32> {
+                let mut row = row.to_vec();
+                if is_reverse {
+                    row.reverse();
+                }
+                let mut sums = scanned(&row, 1, false);
+                if is_reverse {
+                    sums.reverse();
+                }
+                sums
+            };
+            let expected: Vec<_> = input.chunks(columns).flat_map(scan).collect();
+            let mut command = subsweep(["scan", &path, "--axis", "1"]);
+            command.args(is_reverse.then_some("--reverse"));
+            let expected = npy("<u4", &format!("({rows}, {columns})"), &bytes(&expected));
+            assert!(run(&mut command).done() == expected, "{rows} rows of {columns}");
+        }
+    }
+    let none = npy("<u4", "(3, 0)", b"");
+    assert_eq!(run_with(&mut subsweep(["scan", "-", "--axis", "1"]), &none).done(), none);
+    let flat = folder.file("flat.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
+    run(without_drivers(&mut subsweep(["scan", &flat, "--axis", "1"]))).refused(2, "has one dimension");
+    let segmented = ["scan", &flat, "--axis", "1", "--segments", "starts.npy"];
+    run(without_drivers(&mut subsweep(segmented))).refused(2, "leave out --axis 1");
+    run(&mut subsweep(["scan", &flat, "--axis", "2"])).refused_with_words(2, "--axis");
+}
+
 /// Scans a table of 5 columns with `--op`, and compares with a sequential loop.
 macro_rules! scans_of {
     ($type:ident, $descr:literal, $value:expr, $($op:literal: $combine:expr),+) => {{

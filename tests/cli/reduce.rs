@@ -92,6 +92,29 @@ fn segments_and_runs_of_keys() {
 }
 
 #[test]
+fn rows_of_a_table_have_a_result_each() {
+    let folder = Folder::new();
+    let output = folder.argument("out.npy");
+    let grid = npy("<i4", "(2, 3)", &bytes(&[1, 2, 3, 9, 5, 9]));
+    assert_eq!(text(&["--axis", "1"], &grid), "6\n23\n");
+    assert_eq!(text(&["--axis", "1", "--op", "argmax"], &grid), "2\n0\n");
+    for (rows, columns) in [(1000, 7), (33, 256), (9, 300), (4, 20_000), (3, 1)] {
+        let numbers = random(rows * columns);
+        let file = npy("<u4", &format!("({rows}, {columns})"), &bytes(&numbers));
+        let sum = |row: &[u32]| row.iter().fold(0, |sum: u32, word| sum.wrapping_add(*word));
+        let least = |row: &[u32]| row.iter().position(|word| word == row.iter().min().unwrap()).unwrap() as u32;
+        let of = |of: &dyn Fn(&[u32]) -> u32| numbers.chunks(columns).map(of).collect::<Vec<_>>();
+        for (op, expected) in [("add", of(&sum)), ("argmin", of(&least))] {
+            reduced(&["--axis", "1", "--op", op, "-o", &output], &file);
+            let expected = npy("<u4", &format!("({rows},)"), &bytes(&expected));
+            assert!(folder.read("out.npy") == expected, "{op} of {rows} rows of {columns}");
+        }
+    }
+    reduced(&["--axis", "1", "-o", &output], &npy("<f8", "(0, 4)", b""));
+    assert_eq!(folder.read("out.npy"), npy("<f8", "(0,)", b""));
+}
+
+#[test]
 fn files_have_the_type_of_the_input_and_indices_are_u32() {
     let folder = Folder::new();
     let grid = npy("<u8", "(2, 2)", &bytes(&[5, 0, 1, 0, 5, 0, 0, 1]));
@@ -110,7 +133,8 @@ fn invalid_reductions() {
     let folder = Folder::new();
     let table = folder.file("in.npy", npy("<f4", "(4,)", &[0; 16]));
     let reduce = |options: &[&'static str]| [&["reduce", &table], options].concat();
-    run(&mut subsweep(reduce(&["--axis", "1"]))).refused_with_words(2, "rows are not reduced yet");
+    refused(&folder, &reduce(&["--axis", "1"]), "has one dimension, and no axis 1");
+    run(&mut subsweep(reduce(&["--axis", "2"]))).refused_with_words(2, "--axis");
     run(&mut subsweep(reduce(&["--op", "median"]))).refused_with_words(2, "median");
     refused(&folder, &reduce(&["--op", "xor"]), "--op xor is of whole numbers, and the elements are f32");
     refused(&folder, &reduce(&["--algorithm", "radix-4bit"]), "reduce has no algorithms to choose from");
@@ -122,6 +146,10 @@ fn invalid_reductions() {
     refused(&folder, &["reduce", &table, "--segments", &descending], "segments are not ascending");
     refused(&folder, &["reduce", &table, "--segments", &beyond], "a segment begins at 5, and there are 4 rows");
     let starts = folder.file("starts", bytes(&[0]));
+    let rows = ["reduce", &table, "--segments", &starts, "--axis", "1"];
+    refused(&folder, &rows, "leave out --axis 1");
+    let narrow = folder.file("narrow.npy", npy("<u4", "(2, 0)", b""));
+    refused(&folder, &["reduce", &narrow, "--axis", "1"], "has rows of 0 columns");
     let both = ["reduce", &table, "--segments", &starts, "--op", "argmin"];
     refused(&folder, &both, "--op argmin is of all rows");
     let unique = folder.argument("unique");

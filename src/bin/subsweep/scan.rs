@@ -23,12 +23,12 @@ use crate::segments::{self, Offsets};
 use crate::words::Progress;
 use crate::{device, number};
 
-/// Scan an array, or each column of a table: prefix sums, or another operation
+/// Scan an array, or each column or row of a table: prefix sums, or another operation
 ///
 /// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
 /// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
 /// numpy's. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A
-/// table has 1 to 16 columns, and each is scanned by itself. The output has the format, type and shape of the input.
+/// table has 1 to 16 columns, and each is scanned by itself; with --axis 1 each row is, of any length. The output has the format, type and shape of the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
     #[command(flatten)]
@@ -49,6 +49,10 @@ pub struct ScanArgs {
     /// Scan from the last element to the first
     #[arg(long)]
     pub reverse: bool,
+
+    /// The axis of a table along which it is scanned: 0 for each column, 1 for each row
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
+    pub axis: u32,
 
     /// Scan each segment by itself: FILE has the first row of each as u32 or u64, ascending; row 0 always begins a
     /// segment
@@ -78,11 +82,23 @@ impl Run for ScanArgs {
         })?;
         let TableReader { element, format, shape, payload_size, .. } = opened.table;
         let (columns, initial) = self.check_table(common, &source, &opened.table)?;
-        let row_count = shape.map(|shape| shape.rows() as u64);
-        let mut segments = segments_source
-            .as_ref()
-            .map(|source| Offsets::open(source, self.reverse, row_count))
-            .transpose()?;
+        // Along rows, every element is a row of the scan, and every row of the table a segment.
+        let rows_of = |shape: TableShape| if self.axis == 1 { shape.element_count() } else { shape.rows() };
+        let row_count = shape.map(rows_of);
+        let mut segments: Option<Box<dyn Iterator<Item = io::Result<u64>> + Send>> =
+            match (&segments_source, self.axis) {
+                (Some(source), _) => {
+                    let row_count = row_count.map(|count| count as u64);
+                    Some(Box::new(Offsets::open(source, self.reverse, row_count)?))
+                }
+                (None, 1) => {
+                    let length = shape.map_or(1, TableShape::columns).max(1);
+                    let begins = (0..row_count.unwrap_or(0)).step_by(length).map(|begin| Ok(begin as u64));
+                    Some(if self.reverse { Box::new(begins.rev()) } else { Box::new(begins) })
+                }
+                (None, _) => None,
+            };
+        let row_count = row_count.map(|count| count as u64);
         let mut config = self.config(common, element, columns)?;
         let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
             (Box::new(opened.backward()), row_count)
@@ -101,7 +117,7 @@ impl Run for ScanArgs {
         let stream = ScanStream {
             initial: initial.as_deref(),
             carry: None,
-            segments: segments.as_mut().map(|offsets| offsets as _),
+            segments: segments.as_mut().map(|begins| &mut **begins as _),
             row_count,
             memory_size: self.memory.size(),
             chunk_size: None,
@@ -151,7 +167,7 @@ impl ScanArgs {
         if self.reverse {
             config = config.reverse();
         }
-        if self.segments.is_some() {
+        if self.segments.is_some() || self.axis == 1 {
             config = config.segments(SegmentsBy::Offsets);
         }
         if self.init.is_some() {
@@ -172,7 +188,15 @@ impl ScanArgs {
         table: &TableReader<File>,
     ) -> Result<(u32, Option<Vec<u32>>), Ended> {
         check_operator(self.op, table.element)?;
-        let columns = check_columns(source, table.shape)?;
+        let columns = match (self.axis, table.shape) {
+            (1, Some(TableShape::Grid { .. })) => 1,
+            (1, _) => {
+                return Err(Ended::usage(format!(
+                    "{source}: has one dimension, and no axis 1; leave out --axis 1"
+                )));
+            }
+            _ => check_columns(source, table.shape)?,
+        };
         check_seed(common, self.op, table.element, columns)?;
         let initial = self.init.as_deref().map(|text| initial_row(text, table.element, columns));
         Ok((columns, initial.transpose()?))
@@ -212,10 +236,14 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
         (args.reverse, "--reverse"),
         (args.init.is_some(), "--init"),
         (args.segments.is_some(), "--segments"),
+        (args.axis == 1, "--axis 1"),
     ] {
         if is_seed && is_given {
             return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));
         }
+    }
+    if args.axis == 1 && args.segments.is_some() {
+        return Err(Ended::usage("--segments are of rows down the columns; leave out --axis 1"));
     }
     let is_of_seed = matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin));
     if is_of_seed && args.exclusive {
@@ -302,7 +330,7 @@ fn policies(common: &Common, capabilities: &Capabilities) -> Vec<ShownPolicy> {
 }
 
 /// Configurations that `inspect` shows; the simplest first.
-const INSPECTED: [ScanConfig; 8] = [
+const INSPECTED: [ScanConfig; 9] = [
     ScanConfig::inclusive(ElementType::U32),
     ScanConfig::exclusive(ElementType::U32),
     ScanConfig::inclusive(ElementType::U32).reverse(),
@@ -311,6 +339,7 @@ const INSPECTED: [ScanConfig; 8] = [
     ScanConfig::inclusive(ElementType::F32),
     ScanConfig::inclusive(ElementType::U64),
     ScanConfig::inclusive(ElementType::U32).segments(SegmentsBy::Offsets),
+    ScanConfig::inclusive(ElementType::U32).along_rows(40),
 ];
 
 fn plans(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {

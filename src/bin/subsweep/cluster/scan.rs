@@ -18,7 +18,7 @@ use super::{
 };
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::of_stream;
+use crate::error::{Ended, of_stream};
 use crate::files::input::InputError;
 use crate::files::{self, Source};
 use crate::policy;
@@ -44,6 +44,9 @@ impl Run for Scan {
         let open = || -> Result<_> {
             policy::check_scan(common)?;
             scan::check(args, common)?;
+            if args.axis == 1 {
+                return Err(Ended::usage("ranks scan down the columns of a table; leave out --axis 1").into());
+            }
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
                 TableReader::new(file, size, args.files.element, &TAKEN)
             })?;
