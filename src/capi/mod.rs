@@ -14,6 +14,7 @@ mod requirements;
 mod result;
 mod scan;
 mod scan_config;
+mod search;
 mod segmented_sort;
 mod select;
 mod sort;
@@ -30,6 +31,7 @@ pub use requirements::*;
 pub use result::*;
 pub use scan::*;
 pub use scan_config::*;
+pub use search::*;
 pub use segmented_sort::*;
 pub use select::*;
 pub use sort::*;
@@ -67,6 +69,8 @@ mod tests {
             (SubsweepHistogramInfo::FIRST_SIZE, 112),
             (SubsweepReducePlanCreateInfo::FIRST_SIZE, 24),
             (SubsweepReduceInfo::FIRST_SIZE, 144),
+            (SubsweepSearchPlanCreateInfo::FIRST_SIZE, 12),
+            (SubsweepSearchInfo::FIRST_SIZE, 128),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

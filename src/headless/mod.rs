@@ -13,6 +13,7 @@ mod plan_cache;
 mod reduce;
 mod scan;
 mod scan_stream;
+mod search;
 mod segmented_sort;
 mod select;
 mod sort;

@@ -130,6 +130,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::SegmentedSort(sort) => Some(sort.element),
         Work::Select(select) => Some(select.element),
         Work::Reduce(reduce) => Some(reduce.element),
+        Work::Search(search) => Some(search.element),
         _ => None,
     }
 }
@@ -221,6 +222,7 @@ fn in_small_tiles(mut case: Case) -> Case {
             *policy = PolicyName::Small;
         }
         Work::Select(select) => select.has_small_tiles = true,
+        Work::Search(search) => search.has_small_tiles = true,
         _ => {}
     }
     case

@@ -32,6 +32,7 @@ mod reduce;
 mod reduced;
 mod rows;
 mod scans;
+mod search;
 mod segmented;
 mod select;
 mod slices;
@@ -50,7 +51,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 7] = [
+static PRIMITIVES: [Primitive; 8] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -58,6 +59,7 @@ static PRIMITIVES: [Primitive; 7] = [
     select::PRIMITIVE,
     histogram::PRIMITIVE,
     reduce::PRIMITIVE,
+    search::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -127,6 +129,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(select::trials(&gpu));
                 trials.extend(histogram::trials(&gpu));
                 trials.extend(reduce::trials(&gpu));
+                trials.extend(search::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

@@ -19,6 +19,7 @@ mod policy;
 mod reduce;
 mod reports;
 mod scan;
+mod search;
 mod segments;
 mod select;
 mod sort;
@@ -73,6 +74,9 @@ commands! {
         ("values.npy --op argmin", ""),
         ("ids.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
     ];
+    "search" => Search(search::SearchArgs), [
+        ("sorted.npy needles.npy -o positions.npy", "where each needle would be inserted"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -92,7 +96,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 7] = [
+const SHOWN: [Shown; 8] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -100,6 +104,7 @@ const SHOWN: [Shown; 7] = [
     select::SHOWN,
     histogram::SHOWN,
     reduce::SHOWN,
+    search::SHOWN,
 ];
 
 fn main() -> ExitCode {

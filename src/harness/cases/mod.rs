@@ -6,6 +6,7 @@ mod pairwise;
 mod primitive;
 mod reduce;
 mod scan;
+mod search;
 mod segmented_sort;
 mod select;
 mod sort;
@@ -19,6 +20,7 @@ pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use reduce::ReduceCase;
 pub use scan::{InitialFrom, ScanCase};
+pub use search::SearchCase;
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
@@ -88,6 +90,8 @@ primitives! {
     Histogram(HistogramCase),
     /// A reduction.
     Reduce(ReduceCase),
+    /// A search in a sorted array.
+    Search(SearchCase),
 }
 
 /// A policy, by name.
@@ -437,6 +441,7 @@ mod tests {
             let groups =
                 ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
+            let groups = [&groups[..], &["search:lower"]].concat();
             let is_reduction = case.group().starts_with("reduce:");
             assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
@@ -668,6 +673,16 @@ mod tests {
                 [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
                 _ => true,
             });
+            let parameters = [
+                TYPES,
+                ("side", &["lower", "upper"][..]),
+                ("sorted", &["0", "1", "5", "8", "1000", "4099"]),
+                COUNTS,
+                ("sorted-count", COUNTS.1),
+                MISALIGNED,
+                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
+            ];
+            expect_pairs(&cases, "search", &parameters, |_| true);
         }
     }
 
