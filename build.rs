@@ -59,10 +59,12 @@ fn build() -> Result<(), String> {
     #[cfg(feature = "compile-shaders")]
     {
         compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
-        let example = out.join("splats");
-        clear(&example)?;
-        compile::example(&root.join("examples/splats/shaders"), &example)?;
-        println!("cargo::rustc-env=SUBSWEEP_SPLATS_OUT={}", example.display());
+        let examples = out.join("examples");
+        clear(&examples)?;
+        for example in ["particles", "splats"] {
+            compile::example(&root.join("examples").join(example).join("shaders"), &examples.join(example))?;
+        }
+        println!("cargo::rustc-env=SUBSWEEP_EXAMPLES_OUT={}", examples.display());
     }
 
     embed(&manifest, &modules, &out)

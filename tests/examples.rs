@@ -28,6 +28,8 @@ type Example = (&'static str, fn(&str) -> bool);
 const EXAMPLES: &[Example] = &[
     #[cfg(feature = "headless")]
     ("minimal", |stdout| stdout == "[1, 1, 2, 3, 4, 5, 6, 9]\n"),
+    #[cfg(feature = "headless")]
+    ("particles", |stdout| stdout.contains(": 40 steps of 6000 particles equal the CPU's; ")),
     ("embedded", |stdout| stdout.contains(": 100000 keys from ") && stdout.lines().count() == 1),
 ];
 

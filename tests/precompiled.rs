@@ -11,8 +11,8 @@ use std::{env, fs};
 
 const BUILT: &str = env!("SUBSWEEP_SHADER_OUT");
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/precompiled");
-const BUILT_EXAMPLE: &str = env!("SUBSWEEP_SPLATS_OUT");
-const COMMITTED_EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/splats/shaders/precompiled");
+const BUILT_EXAMPLES: &str = env!("SUBSWEEP_EXAMPLES_OUT");
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 const MANIFEST: &str = "manifest.txt";
 
 #[test]
@@ -21,8 +21,13 @@ fn committed_modules_match_the_build() -> Result<()> {
 }
 
 #[test]
-fn committed_modules_of_the_example_match_the_build() -> Result<()> {
-    expect_fresh(Path::new(BUILT_EXAMPLE), Path::new(COMMITTED_EXAMPLE))
+fn committed_modules_of_the_examples_match_the_build() -> Result<()> {
+    for built in fs::read_dir(BUILT_EXAMPLES)? {
+        let built = built?;
+        let committed = Path::new(EXAMPLES).join(built.file_name()).join("shaders/precompiled");
+        expect_fresh(&built.path(), &committed)?;
+    }
+    Ok(())
 }
 
 fn expect_fresh(built: &Path, committed: &Path) -> Result<()> {

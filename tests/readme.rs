@@ -65,6 +65,8 @@ fn commands_of_the_readme_work() {
             &[10, 10, 10, 11, 12, 12, 12, 12, 13, 14, 14, 14, 14, 14, 15, 15, 15, 15, 15, 15, 15, 15, 15],
         ),
         ("counts.npy", &[1, 2, 0, 1, 1]),
+        ("positions.npy", &[1, 3, 0, 3, 1]),
+        ("upper.npy", &[1, 3, 1, 3, 1]),
         ("counts-of-columns.npy", &[1, 1, 1, 1, 0, 2]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");

@@ -76,7 +76,8 @@ impl Options {
             }
             let value = arguments.next();
             let number = |max: u32| -> Result<u32> {
-                let text = value.as_ref().map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
+                let text =
+                    value.as_ref().map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
                 let number = text.parse().ok().filter(|number| (1..=max).contains(number));
                 number.with_context(|| format!("{option} takes a number from 1 to {max}, not {text:?}"))
             };

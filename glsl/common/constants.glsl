@@ -68,6 +68,9 @@
 #define ID_COPIES 61
 #define ID_SHARED_EDGES 62
 #define ID_EVEN 63
+#define ID_UPPER 64
+#define ID_SHARED_STEPS 65
+#define ID_WORDS_PER_KEY 66
 #define ID_SEGMENT_ROWS 76
 #define ID_BY_ROW 77
 

@@ -15,6 +15,7 @@ mod result;
 mod run_length;
 mod scan;
 mod scan_config;
+mod search;
 mod segmented_sort;
 mod select;
 mod sort;
@@ -32,6 +33,7 @@ pub use result::*;
 pub use run_length::*;
 pub use scan::*;
 pub use scan_config::*;
+pub use search::*;
 pub use segmented_sort::*;
 pub use select::*;
 pub use sort::*;
@@ -71,6 +73,8 @@ mod tests {
             (SubsweepReduceInfo::FIRST_SIZE, 144),
             (SubsweepRunLengthPlanCreateInfo::FIRST_SIZE, 16),
             (SubsweepRunLengthInfo::FIRST_SIZE, 144),
+            (SubsweepSearchPlanCreateInfo::FIRST_SIZE, 12),
+            (SubsweepSearchInfo::FIRST_SIZE, 128),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

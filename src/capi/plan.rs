@@ -124,7 +124,7 @@ pub unsafe extern "C" fn subsweep_plan_destroy(plan: *mut SubsweepPlan) {
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
 /// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
-/// says how much it is.
+/// says how much it is. The elements of a search are its needles.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///

@@ -14,6 +14,7 @@ mod reduce;
 mod run_length;
 mod scan;
 mod scan_stream;
+mod search;
 mod segmented_sort;
 mod select;
 mod sort;

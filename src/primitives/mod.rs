@@ -13,6 +13,7 @@ pub mod reduce;
 pub mod run_length;
 pub mod scan;
 mod scratch;
+pub mod search;
 pub mod select;
 pub mod sort;
 
@@ -148,6 +149,14 @@ fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<(
     PolicyConflict::check_range("workgroup_size", workgroup_size, 32..=u32::MAX)?;
     PolicyConflict::check_multiple("workgroup_size", workgroup_size, 32, "8 subgroups of 4 lanes")?;
     within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
+}
+
+/// The subgroup size of the tuned scan: on some devices a smaller one than the driver's default has more registers for each
+/// invocation.
+fn chosen_subgroup_size(capabilities: &Capabilities) -> Option<u32> {
+    let algorithm = scan::ScanAlgorithm::ReduceThenScan(scan::WorkgroupScan::Subgroup);
+    scan::ScanPolicy::tuned(algorithm, capabilities, &scan::ScanConfig::inclusive(ElementType::U32))
+        .subgroup_size
 }
 
 /// Checks a workgroup of whole subgroups; returns the largest subgroup size that it may have.

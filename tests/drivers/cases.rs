@@ -133,6 +133,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Select(select) => Some(select.element),
         Work::Reduce(reduce) => Some(reduce.element),
         Work::RunLength(of) => Some(of.element),
+        Work::Search(search) => Some(search.element),
         _ => None,
     }
 }
@@ -225,6 +226,7 @@ fn in_small_tiles(mut case: Case) -> Case {
         }
         Work::Select(select) => select.has_small_tiles = true,
         Work::RunLength(of) => of.has_small_tiles = true,
+        Work::Search(search) => search.has_small_tiles = true,
         _ => {}
     }
     case

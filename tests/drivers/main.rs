@@ -33,6 +33,7 @@ mod reduced;
 mod rows;
 mod run_length;
 mod scans;
+mod search;
 mod segmented;
 mod select;
 mod slices;
@@ -51,7 +52,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 8] = [
+static PRIMITIVES: [Primitive; 9] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -60,6 +61,7 @@ static PRIMITIVES: [Primitive; 8] = [
     histogram::PRIMITIVE,
     reduce::PRIMITIVE,
     run_length::PRIMITIVE,
+    search::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -130,6 +132,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(histogram::trials(&gpu));
                 trials.extend(reduce::trials(&gpu));
                 trials.extend(run_length::trials(&gpu));
+                trials.extend(search::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

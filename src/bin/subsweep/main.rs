@@ -20,6 +20,7 @@ mod reduce;
 mod reports;
 mod runs;
 mod scan;
+mod search;
 mod segments;
 mod select;
 mod sort;
@@ -78,6 +79,9 @@ commands! {
         ("a.npy -o values.npy --counts counts.npy", "values and counts of runs of equal elements"),
         ("--decode values.npy --counts counts.npy -o a.npy", ""),
     ];
+    "search" => Search(search::SearchArgs), [
+        ("sorted.npy needles.npy -o positions.npy", "where each needle would be inserted"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -97,7 +101,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 8] = [
+const SHOWN: [Shown; 9] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -106,6 +110,7 @@ const SHOWN: [Shown; 8] = [
     histogram::SHOWN,
     reduce::SHOWN,
     runs::SHOWN,
+    search::SHOWN,
 ];
 
 fn main() -> ExitCode {

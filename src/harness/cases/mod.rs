@@ -7,6 +7,7 @@ mod primitive;
 mod reduce;
 mod run_length;
 mod scan;
+mod search;
 mod segmented_sort;
 mod select;
 mod sort;
@@ -21,6 +22,7 @@ pub(super) use primitive::PrimitiveCase;
 pub use reduce::ReduceCase;
 pub use run_length::{RunLengthCase, RunLengthCoding};
 pub use scan::{InitialFrom, ScanCase};
+pub use search::SearchCase;
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
@@ -92,6 +94,8 @@ primitives! {
     Reduce(ReduceCase),
     /// A run-length encoding or decoding.
     RunLength(RunLengthCase),
+    /// A search in a sorted array.
+    Search(SearchCase),
 }
 
 /// A policy, by name.
@@ -443,6 +447,7 @@ mod tests {
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
             let codings = ["run_length:encode", "run_length:non-trivial", "run_length:decode"];
             let groups = [groups, codings.into()].concat();
+            let groups = [&groups[..], &["search:lower"]].concat();
             let is_reduction = case.group().starts_with("reduce:");
             assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
@@ -700,6 +705,16 @@ mod tests {
                 &parameters,
                 |pair| !matches!(pair, [("type", element), ("values", "none")] if *element != "u32"),
             );
+            let parameters = [
+                TYPES,
+                ("side", &["lower", "upper"][..]),
+                ("sorted", &["0", "1", "5", "8", "1000", "4099"]),
+                COUNTS,
+                ("sorted-count", COUNTS.1),
+                MISALIGNED,
+                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
+            ];
+            expect_pairs(&cases, "search", &parameters, |_| true);
         }
     }
 

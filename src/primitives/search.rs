@@ -1,0 +1,365 @@
+//! Search: for each needle its position in a sorted array, a lower or an upper bound.
+//!
+//! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions: the lower bound, or `left`, is the number of keys
+//! that are less than the needle, and the upper bound, or `right`, the number of those that are not greater. Of floats -0
+//! equals 0, and NaNs, whatever their sign, are equal and greater than all numbers. (A sort of this library puts NaNs of
+//! negative sign first: an array that has some is not sorted for a search.) That the array is sorted is not checked:
+//! otherwise a position is any from 0 to the number of keys.
+
+use std::ffi::CStr;
+use std::fmt;
+
+use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::{
+    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
+    chosen_subgroup_size,
+};
+use crate::device::{
+    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+};
+use crate::error::{Error, PolicyConflict, Result, within};
+use crate::kernels;
+
+/// Plan of a search.
+pub type SearchPlan = Plan<Search>;
+
+/// Configuration of a [`SearchPlan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SearchConfig {
+    element: ElementType,
+    is_upper_bound: bool,
+    has_indirect_count: bool,
+    policy: Option<SearchPolicy>,
+}
+
+impl SearchConfig {
+    /// The number of keys that are less than each needle: the first position at which it keeps the order.
+    pub const fn lower_bound(element: ElementType) -> Self {
+        Self { element, is_upper_bound: false, has_indirect_count: false, policy: None }
+    }
+
+    /// The number of keys that are not greater than each needle: the last position at which it keeps the order.
+    pub const fn upper_bound(element: ElementType) -> Self {
+        Self { is_upper_bound: true, ..Self::lower_bound(element) }
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`], of sorted keys, needles or both, which need scratch.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`SearchPolicy::choose`].
+    pub const fn policy(mut self, policy: SearchPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Type of the keys and needles.
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Whether positions are upper bounds.
+    pub const fn is_upper_bound(&self) -> bool {
+        self.is_upper_bound
+    }
+}
+
+impl Config for SearchConfig {
+    type Primitive = Search;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// Counts of a recording, each direct or indirect: `(sorted_count, needle_count).into()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchCount {
+    /// Number of sorted keys.
+    pub sorted: Count,
+    /// Number of needles.
+    pub needles: Count,
+}
+
+impl<S: Into<Count>, N: Into<Count>> From<(S, N)> for SearchCount {
+    fn from((sorted, needles): (S, N)) -> Self {
+        Self { sorted: sorted.into(), needles: needles.into() }
+    }
+}
+
+impl Counts for SearchCount {
+    /// Of sorted keys, and of needles.
+    type Max = (u64, u64);
+
+    fn max(self) -> (u64, u64) {
+        (self.sorted.max(), self.needles.max())
+    }
+
+    fn is_zero(self) -> bool {
+        self.needles.is_zero()
+    }
+
+    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
+        self.sorted.check_supported(has_indirect_count)?;
+        self.needles.check_supported(has_indirect_count)
+    }
+}
+
+/// The memory of one recording.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SearchBuffers {
+    /// Sorted keys.
+    pub sorted: AddressRange,
+    /// The keys to search for.
+    pub needles: AddressRange,
+    /// The position of each needle, u32.
+    pub positions: AddressRange,
+    /// Scratch of [`SearchPlan::scratch_requirements`].
+    pub scratch: BufferRange,
+}
+
+impl SearchBuffers {
+    /// Buffers without scratch, which only an indirect count of needles needs.
+    pub fn new(sorted: AddressRange, needles: AddressRange, positions: AddressRange) -> Self {
+        Self { sorted, needles, positions, scratch: BufferRange::NONE }
+    }
+
+    /// Sets the scratch.
+    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
+        self.scratch = scratch;
+        self
+    }
+}
+
+impl Buffers<Search> for SearchBuffers {
+    fn checked(
+        &self,
+        config: &SearchConfig,
+        count: SearchCount,
+        scratch: ScratchRequirements,
+    ) -> Result<Self> {
+        let scratch = match count.needles {
+            Count::Direct(_) => ScratchRequirements::new(0),
+            Count::Indirect { .. } => scratch,
+        };
+        let sorted_count = count.sorted.checked_indirect("the count of sorted keys")?;
+        let needle_count = count.needles.checked_indirect("the count of needles")?;
+        let part = |what, range: AddressRange, count: Count, size: u64| {
+            range.prefix(what, count.max().saturating_mul(size))?.aligned(what, 4)
+        };
+        let key_size = config.element.size() as u64;
+        let sorted = part("sorted", self.sorted, count.sorted, key_size)?;
+        let needles = part("needles", self.needles, count.needles, key_size)?;
+        let positions = part("positions", self.positions, count.needles, 4)?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [("positions", positions), ("scratch", scratch.addresses())];
+        let read = [
+            ("sorted", sorted),
+            ("needles", needles),
+            ("the count of sorted keys", sorted_count),
+            ("the count of needles", needle_count),
+        ];
+        for range in read {
+            check_disjoint(range, &written)?;
+        }
+        check_disjoint(written[0], &written[1..])?;
+        Ok(Self { sorted, needles, positions, scratch })
+    }
+}
+
+/// Policy of a search. A tile is `workgroup_size * items_per_invocation` needles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct SearchPolicy {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Needles per invocation, a multiple of 4 up to 256: four of them are searched for at a time.
+    pub items_per_invocation: u32,
+    /// Steps of a search, 1 to 12, whose keys each workgroup copies to shared memory: 2 to this power.
+    pub shared_steps: u32,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+}
+
+impl SearchPolicy {
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, _: &SearchConfig) -> Choice<Self> {
+        let items = if capabilities.is_cpu() { 64 } else { 16 };
+        let subgroup_size = chosen_subgroup_size(capabilities);
+        let policy = Self::tiled(capabilities.max_workgroup_invocations.min(256), items, 8);
+        Choice {
+            policy: Self { subgroup_size, ..policy },
+            reason: "a tile of many needles shares the keys of the first steps",
+        }
+    }
+
+    /// A policy with `workgroup_size` invocations, `items_per_invocation` needles for each, and the keys of `shared_steps`
+    /// steps in shared memory.
+    pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, shared_steps: u32) -> Self {
+        Self { workgroup_size, items_per_invocation, shared_steps, subgroup_size: None }
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Needles per tile.
+    pub const fn tile_items(&self) -> u32 {
+        self.workgroup_size.saturating_mul(self.items_per_invocation)
+    }
+
+    fn check(&self, capabilities: &Capabilities, config: &SearchConfig) -> Result<()> {
+        check_workgroup(self.workgroup_size, capabilities)?;
+        capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 4..=256)?;
+        PolicyConflict::check_multiple(
+            "items_per_invocation",
+            self.items_per_invocation,
+            4,
+            "the needles at a time",
+        )?;
+        PolicyConflict::check_range("shared_steps", self.shared_steps, 1..=12)?;
+        let shared_size = (config.element.size() as u32) << self.shared_steps;
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+    }
+}
+
+impl fmt::Display for SearchPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, items_per_invocation, shared_steps, subgroup_size } = self;
+        write!(f, "search: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
+        write!(f, "{shared_steps} steps in shared memory")?;
+        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+    }
+}
+
+/// The primitive of a [`SearchPlan`], and its only algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `sorted` | `sorted_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `needles` | `needle_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `positions` | `needle_count * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | 32 for an indirect count of needles, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// Ranges that are only read may overlap each other. One dispatch; for an indirect count of needles, another one and a
+/// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys; 2^32 - 1
+/// tiles of needles, and the workgroups of a two-dimensional dispatch. Needles may be in any order, and neighbours that are
+/// close to each other, such as sorted ones, read the same cache lines. The result is in `positions`.
+#[derive(Debug)]
+pub struct Search {
+    tile_items: u32,
+    search: Pipeline,
+    /// For indirect counts.
+    level_args: Option<LevelArgsWriter>,
+}
+
+impl Primitive for Search {
+    type Config = SearchConfig;
+    type Policy = SearchPolicy;
+    type Buffers = SearchBuffers;
+    type Count = SearchCount;
+
+    const LABEL: &'static CStr = c"subsweep search";
+
+    fn declare(device: &Device, config: &SearchConfig) -> Result<(SearchPolicy, Self)> {
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| SearchPolicy::choose(capabilities, config).policy);
+        policy.check(capabilities, config)?;
+        let SearchPolicy { workgroup_size, subgroup_size, .. } = policy;
+        let constants = [
+            ("WORDS_PER_KEY", config.element.words()),
+            ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
+            ("KEY_NUMBERS", config.element.numbers()),
+            ("UPPER", config.is_upper_bound.into()),
+            ("SHARED_STEPS", policy.shared_steps),
+        ];
+        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let search = Self {
+            tile_items: policy.tile_items(),
+            search: Pipeline::declare(device, kernels::SEARCH_SEARCH.module(&[]), options)?,
+            level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
+        };
+        Ok((policy, search))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
+    }
+
+    fn algorithm(&self, _: &SearchConfig, (_, needle_count): (u64, u64)) -> Option<&dyn Recordable<Self>> {
+        (needle_count > 0).then_some(self)
+    }
+
+    fn check_count(&self, _: &SearchConfig, (count, _): (u64, u64)) -> Result<()> {
+        let max = SearchPlan::MAX_SORTED_COUNT;
+        let what = "positions of 32 bits";
+        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
+    }
+
+    fn first_access(&self, _: &SearchConfig) -> Access {
+        Access::COMPUTE
+    }
+}
+
+impl Algorithm<Search> for Search {
+    /// Offset of the arguments of an indirect dispatch.
+    type Layout = u64;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.search).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, _: (u64, u64)) -> u64 {
+        LevelArgs::take(cursor, self.level_args.as_ref())
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SearchBuffers,
+        levels: &u64,
+        count: SearchCount,
+    ) -> Result<()> {
+        let SearchBuffers { sorted, needles, positions, scratch } = *buffers;
+        let tiles = Tiles::new(count.needles.max(), self.tile_items)?;
+        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
+        recorder.phase(c"level args");
+        let workgroups =
+            Workgroups::new(recorder, self.level_args.as_ref(), count.needles, grid, (scratch, *levels))?;
+        let push = push::SearchSearch {
+            sorted,
+            needles,
+            positions,
+            indirect_tiles: workgroups.indirect_tiles(),
+            indirect_sorted_count: count.sorted.indirect(),
+            tile_count: tiles.count,
+            last_extent: tiles.last_extent,
+            // Fits: `check_count` has found it.
+            sorted_count: count.sorted.max() as u32,
+        };
+        recorder.phase(c"search");
+        workgroups.dispatch(recorder, &self.search, &push)
+    }
+}
+
+impl SearchPlan {
+    /// Maximum number of sorted keys: a position is a u32.
+    pub const MAX_SORTED_COUNT: u64 = u32::MAX as u64;
+
+    /// Bytes that a recording reads and writes: needles and positions once, and each sorted key once, or as many as the
+    /// steps of all searches, if these are fewer. Does not include the rest of cache lines.
+    pub fn traffic_size(&self, sorted_count: u64, needle_count: u64) -> u64 {
+        let key_size = self.config().element.size() as u64;
+        let steps = u64::from(u64::BITS - sorted_count.leading_zeros());
+        let read_count = sorted_count.min(needle_count.saturating_mul(steps));
+        needle_count.saturating_mul(key_size + 4).saturating_add(read_count.saturating_mul(key_size))
+    }
+}

@@ -1,0 +1,92 @@
+//! Searches: positions in the format of the needles, and refusals.
+
+use super::refusals::{refused, sparse_file};
+use super::*;
+
+/// The number of sorted numbers that are less than each needle, or not greater.
+fn positions(sorted: &[f64], needles: &[f64], is_right: bool) -> Vec<u32> {
+    let count = |needle: &f64| {
+        sorted.iter().filter(|key| if is_right { *key <= needle } else { *key < needle }).count() as u32
+    };
+    needles.iter().map(count).collect()
+}
+
+#[test]
+fn needles_of_every_type_are_searched_for_on_both_sides() {
+    let folder = Folder::new();
+    let mut sorted: Vec<_> = random(801).iter().map(|word| f64::from(word % 1000)).collect();
+    sorted.sort_by(f64::total_cmp);
+    let needles: Vec<_> = random(1003).iter().map(|word| f64::from(word % 1010)).collect();
+    for (descr, of) in [
+        ("<u4", (|n| (n as u32).to_le_bytes().to_vec()) as fn(f64) -> Vec<u8>),
+        ("<i4", |n| (n as i32 - 500).to_le_bytes().to_vec()),
+        ("<f4", |n| (n as f32 - 500.5).to_le_bytes().to_vec()),
+        ("<u8", |n| (n as u64 * 0x1_0000_0001).to_le_bytes().to_vec()),
+        ("<i8", |n| ((n as i64 - 500) * 0x1_0000_0001).to_le_bytes().to_vec()),
+        ("<f8", |n| (n - 500.5).to_le_bytes().to_vec()),
+    ] {
+        let bytes_of = |numbers: &[f64]| numbers.iter().flat_map(|&number| of(number)).collect::<Vec<_>>();
+        let array = folder.file("sorted.npy", npy(descr, "(801,)", &bytes_of(&sorted)));
+        let needles_file = npy(descr, "(1003,)", &bytes_of(&needles));
+        for side in ["left", "right"] {
+            let expected = npy("<u4", "(1003,)", &bytes(&positions(&sorted, &needles, side == "right")));
+            let mut command = subsweep(["search", &array, "-", "--side", side]);
+            assert!(run_with(&mut command, &needles_file).done() == expected, "{descr}, {side}");
+        }
+    }
+}
+
+#[test]
+fn positions_have_the_shape_of_the_needles() {
+    let folder = Folder::new();
+    let sorted = folder.file("sorted.npy", npy("<u4", "(4,)", &bytes(&[1, 3, 3, 7])));
+    let output = folder.argument("out.npy");
+    let table = folder.file("table.npy", npy("<u4", "(2, 2)", &bytes(&[3, 0, 8, 7])));
+    assert_eq!(run(&mut subsweep(["search", &sorted, &table, "-o", &output])).done(), b"");
+    assert_eq!(folder.read("out.npy"), npy("<u4", "(2, 2)", &bytes(&[1, 0, 4, 3])));
+    let raw = folder.file("raw", bytes(&[3, 4]));
+    let mut command = subsweep(["search", "-", &raw, "--type", "u32", "--side", "right"]);
+    assert_eq!(run_with(&mut command, &bytes(&[1, 3, 3, 7])).done(), bytes(&[3, 3]));
+    let none = npy("<u4", "(0,)", b"");
+    assert_eq!(run_with(&mut subsweep(["search", &sorted, "-"]), &none).done(), none);
+    let in_none = run_with(&mut subsweep(["search", "-", &table]), &none).done();
+    assert_eq!(in_none, npy("<u4", "(2, 2)", &[0; 16]));
+}
+
+#[test]
+fn invalid_searches() {
+    let folder = Folder::new();
+    let ints = folder.file("ints.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
+    let floats = folder.file("floats.npy", npy("<f4", "(2,)", &bytes(&[1, 2])));
+    let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
+    refused(&folder, &["search", &ints, &floats], "has elements of f32, and ");
+    refused(&folder, &["search", &table, &ints], "2 dimensions");
+    refused(&folder, &["search", "-", "-"], "standard input is one array; name a file for the other");
+    let raw = folder.file("raw", bytes(&[1]));
+    refused(&folder, &["search", &ints, &raw], "say of which type with --type");
+    refused(&folder, &["search", &folder.argument("nowhere"), &ints], "cannot be opened");
+    run(&mut subsweep(["search", &ints])).refused_with_words(2, "<NEEDLES>");
+    run(&mut subsweep(["search", &ints, &ints, "--side", "middle"])).refused_with_words(2, "left, right");
+    run(without_drivers(&mut subsweep(["search", &ints, &ints, "-o", &ints]))).refused(2, "is also the input");
+    refused(&folder, &["search", &ints, &ints, "--policy", "seed"], "the seed has no search");
+    let what = "search has no algorithms to choose from";
+    refused(&folder, &["search", &ints, &ints, "--algorithm", "radix-4bit"], what);
+    refused(&folder, &["search", &ints, &ints, "--device", "all"], "search runs on one device");
+}
+
+#[test]
+fn devices_shows_the_policy_of_a_search() {
+    let devices = run(&mut subsweep(["devices", "--json"])).json();
+    let policy = &devices[0]["policies"]["search"];
+    assert!(policy["policy"].as_str().unwrap().starts_with("search: workgroup "), "{policy}");
+    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+}
+
+#[test]
+fn a_search_in_more_elements_than_a_position_reaches() {
+    let folder = Folder::new();
+    let Some(sorted) = sparse_file(&folder, 8 << 40) else { return };
+    let needles = folder.file("needles", bytes(&[1]));
+    let arguments = ["search", &sorted, &needles, "--type", "u32"];
+    run(without_drivers(&mut subsweep(arguments))).refused(2, "holds more than 4294967295 elements");
+}
