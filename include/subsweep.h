@@ -144,6 +144,9 @@ typedef struct SubsweepScanPlanCreateInfo {
     /// "reduce-then-scan/sklansky", "reduce-then-scan/sequential", "scan-then-propagate", "chained",
     /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     const char *algorithm;
+    /// Elements of a row of a table that is scanned along its rows, as segments of so many elements; 0 to scan down
+    /// the columns. The count of a recording is then that of all elements. Not with segments_by.
+    uint32_t row_length;
 } SubsweepScanPlanCreateInfo;
 
 /// A count of elements, on the host or in device memory.
@@ -365,6 +368,9 @@ typedef struct SubsweepReducePlanCreateInfo {
     uint32_t column_count;
     /// What has a result each.
     SubsweepReduceRuns runs;
+    /// Elements of a row of a table that is reduced along its rows, each of which has a result; 0 to reduce columns. The
+    /// count of a recording is then that of all elements. With a column_count of 1, and without runs.
+    uint32_t row_length;
 } SubsweepReducePlanCreateInfo;
 
 /// The memory and the count of one recording of a reduction.
@@ -429,6 +435,39 @@ typedef struct SubsweepRunLengthInfo {
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepRunLengthInfo;
+
+/// Options of a search plan: several of SUBSWEEP_SEARCH_..._BIT, or 0.
+typedef uint32_t SubsweepSearchFlags;
+
+/// The parameters of subsweep_search_plan_create.
+typedef struct SubsweepSearchPlanCreateInfo {
+    /// sizeof(SubsweepSearchPlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepSearchFlags flags;
+    /// The type of the keys and needles.
+    SubsweepElementType element_type;
+} SubsweepSearchPlanCreateInfo;
+
+/// The memory and the counts of one recording of a search.
+typedef struct SubsweepSearchInfo {
+    /// sizeof(SubsweepSearchInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of sorted keys.
+    struct SubsweepCount sorted_count;
+    /// The count of needles.
+    struct SubsweepCount needle_count;
+    /// The sorted keys.
+    struct SubsweepAddressRange sorted;
+    /// The keys to search for, in any order.
+    struct SubsweepAddressRange needles;
+    /// The position of each needle, uint32_t.
+    struct SubsweepAddressRange positions;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepSearchInfo;
 
 /// The memory and the counts of one recording of a segmented sort.
 typedef struct SubsweepSegmentedSortInfo {
@@ -717,6 +756,13 @@ typedef struct SubsweepSelectInfo {
 
 /// Values are not written; to decode, the index of its run is written in place of each value, as uint32_t.
 #define SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT 4
+
+/// Recordings may have indirect counts, read from device memory: of sorted keys, of needles or of both.
+#define SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT 1
+
+/// Positions are upper bounds: the number of keys that are not greater than the needle. Otherwise they are lower
+/// bounds: the number of keys that are less.
+#define SUBSWEEP_SEARCH_UPPER_BOUND_BIT 2
 
 /// A flag of 8 bits for each element, which is selected if it is not 0.
 #define SUBSWEEP_SELECT_BY_FLAGS8 0
@@ -1193,7 +1239,7 @@ void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
 /// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
-/// says how much it is.
+/// says how much it is. The elements of a search are its needles.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -1357,6 +1403,62 @@ VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
 VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
                                  VkCommandBuffer command_buffer,
                                  const struct SubsweepRunLengthInfo *info);
+
+/// Creates a search plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
+///
+/// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
+/// `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
+                                     const struct SubsweepSearchPlanCreateInfo *info,
+                                     struct SubsweepPlan **plan);
+
+/// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys into `command_buffer`.
+/// Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `sorted`, `needles` and `positions` at least as large as the counts require; all at multiples of 4.
+///    An indirect count is 4 bytes at a multiple of 4. `scratch` as subsweep_plan_scratch_requirements says, its
+///    contents undefined, not used by other work until this work has completed. `positions` and `scratch` overlap
+///    no other range; the ranges that are read may overlap each other.
+/// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `sorted`, `needles` and counts, and COMPUTE_SHADER / SHADER_WRITE of `positions` and
+///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `positions`, with no barrier before or after. The last
+///    access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
+///    compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 sorted keys, and needles up to the two-dimensional dispatch limit of the device. No
+///    needles record nothing. An indirect count above its maximum is clamped to it. Keys that are not sorted give
+///    positions from 0 to their count; no other memory is accessed.
+/// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
+///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater. -0 equals 0; NaNs are equal, and greater than
+///    all numbers.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_search(const struct SubsweepPlan *plan,
+                             VkCommandBuffer command_buffer,
+                             const struct SubsweepSearchInfo *info);
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
