@@ -72,7 +72,7 @@ fn tables_are_scanned_along_their_rows() {
             assert!(run(&mut command).done() == expected, "{rows} rows of {columns}");
         }
     }
-    let none = npy("<u4", "(3, 0)", b"");
+    let none = npy("<u4", "(0, 3)", b"");
     assert_eq!(run_with(&mut subsweep(["scan", "-", "--axis", "1"]), &none).done(), none);
     let flat = folder.file("flat.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
     run(without_drivers(&mut subsweep(["scan", &flat, "--axis", "1"]))).refused(2, "has one dimension");

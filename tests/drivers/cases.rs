@@ -240,7 +240,8 @@ fn is_worth_watching(case: &Case) -> bool {
         Work::Scan(scan) => {
             let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
             let has_most = scan.is_reverse && scan.initial == Some(InitialFrom::Device);
-            scan.operator == ScanOperator::Add && (is_plain || has_most)
+            let is_along_rows = matches!(scan.segments, Some(SegmentsBy::Every(_))) && scan.misalignment > 0;
+            scan.operator == ScanOperator::Add && (is_plain || has_most || is_along_rows)
         }
         Work::Sort(sort) => {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
@@ -278,7 +279,8 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 scan.segments == Some(SegmentsBy::Offsets) && scan.initial == Some(InitialFrom::Device);
             let is_taken = match (scan.algorithm, scan.element, scan.columns) {
                 (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
-                    is_plain && scan.kind == ScanKind::Inclusive || has_most
+                    let is_along_rows = matches!(scan.segments, Some(SegmentsBy::Every(_)));
+                    is_plain && scan.kind == ScanKind::Inclusive || has_most || is_along_rows
                 }
                 // Two-word numbers, and rows too long for registers.
                 (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U64, 16) => true,

@@ -226,9 +226,9 @@ impl ReduceArgs {
                 Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
             }
             TableShape::Grid { .. } => match u32::try_from(columns) {
-                Ok(length @ 1..) => Ok(self.config_of(table.element)?.along_rows(length)),
-                _ => Err(Ended::usage(format!(
-                    "{source}: has rows of {columns} columns, which are not reduced"
+                Ok(length) => Ok(self.config_of(table.element)?.along_rows(length)),
+                Err(_) => Err(Ended::usage(format!(
+                    "{source}: has {columns} columns, and fewer than 2^32 are reduced; split the rows"
                 ))),
             },
         }

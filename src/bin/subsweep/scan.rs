@@ -92,7 +92,7 @@ impl Run for ScanArgs {
                     Some(Box::new(Offsets::open(source, self.reverse, row_count)?))
                 }
                 (None, 1) => {
-                    let length = shape.map_or(1, TableShape::columns).max(1);
+                    let length = shape.map_or(1, TableShape::columns);
                     let begins = (0..row_count.unwrap_or(0)).step_by(length).map(|begin| Ok(begin as u64));
                     Some(if self.reverse { Box::new(begins.rev()) } else { Box::new(begins) })
                 }
