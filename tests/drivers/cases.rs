@@ -131,6 +131,8 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Select(select) => Some(select.element),
         Work::Reduce(reduce) => Some(reduce.element),
         Work::Search(search) => Some(search.element),
+        Work::Merge(merge) => Some(merge.element),
+        Work::Difference(difference) => Some(difference.element),
         _ => None,
     }
 }
@@ -223,6 +225,8 @@ fn in_small_tiles(mut case: Case) -> Case {
         }
         Work::Select(select) => select.has_small_tiles = true,
         Work::Search(search) => search.has_small_tiles = true,
+        Work::Merge(merge) => merge.has_small_tiles = true,
+        Work::Difference(difference) => difference.has_small_tiles = true,
         _ => {}
     }
     case
@@ -312,6 +316,11 @@ fn is_lane_sensitive(case: &Case) -> bool {
         Work::Select(select) => {
             let is_plain = select.element.size() == 4 && select.values == 0 && select.misalignment == 0;
             is_plain && select.has_small_tiles && select.output == SelectOutput::Elements
+        }
+        // The search of a diagonal by ballots.
+        Work::Merge(merge) => {
+            let is_plain = merge.element.size() == 4 && merge.misalignment == 0;
+            is_plain && merge.has_small_tiles && merge.values <= 1
         }
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles

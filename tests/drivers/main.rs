@@ -13,6 +13,7 @@ mod children;
 mod counts;
 #[cfg(feature = "compile-shaders")]
 mod custom;
+mod difference;
 mod dispatched;
 mod embedding;
 mod faults;
@@ -23,6 +24,7 @@ mod forms;
 mod gather;
 mod histogram;
 mod long_work;
+mod merge;
 mod narrow;
 mod passes;
 mod primitive;
@@ -51,7 +53,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 8] = [
+static PRIMITIVES: [Primitive; 10] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -60,6 +62,8 @@ static PRIMITIVES: [Primitive; 8] = [
     histogram::PRIMITIVE,
     reduce::PRIMITIVE,
     search::PRIMITIVE,
+    merge::PRIMITIVE,
+    difference::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -130,6 +134,8 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(histogram::trials(&gpu));
                 trials.extend(reduce::trials(&gpu));
                 trials.extend(search::trials(&gpu));
+                trials.extend(merge::trials(&gpu));
+                trials.extend(difference::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {
