@@ -261,6 +261,38 @@ typedef struct SubsweepSortInfo {
     struct SubsweepBufferRange scratch;
 } SubsweepSortInfo;
 
+/// Options of a difference plan: several of SUBSWEEP_DIFFERENCE_..._BIT, or 0.
+typedef uint32_t SubsweepDifferenceFlags;
+
+/// The parameters of subsweep_difference_plan_create.
+typedef struct SubsweepDifferencePlanCreateInfo {
+    /// sizeof(SubsweepDifferencePlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepDifferenceFlags flags;
+    /// The type of the numbers.
+    SubsweepElementType element_type;
+    /// The number of columns, 1 to 65,536: the numbers of a row.
+    uint32_t column_count;
+} SubsweepDifferencePlanCreateInfo;
+
+/// The memory and the count of one recording of a difference.
+typedef struct SubsweepDifferenceInfo {
+    /// sizeof(SubsweepDifferenceInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of rows.
+    struct SubsweepCount count;
+    /// The rows, of column_count numbers each.
+    struct SubsweepAddressRange source;
+    /// The differences: a row less than the source; with SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT a column less; with
+    /// SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT as many of both.
+    struct SubsweepAddressRange destination;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepDifferenceInfo;
+
 /// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
 typedef uint32_t SubsweepGatherFlags;
 
@@ -328,6 +360,47 @@ typedef struct SubsweepHistogramInfo {
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepHistogramInfo;
+
+/// Options of a merge plan: several of SUBSWEEP_MERGE_..._BIT, or 0.
+typedef uint32_t SubsweepMergeFlags;
+
+/// The parameters of subsweep_merge_plan_create.
+typedef struct SubsweepMergePlanCreateInfo {
+    /// sizeof(SubsweepMergePlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepMergeFlags flags;
+    /// The type of the keys.
+    SubsweepElementType element_type;
+    /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 for a merge of keys alone.
+    uint32_t words_per_value;
+} SubsweepMergePlanCreateInfo;
+
+/// The memory and the counts of one recording of a merge.
+typedef struct SubsweepMergeInfo {
+    /// sizeof(SubsweepMergeInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of keys in `a`.
+    struct SubsweepCount a_count;
+    /// The count of keys in `b`.
+    struct SubsweepCount b_count;
+    /// The keys of the first sorted array.
+    struct SubsweepAddressRange a;
+    /// The keys of the second sorted array.
+    struct SubsweepAddressRange b;
+    /// The keys of both, sorted.
+    struct SubsweepAddressRange destination;
+    /// The values of `a`; 0 for a merge of keys alone.
+    struct SubsweepAddressRange a_values;
+    /// Likewise of `b`.
+    struct SubsweepAddressRange b_values;
+    /// The values of both, in the order of their keys; 0 for a merge of keys alone.
+    struct SubsweepAddressRange destination_values;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepMergeInfo;
 
 /// The scratch requirements of a recording.
 typedef struct SubsweepScratchRequirements {
@@ -711,6 +784,15 @@ typedef struct SubsweepSelectInfo {
 #define SUBSWEEP_SORT_DISCARDS_KEYS_BIT 128
 
 /// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT 1
+
+/// Each column less the one before it, in each row; otherwise each row less the one before it.
+#define SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT 2
+
+/// The result begins with the first row, or column, itself, and is as large as the source.
+#define SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT 4
+
+/// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_GATHER_INDIRECT_COUNT_BIT 1
 
 /// Recordings may have an indirect count, read from device memory.
@@ -718,6 +800,12 @@ typedef struct SubsweepSelectInfo {
 
 /// Bins are of equal widths: faster. Other edges are right as well, and slower.
 #define SUBSWEEP_HISTOGRAM_EVEN_BIT 2
+
+/// Recordings may have indirect counts, read from device memory: of `a`, of `b` or of both.
+#define SUBSWEEP_MERGE_INDIRECT_COUNT_BIT 1
+
+/// The arrays are sorted from the greatest key to the least, and so is the result.
+#define SUBSWEEP_MERGE_DESCENDING_BIT 2
 
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT 1
@@ -1097,6 +1185,61 @@ VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepSortInfo *info);
 
+/// Creates a difference plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_difference_plan_create(const struct SubsweepDevice *device,
+                                         const struct SubsweepDifferencePlanCreateInfo *info,
+                                         struct SubsweepPlan **plan);
+
+/// Records the difference of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute; for f64 shaderFloat64.
+/// 2. Memory: `source` and `destination` at least as large as the count requires, at multiples of 4. An indirect
+///    count is 4 bytes at a multiple of 4. `scratch` as subsweep_plan_scratch_requirements says, its contents
+///    undefined, not used by other work until this work has completed. `destination` and `scratch` overlap no other
+///    range.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `source` and count, and COMPUTE_SHADER / SHADER_WRITE of `destination` and `scratch`; ends with
+///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to `scratch`
+///    is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push
+///    constants bound, and changes no other state.
+/// 4. Limits: rows up to the two-dimensional dispatch limit of the device. A result without numbers records nothing;
+///    an indirect count above its maximum is clamped to it.
+/// 5. Result: in `destination`; integers wrap. Its count of rows is the count less one, but of at least 0, or with
+///    either of the other flags the count, and is not written.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_difference(const struct SubsweepPlan *plan,
+                                 VkCommandBuffer command_buffer,
+                                 const struct SubsweepDifferenceInfo *info);
+
 /// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy.
 ///
@@ -1228,6 +1371,62 @@ VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
                                 VkCommandBuffer command_buffer,
                                 const struct SubsweepHistogramInfo *info);
 
+/// Creates a merge plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
+                                    const struct SubsweepMergePlanCreateInfo *info,
+                                    struct SubsweepPlan **plan);
+
+/// Records the merge of `info->a_count` and `info->b_count` keys into `command_buffer`. Nothing is submitted,
+/// waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: all ranges at least as large as the counts require, the destinations as both together; all at
+///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
+///    completed. The destinations and `scratch` overlap no other range; the ranges that are read may overlap each
+///    other.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `a`, `b`, their values and counts, and COMPUTE_SHADER / SHADER_WRITE of the destinations and
+///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier before or after. The
+///    last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
+///    compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 keys together, or the two-dimensional dispatch limit of the device. No keys at all
+///    record nothing. An indirect count above its maximum is clamped to it. Arrays that are not sorted give some
+///    of their keys in an unspecified order; no other memory is accessed.
+/// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
+///    keep their order. The count of the result is the sum of both counts, and is not written.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_merge(const struct SubsweepPlan *plan,
+                            VkCommandBuffer command_buffer,
+                            const struct SubsweepMergeInfo *info);
+
 /// Frees `plan`, which may be null, with its pipelines.
 ///
 /// Threads: any, while no other thread uses `plan`.
@@ -1239,7 +1438,8 @@ void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
 /// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
-/// says how much it is. The elements of a search are its needles.
+/// says how much it is. The elements of a search are its needles, and
+/// those of a merge the keys of both arrays.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -1254,7 +1454,7 @@ VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
-/// rows of a histogram 2^32 - 1.
+/// rows of a histogram, and of keys of a merge, 2^32 - 1.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.

@@ -25,6 +25,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
     write_npy(&folder.path().join("edges.npy"), "(3,)", &[1, 3, 6]);
     write_npy(&folder.path().join("colors.npy"), "(6,)", &[7, 7, 8, 8, 8, 7]);
+    write_npy(&folder.path().join("more.npy"), "(2,)", &[2, 3]);
     let run = |command: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(arguments(command))
@@ -67,6 +68,10 @@ fn commands_of_the_readme_work() {
         ("counts.npy", &[1, 2, 0, 1, 1]),
         ("positions.npy", &[1, 3, 0, 3, 1]),
         ("upper.npy", &[1, 3, 1, 3, 1]),
+        ("merged.npy", &[1, 2, 3, 3, 6]),
+        ("merged-values.npy", &[1, 2, 3, 3, 6]),
+        ("differences.npy", &[5, 4_294_967_290, 7, 4_294_967_290]),
+        ("along.npy", &[1, 1, 1, 1]),
         ("counts-of-columns.npy", &[1, 1, 1, 1, 0, 2]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");

@@ -71,6 +71,9 @@
 #define ID_UPPER 64
 #define ID_SHARED_STEPS 65
 #define ID_WORDS_PER_KEY 66
+#define ID_WORDS_PER_VALUE 67
+#define ID_KEEPS_FIRST 68
+#define ID_ALONG_ROWS 69
 #define ID_SEGMENT_ROWS 76
 #define ID_BY_ROW 77
 

@@ -6,8 +6,10 @@
 
 mod boundary;
 mod device;
+mod difference;
 mod gather;
 mod histogram;
+mod merge;
 mod plan;
 mod reduce;
 mod requirements;
@@ -24,8 +26,10 @@ mod version;
 mod vulkan;
 
 pub use device::*;
+pub use difference::*;
 pub use gather::*;
 pub use histogram::*;
+pub use merge::*;
 pub use plan::*;
 pub use reduce::*;
 pub use requirements::*;
@@ -75,6 +79,10 @@ mod tests {
             (SubsweepRunLengthInfo::FIRST_SIZE, 144),
             (SubsweepSearchPlanCreateInfo::FIRST_SIZE, 12),
             (SubsweepSearchInfo::FIRST_SIZE, 128),
+            (SubsweepMergePlanCreateInfo::FIRST_SIZE, 16),
+            (SubsweepMergeInfo::FIRST_SIZE, 176),
+            (SubsweepDifferencePlanCreateInfo::FIRST_SIZE, 16),
+            (SubsweepDifferenceInfo::FIRST_SIZE, 96),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

@@ -124,7 +124,8 @@ pub unsafe extern "C" fn subsweep_plan_destroy(plan: *mut SubsweepPlan) {
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
 /// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
-/// says how much it is. The elements of a search are its needles.
+/// says how much it is. The elements of a search are its needles, and
+/// those of a merge the keys of both arrays.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -150,7 +151,7 @@ pub unsafe extern "C" fn subsweep_plan_scratch_requirements(
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
-/// rows of a histogram 2^32 - 1.
+/// rows of a histogram, and of keys of a merge, 2^32 - 1.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.

@@ -5,10 +5,12 @@
 
 mod commands;
 mod device_choice;
+mod difference;
 mod gather;
 mod histogram;
 mod instance;
 mod memory;
+mod merge;
 mod plan_cache;
 mod reduce;
 mod run_length;

@@ -4,10 +4,12 @@
 //! state is in the caller's scratch, so that each frame in flight needs its own scratch range. Recording does not
 //! allocate, submit or wait.
 
+pub mod difference;
 mod element;
 pub mod gather;
 pub mod histogram;
 mod level_args;
+pub mod merge;
 mod plan;
 pub mod reduce;
 pub mod run_length;

@@ -134,6 +134,8 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Reduce(reduce) => Some(reduce.element),
         Work::RunLength(of) => Some(of.element),
         Work::Search(search) => Some(search.element),
+        Work::Merge(merge) => Some(merge.element),
+        Work::Difference(difference) => Some(difference.element),
         _ => None,
     }
 }
@@ -227,6 +229,8 @@ fn in_small_tiles(mut case: Case) -> Case {
         Work::Select(select) => select.has_small_tiles = true,
         Work::RunLength(of) => of.has_small_tiles = true,
         Work::Search(search) => search.has_small_tiles = true,
+        Work::Merge(merge) => merge.has_small_tiles = true,
+        Work::Difference(difference) => difference.has_small_tiles = true,
         _ => {}
     }
     case
@@ -323,6 +327,11 @@ fn is_lane_sensitive(case: &Case) -> bool {
         Work::RunLength(of) => {
             let is_decoding = of.coding == RunLengthCoding::Decode;
             is_decoding && of.has_small_tiles && of.element == ElementType::U32 && of.misalignment == 0
+        }
+        // The search of a diagonal by ballots.
+        Work::Merge(merge) => {
+            let is_plain = merge.element.size() == 4 && merge.misalignment == 0;
+            is_plain && merge.has_small_tiles && merge.values <= 1
         }
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles

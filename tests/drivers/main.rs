@@ -13,6 +13,7 @@ mod children;
 mod counts;
 #[cfg(feature = "compile-shaders")]
 mod custom;
+mod difference;
 mod dispatched;
 mod embedding;
 mod faults;
@@ -23,6 +24,7 @@ mod forms;
 mod gather;
 mod histogram;
 mod long_work;
+mod merge;
 mod narrow;
 mod passes;
 mod primitive;
@@ -52,7 +54,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 9] = [
+static PRIMITIVES: [Primitive; 11] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -62,6 +64,8 @@ static PRIMITIVES: [Primitive; 9] = [
     reduce::PRIMITIVE,
     run_length::PRIMITIVE,
     search::PRIMITIVE,
+    merge::PRIMITIVE,
+    difference::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -133,6 +137,8 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(reduce::trials(&gpu));
                 trials.extend(run_length::trials(&gpu));
                 trials.extend(search::trials(&gpu));
+                trials.extend(merge::trials(&gpu));
+                trials.extend(difference::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

@@ -7,12 +7,14 @@ mod command;
 mod compare;
 mod device;
 mod devices;
+mod diff;
 mod error;
 mod files;
 mod gather;
 mod gpus;
 mod histogram;
 mod inspect;
+mod merge;
 mod number;
 mod pattern;
 mod policy;
@@ -82,6 +84,12 @@ commands! {
     "search" => Search(search::SearchArgs), [
         ("sorted.npy needles.npy -o positions.npy", "where each needle would be inserted"),
     ];
+    "merge" => Merge(merge::MergeArgs), [
+        ("a.npy b.npy -o merged.npy", "two sorted arrays into one"),
+    ];
+    "diff" => Diff(diff::DiffArgs), [
+        ("values.npy -o differences.npy", "each element less the one before it"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -101,7 +109,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 9] = [
+const SHOWN: [Shown; 11] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -111,6 +119,8 @@ const SHOWN: [Shown; 9] = [
     reduce::SHOWN,
     runs::SHOWN,
     search::SHOWN,
+    merge::SHOWN,
+    diff::SHOWN,
 ];
 
 fn main() -> ExitCode {

@@ -1,7 +1,9 @@
 //! The table of cases: for verification by effort, for benchmarks by effort and preset.
 
+mod difference;
 mod gather;
 mod histogram;
+mod merge;
 mod pairwise;
 mod primitive;
 mod reduce;
@@ -15,8 +17,10 @@ mod sort;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
+pub use difference::DifferenceCase;
 pub use gather::GatherCase;
 pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
+pub use merge::{MergeCase, MergePart};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub use reduce::ReduceCase;
@@ -96,6 +100,10 @@ primitives! {
     RunLength(RunLengthCase),
     /// A search in a sorted array.
     Search(SearchCase),
+    /// A merge of two sorted arrays.
+    Merge(MergeCase),
+    /// An adjacent difference.
+    Difference(DifferenceCase),
 }
 
 /// A policy, by name.
@@ -447,7 +455,7 @@ mod tests {
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
             let codings = ["run_length:encode", "run_length:non-trivial", "run_length:decode"];
             let groups = [groups, codings.into()].concat();
-            let groups = [&groups[..], &["search:lower"]].concat();
+            let groups = [&groups[..], &["search:lower", "merge:keys", "merge:pairs", "difference"]].concat();
             let is_reduction = case.group().starts_with("reduce:");
             assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
@@ -715,6 +723,30 @@ mod tests {
                 ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
             ];
             expect_pairs(&cases, "search", &parameters, |_| true);
+            let parameters = [
+                TYPES,
+                ("values", &["0", "1", "2", "5"][..]),
+                ORDERS,
+                ("a", &["half", "few", "none", "all", "less"]),
+                COUNTS,
+                ("b-count", COUNTS.1),
+                MISALIGNED,
+                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
+            ];
+            expect_pairs(&cases, "merge", &parameters, |_| true);
+            let parameters = [
+                TYPES,
+                ("columns", &["1", "2", "3", "301"][..]),
+                ("axis", &["down-columns", "along-rows"]),
+                ("first", &["lost", "keeps-first"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["edge-values", "uniform"]),
+            ];
+            expect_pairs(&cases, "difference", &parameters, |pair| match pair {
+                [("type", "f64"), _] => has_doubles,
+                _ => true,
+            });
         }
     }
 

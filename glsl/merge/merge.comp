@@ -1,0 +1,189 @@
+// Merge of two sorted arrays into one, stable: of equal keys those of a come first.
+//
+// A workgroup merges a tile of the result. The tile begins and ends on two diagonals of the merge path, the way through the
+// grid of a's and b's keys that the result takes; a search on each finds how many keys are a's before it, by as many tests
+// at a time as a subgroup has lanes. Those of the tile are copied to shared memory, where each invocation finds its own
+// diagonal by halving and merges some keys one by one. The places of the tile's keys are then read in their new order:
+//
+//   s_keys     | a's keys of the tile, ordered | b's keys |
+//   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
+//
+// Dispatch: a workgroup for each TILE_ITEMS keys of both arrays together.
+// Reads:    a and b, a_count and b_count keys; a_values and b_values, WORDS_PER_VALUE words for each key; indirect_counts,
+//           a_count and b_count, where it is not null.
+// Writes:   destination, the keys of both; destination_values, likewise.
+// Shared:   KEY_WORDS words and a half for each key of a tile, and 2 words.
+// Limits:   less than 2^32 keys together; a tile is up to 2^16 keys and 2^26 words of values.
+// Pass model: none; the first line says the result.
+// Source:   Green, McColl and Bader, "GPU Merge Path - A GPU Merging Algorithm", ICS 2012; Odeh, Green, Mwassi, Shmueli and
+//           Birk, "Merge Path - Parallel Merging Made Simple", IPDPSW 2012.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/dispatch.glsl"
+
+// A key of one word is the high word of two.
+#define KEY_WORDS 2
+#include "sort/key.glsl"
+
+// 1 or 2.
+layout(constant_id = ID_WORDS_PER_KEY) const uint WORDS_PER_KEY = 1;
+// Even.
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 2;
+// 0 without values. A constant, so that the compiler divides by multiplication.
+layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
+
+const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
+
+layout(push_constant, std430) uniform Push {
+    Words a;
+    Words b;
+    Words destination;
+    Words a_values;
+    Words b_values;
+    Words destination_values;
+    Words indirect_counts;
+    uint a_count;
+    uint b_count;
+} push;
+
+// An order's words, low word first.
+shared uint s_keys[WORDS_PER_KEY * TILE_ITEMS];
+shared uint s_places[TILE_ITEMS / 2];
+shared uint s_begins[2];
+
+bool less(Key a, Key b) {
+    return a.y < b.y || a.y == b.y && a.x < b.x;
+}
+
+// The order of key `index`, with 0 in place of the low word of a key that has one word.
+Key order_at(uvec2 keys, uint index) {
+    Words words = Words(advance(keys, index, 4 * WORDS_PER_KEY));
+    Key order = ordered(Key(words.word[0], words.word[WORDS_PER_KEY - 1]));
+    return Key(WORDS_PER_KEY == 2 ? order.x : 0, order.y);
+}
+
+Key load_shared(uint place) {
+    uint word = WORDS_PER_KEY * min(place, TILE_ITEMS - 1);
+    return Key(WORDS_PER_KEY == 2 ? s_keys[word] : 0, s_keys[word + WORDS_PER_KEY - 1]);
+}
+
+// The key of an order.
+Key unordered(Key order) {
+    order ^= FLIPPED;
+    uint flipped = ~uint(int(order.y) >> 31) & FLIPPED_IF_NEGATIVE;
+    return Key(order.x ^ flipped, order.y ^ (flipped | FLIPPED_SIGN));
+}
+
+// The number of a's keys before a diagonal, on which as many keys are merged: the first of a's keys that does not go before
+// the key of b that the diagonal pairs it with. The lanes of a subgroup test keys at equal distances, and search on between
+// the last that goes before and the next one. Every lane of the subgroup must call it.
+uint keys_of_a(uint diagonal, uvec2 counts) {
+    uint low = diagonal - min(diagonal, counts.y);
+    uint high = min(diagonal, counts.x);
+    while (low < high) {
+        uint distance = (high - low - 1) / gl_SubgroupSize + 1;
+        uint index = low + gl_SubgroupInvocationID * distance;
+        bool goes_before = index < high;
+        if (goes_before) {
+            goes_before = !less(order_at(uvec2(push.b), diagonal - 1 - index), order_at(uvec2(push.a), index));
+        }
+        uint count = subgroupBallotBitCount(subgroupBallot(goes_before));
+        high = count == 0 ? low : min(low + count * distance, high);
+        low = count == 0 ? low : low + (count - 1) * distance + 1;
+    }
+    return low;
+}
+
+uint place_of(uint item) {
+    return s_places[item / 2] >> item % 2 * 16 & 0xffff;
+}
+
+void main() {
+    uvec2 counts = uvec2(push.a_count, push.b_count);
+    if (!is_null(push.indirect_counts)) {
+        counts = uvec2(push.indirect_counts.word[0], push.indirect_counts.word[1]);
+    }
+    uint total = counts.x + counts.y;
+    uint first = workgroup_index() * TILE_ITEMS;
+    // The workgroups of the last row may be beyond 2^32 keys.
+    if (workgroup_index() >= total / TILE_ITEMS + (total % TILE_ITEMS == 0 ? 0 : 1)) {
+        return;
+    }
+    uint extent = min(TILE_ITEMS, total - first);
+    for (uint side = gl_SubgroupID; side < 2; side += gl_NumSubgroups) {
+        uint begin = keys_of_a(first + side * extent, counts);
+        if (subgroupElect()) {
+            s_begins[side] = begin;
+        }
+    }
+    barrier();
+    // Arrays that are not sorted may have the end before the begin, or too far behind it.
+    uint a_begin = s_begins[0];
+    uint a_extent = clamp(s_begins[1], a_begin, a_begin + extent) - a_begin;
+    uint b_begin = first - a_begin;
+    uint b_extent = extent - a_extent;
+    // Addresses, since SwiftShader takes no pointers that a condition chooses.
+    uvec2 a = advance(uvec2(push.a), a_begin, 4 * WORDS_PER_KEY);
+    uvec2 b = advance(uvec2(push.b), b_begin, 4 * WORDS_PER_KEY);
+    for (uint i = gl_LocalInvocationIndex; i < extent; i += WORKGROUP_SIZE) {
+        Key order = order_at(i < a_extent ? a : b, i < a_extent ? i : i - a_extent);
+        if (WORDS_PER_KEY == 2) {
+            s_keys[WORDS_PER_KEY * i] = order.x;
+        }
+        s_keys[WORDS_PER_KEY * i + WORDS_PER_KEY - 1] = order.y;
+    }
+    barrier();
+
+    // Fixed steps, since a value that comes out of a loop which lanes leave one by one is wrong on some drivers.
+    uint diagonal = min(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION, extent);
+    uint a_place = diagonal - min(diagonal, b_extent);
+    uint high = min(diagonal, a_extent);
+    [[dont_unroll]] for (uint step = 1 << findMSB(TILE_ITEMS); step > 0; step /= 2) {
+        uint next = a_place + step;
+        bool exists = next <= high;
+        Key of_a = load_shared(exists ? next - 1 : 0);
+        Key of_b = load_shared(exists ? a_extent + diagonal - next : 0);
+        a_place = exists && !less(of_b, of_a) ? next : a_place;
+    }
+    uint b_place = a_extent + diagonal - a_place;
+    Key of_a = load_shared(a_place);
+    Key of_b = load_shared(b_place);
+    uint places = 0;
+    [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        bool is_of_a = b_place >= extent || a_place < a_extent && !less(of_b, of_a);
+        uint place = is_of_a ? a_place : b_place;
+        Key next = load_shared(place + 1);
+        a_place = is_of_a ? place + 1 : a_place;
+        b_place = is_of_a ? b_place : place + 1;
+        of_a = is_of_a ? next : of_a;
+        of_b = is_of_a ? of_b : next;
+        places = places >> 16 | place << 16;
+        if (i % 2 != 0) {
+            s_places[(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION + i) / 2] = places;
+        }
+    }
+    barrier();
+
+    Words destination = advance_words(push.destination, first, WORDS_PER_KEY);
+    for (uint i = gl_LocalInvocationIndex; i < extent; i += WORKGROUP_SIZE) {
+        Key key = unordered(load_shared(place_of(i)));
+        if (WORDS_PER_KEY == 2) {
+            destination.word[WORDS_PER_KEY * i] = key.x;
+        }
+        destination.word[WORDS_PER_KEY * i + WORDS_PER_KEY - 1] = key.y;
+    }
+    if (WORDS_PER_VALUE == 0) {
+        return;
+    }
+    uvec2 a_values = advance(uvec2(push.a_values), a_begin, WORDS_PER_VALUE * 4);
+    uvec2 b_values = advance(uvec2(push.b_values), b_begin, WORDS_PER_VALUE * 4);
+    Words destination_values = advance_words(push.destination_values, first, WORDS_PER_VALUE);
+    for (uint i = gl_LocalInvocationIndex; i < extent * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
+        uint place = place_of(i / WORDS_PER_VALUE);
+        bool is_of_a = place < a_extent;
+        Words values = Words(is_of_a ? a_values : b_values);
+        uint value = is_of_a ? place : place - a_extent;
+        destination_values.word[i] = values.word[value * WORDS_PER_VALUE + i % WORDS_PER_VALUE];
+    }
+}

@@ -1,0 +1,117 @@
+//! `subsweep diff`: differences of adjacent rows or columns.
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::difference::{DifferenceConfig, DifferencePolicy};
+use subsweep::table::{Table, TableShape, Taken};
+
+use crate::args::{Common, Files};
+use crate::command::{Run, Shown, ShownPolicy};
+use crate::device;
+use crate::error::Ended;
+use crate::files::{self, Output, Source};
+use crate::words::Progress;
+
+/// Subtract from each element the one before it
+///
+/// Equals numpy.diff(a, axis=0), also down the columns of a table, whose last axis numpy takes by default: --axis 1. Integers
+/// wrap. The output has the format and type of the input, and one element, row or column less.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The axis of a table along which neighbours are subtracted: 0 down the columns, 1 along the rows
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    pub axis: u32,
+
+    /// Begin with the first element, row or column itself, so that the output is as large as the input; a sum then gives
+    /// the input back
+    #[arg(long)]
+    pub keep_first: bool,
+}
+
+// The device's memory limits the count; it is checked once the device is open.
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+
+impl Run for DiffArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        check(common)?;
+        let source = self.files.source();
+        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let config = self.config(&source, &table)?;
+        let output = Output::prepare(&self.files.destination(), "-o", &[&source])?;
+
+        let gpu = device::open(common)?;
+        let rows = table.shape.rows() as u64;
+        let size = config.result_size(rows);
+        let mut words = bytemuck::try_zeroed_vec((size / 4) as usize)
+            .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })?;
+        {
+            let _spinner = Progress::of_one(format_args!("subtracting {rows} rows"));
+            let difference = gpu.prepare_difference(config, &table.words, &mut words)?;
+            device::check_memory(&gpu, difference.device_size(), "the table and the result")?;
+            difference.run()?;
+        }
+        let rows = config.result_count(rows) as usize;
+        let shape = match table.shape {
+            TableShape::Flat { .. } => TableShape::Flat { count: rows },
+            TableShape::Grid { .. } => {
+                TableShape::Grid { rows, columns: config.result_column_count() as usize }
+            }
+        };
+        Ok(output.commit(&Table { shape, words, ..table })?)
+    }
+}
+
+impl DiffArgs {
+    /// The configuration for a table.
+    fn config(&self, source: &Source, table: &Table) -> Result<DifferenceConfig, Ended> {
+        let (columns, max) = (table.shape.columns(), DifferenceConfig::MAX_COLUMNS);
+        if columns > max as usize {
+            return Err(Ended::usage(format!(
+                "{source}: has {columns} columns, and up to {max} are subtracted; save parts of them"
+            )));
+        }
+        let config = DifferenceConfig::new(table.element).columns(columns as u32);
+        let config = if self.keep_first { config.keeps_first() } else { config };
+        match (self.axis, table.shape) {
+            (0, _) => Ok(config),
+            (_, TableShape::Flat { .. }) => {
+                Err(Ended::usage(format!("{source}: has one axis; leave out --axis 1")))
+            }
+            (_, TableShape::Grid { columns: 1, .. }) if !self.keep_first => {
+                Err(Ended::usage(format!("{source}: has one column, and --axis 1 leaves none; leave it out")))
+            }
+            (_, TableShape::Grid { .. }) => Ok(config.along_rows()),
+        }
+    }
+}
+
+/// Refuses options without meaning for a difference.
+fn check(common: &Common) -> Result<(), Ended> {
+    device::check_one(&common.device, "diff")?;
+    if let Some(algorithm) = common.algorithm {
+        let name = algorithm.name();
+        return Err(Ended::usage(format!("diff has no algorithms to choose from; leave out {name}")));
+    }
+    if common.seed().is_some() {
+        return Err(Ended::usage("the seed has no diff; leave out --policy"));
+    }
+    Ok(())
+}
+
+/// What `devices` and `inspect` show of differences; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = DifferencePolicy::choose(capabilities, &DifferenceConfig::new(ElementType::U32));
+        vec![ShownPolicy::new("difference", "difference policy", choice)]
+    },
+    plans: |common, _| match common.is_plain() {
+        true => [DifferenceConfig::new(ElementType::F32), DifferenceConfig::new(ElementType::I64)]
+            .map(Into::into)
+            .into(),
+        false => Vec::new(),
+    },
+};

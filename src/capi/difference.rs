@@ -1,0 +1,165 @@
+//! Adjacent difference.
+
+use std::mem::offset_of;
+
+use super::boundary::Versioned;
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::difference::{Difference, DifferenceBuffers, DifferenceConfig};
+
+/// Options of a difference plan: several of SUBSWEEP_DIFFERENCE_..._BIT, or 0.
+pub type SubsweepDifferenceFlags = u32;
+/// Recordings may have an indirect count, read from device memory.
+pub const SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT: SubsweepDifferenceFlags = 1;
+/// Each column less the one before it, in each row; otherwise each row less the one before it.
+pub const SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT: SubsweepDifferenceFlags = 2;
+/// The result begins with the first row, or column, itself, and is as large as the source.
+pub const SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT: SubsweepDifferenceFlags = 4;
+
+/// The parameters of subsweep_difference_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepDifferencePlanCreateInfo {
+    /// sizeof(SubsweepDifferencePlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepDifferenceFlags,
+    /// The type of the numbers.
+    pub element_type: SubsweepElementType,
+    /// The number of columns, 1 to 65,536: the numbers of a row.
+    pub column_count: u32,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepDifferencePlanCreateInfo {
+    const NAME: &'static str = "SubsweepDifferencePlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, column_count) + size_of::<u32>();
+}
+
+/// The memory and the count of one recording of a difference.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepDifferenceInfo {
+    /// sizeof(SubsweepDifferenceInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// The count of rows.
+    pub count: SubsweepCount,
+    /// The rows, of column_count numbers each.
+    pub source: SubsweepAddressRange,
+    /// The differences: a row less than the source; with SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT a column less; with
+    /// SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT as many of both.
+    pub destination: SubsweepAddressRange,
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepDifferenceInfo {
+    const NAME: &'static str = "SubsweepDifferenceInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
+}
+
+impl Exported for Difference {
+    const OTHER: &'static str = "the plan is not of a difference";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+}
+
+/// Creates a difference plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_difference_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepDifferencePlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    let config = |_: &Device, info: &SubsweepDifferencePlanCreateInfo| {
+        let known = SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT
+            | SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT
+            | SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT;
+        let flags = flags("SubsweepDifferenceFlags", info.flags, known)?;
+        let has = |bit| flags & bit != 0;
+        let element = element_type("element_type", info.element_type)?;
+        let mut config = DifferenceConfig::new(element).columns(info.column_count);
+        if has(SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT) {
+            config = config.along_rows();
+        }
+        if has(SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT) {
+            config = config.keeps_first();
+        }
+        Ok(if has(SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT) { config.indirect_count() } else { config })
+    };
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<Difference, _>(device, info, plan, config) }
+}
+
+/// Records the difference of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute; for f64 shaderFloat64.
+/// 2. Memory: `source` and `destination` at least as large as the count requires, at multiples of 4. An indirect
+///    count is 4 bytes at a multiple of 4. `scratch` as subsweep_plan_scratch_requirements says, its contents
+///    undefined, not used by other work until this work has completed. `destination` and `scratch` overlap no other
+///    range.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `source` and count, and COMPUTE_SHADER / SHADER_WRITE of `destination` and `scratch`; ends with
+///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to `scratch`
+///    is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push
+///    constants bound, and changes no other state.
+/// 4. Limits: rows up to the two-dimensional dispatch limit of the device. A result without numbers records nothing;
+///    an indirect count above its maximum is clamped to it.
+/// 5. Result: in `destination`; integers wrap. Its count of rows is the count less one, but of at least 0, or with
+///    either of the other flags the count, and is not written.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_difference(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepDifferenceInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepDifferenceInfo| {
+        flags("SubsweepDifferenceInfo.flags", info.flags, 0)?;
+        let destination = info.destination.checked("destination")?;
+        let buffers = DifferenceBuffers::new(info.source.checked("source")?, destination)
+            .scratch(info.scratch.scratch()?);
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Difference, _>(plan, command_buffer, info, buffers) }
+}

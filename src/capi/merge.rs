@@ -1,0 +1,176 @@
+//! Merge.
+
+use std::mem::offset_of;
+
+use super::boundary::Versioned;
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::merge::{Merge, MergeBuffers, MergeConfig, MergePlan};
+use crate::primitives::Plan;
+
+/// Options of a merge plan: several of SUBSWEEP_MERGE_..._BIT, or 0.
+pub type SubsweepMergeFlags = u32;
+/// Recordings may have indirect counts, read from device memory: of `a`, of `b` or of both.
+pub const SUBSWEEP_MERGE_INDIRECT_COUNT_BIT: SubsweepMergeFlags = 1;
+/// The arrays are sorted from the greatest key to the least, and so is the result.
+pub const SUBSWEEP_MERGE_DESCENDING_BIT: SubsweepMergeFlags = 2;
+
+/// The parameters of subsweep_merge_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepMergePlanCreateInfo {
+    /// sizeof(SubsweepMergePlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepMergeFlags,
+    /// The type of the keys.
+    pub element_type: SubsweepElementType,
+    /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 for a merge of keys alone.
+    pub words_per_value: u32,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepMergePlanCreateInfo {
+    const NAME: &'static str = "SubsweepMergePlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, words_per_value) + size_of::<u32>();
+}
+
+/// The memory and the counts of one recording of a merge.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepMergeInfo {
+    /// sizeof(SubsweepMergeInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// The count of keys in `a`.
+    pub a_count: SubsweepCount,
+    /// The count of keys in `b`.
+    pub b_count: SubsweepCount,
+    /// The keys of the first sorted array.
+    pub a: SubsweepAddressRange,
+    /// The keys of the second sorted array.
+    pub b: SubsweepAddressRange,
+    /// The keys of both, sorted.
+    pub destination: SubsweepAddressRange,
+    /// The values of `a`; 0 for a merge of keys alone.
+    pub a_values: SubsweepAddressRange,
+    /// Likewise of `b`.
+    pub b_values: SubsweepAddressRange,
+    /// The values of both, in the order of their keys; 0 for a merge of keys alone.
+    pub destination_values: SubsweepAddressRange,
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepMergeInfo {
+    const NAME: &'static str = "SubsweepMergeInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
+}
+
+impl Exported for Merge {
+    const OTHER: &'static str = "the plan is not of a merge";
+
+    fn max(count: u64, _: u64) -> (u64, u64) {
+        // Scratch does not depend on the division.
+        (count, 0)
+    }
+
+    fn max_count(_: &Plan<Self>) -> u64 {
+        MergePlan::MAX_COUNT
+    }
+}
+
+/// Creates a merge plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none, or 32 bytes with an indirect count.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_merge_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepMergePlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    let config = |_: &Device, info: &SubsweepMergePlanCreateInfo| {
+        let known = SUBSWEEP_MERGE_INDIRECT_COUNT_BIT | SUBSWEEP_MERGE_DESCENDING_BIT;
+        let flags = flags("SubsweepMergeFlags", info.flags, known)?;
+        let element = element_type("element_type", info.element_type)?;
+        let config = MergeConfig::keys(element).values(info.words_per_value);
+        let config = if flags & SUBSWEEP_MERGE_DESCENDING_BIT != 0 { config.descending() } else { config };
+        let is_indirect = flags & SUBSWEEP_MERGE_INDIRECT_COUNT_BIT != 0;
+        Ok(if is_indirect { config.indirect_count() } else { config })
+    };
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<Merge, _>(device, info, plan, config) }
+}
+
+/// Records the merge of `info->a_count` and `info->b_count` keys into `command_buffer`. Nothing is submitted,
+/// waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: all ranges at least as large as the counts require, the destinations as both together; all at
+///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
+///    completed. The destinations and `scratch` overlap no other range; the ranges that are read may overlap each
+///    other.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `a`, `b`, their values and counts, and COMPUTE_SHADER / SHADER_WRITE of the destinations and
+///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier before or after. The
+///    last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
+///    compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: at most 2^32 - 1 keys together, or the two-dimensional dispatch limit of the device. No keys at all
+///    record nothing. An indirect count above its maximum is clamped to it. Arrays that are not sorted give some
+///    of their keys in an unspecified order; no other memory is accessed.
+/// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
+///    keep their order. The count of the result is the sum of both counts, and is not written.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_merge(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepMergeInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepMergeInfo| {
+        flags("SubsweepMergeInfo.flags", info.flags, 0)?;
+        let (a, b) = (info.a.checked("a")?, info.b.checked("b")?);
+        let a_values = info.a_values.checked("a_values")?;
+        let b_values = info.b_values.checked("b_values")?;
+        let destination_values = info.destination_values.checked("destination_values")?;
+        let buffers = MergeBuffers::new(a, b, info.destination.checked("destination")?)
+            .values(a_values, b_values, destination_values)
+            .scratch(info.scratch.scratch()?);
+        Ok((buffers, (info.a_count.checked()?, info.b_count.checked()?).into()))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Merge, _>(plan, command_buffer, info, buffers) }
+}

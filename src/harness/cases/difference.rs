@@ -1,0 +1,309 @@
+//! Cases of adjacent differences: types, columns, axes, and whether the first is kept.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::pairwise::{InputTurns, axis, covering_works};
+use super::primitive::Tables;
+use super::{
+    Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup, uniform_cases,
+};
+use crate::device::Capabilities;
+use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePolicy};
+use crate::error::Result;
+use crate::harness::expected::Expected;
+use crate::harness::inputs::Input;
+use crate::harness::inspection::PlanConfig;
+use crate::harness::keys;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared};
+use crate::headless::Gpu;
+use crate::{ElementType, Number};
+
+/// Parameters of a difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DifferenceCase {
+    /// Type of the numbers.
+    pub element: ElementType,
+    /// Number of columns.
+    pub columns: u32,
+    /// Whether columns are subtracted, in place of rows.
+    pub is_along_rows: bool,
+    /// Whether the result begins with the first row or column.
+    pub keeps_first: bool,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Whether tiles are small, so that few rows take many.
+    pub has_small_tiles: bool,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+impl DifferenceCase {
+    /// The difference of adjacent numbers, by the policy of the device.
+    pub const fn of(element: ElementType) -> Self {
+        Self {
+            element,
+            columns: 1,
+            is_along_rows: false,
+            keeps_first: false,
+            count_from: CountFrom::Host,
+            has_small_tiles: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> DifferenceConfig {
+        let config = DifferenceConfig::new(self.element).columns(self.columns);
+        let config = if self.is_along_rows { config.along_rows() } else { config };
+        let config = if self.keeps_first { config.keeps_first() } else { config };
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> DifferencePolicy {
+        match self.has_small_tiles {
+            true => DifferencePolicy::tiled(small_workgroup(capabilities), 3),
+            false => DifferencePolicy::choose(capabilities, &self.config()).policy,
+        }
+    }
+
+    /// Rows per workgroup.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        let policy = self.policy(capabilities);
+        u64::from((policy.workgroup_size * policy.items_per_invocation / self.columns).max(1))
+    }
+
+    /// The result for `numbers`, as words, and of floats that with all denormals flushed to 0.
+    pub fn results(&self, numbers: &[u32]) -> (Vec<u32>, Option<Vec<u32>>) {
+        macro_rules! of_float {
+            ($number:ident) => {{
+                let flush = |x: $number| if x.is_subnormal() { (0.0 as $number).copysign(x) } else { x };
+                let kept = self.result(numbers, |a: $number, b| a - b, |x| x);
+                let flushed = self.result(numbers, |a: $number, b| flush(flush(a) - flush(b)), flush);
+                (kept, Some(flushed))
+            }};
+        }
+        match self.element {
+            ElementType::U32 | ElementType::I32 => (self.result(numbers, u32::wrapping_sub, |x| x), None),
+            ElementType::U64 | ElementType::I64 => (self.result(numbers, u64::wrapping_sub, |x| x), None),
+            ElementType::F32 => of_float!(f32),
+            ElementType::F64 => of_float!(f64),
+        }
+    }
+
+    fn result<N: Number>(
+        &self,
+        words: &[u32],
+        subtract: impl Fn(N, N) -> N,
+        copy: impl Fn(N) -> N,
+    ) -> Vec<u32> {
+        let numbers: Vec<N> = bytemuck::pod_collect_to_vec(words);
+        let columns = self.columns as usize;
+        let before = |index: usize| match self.is_along_rows {
+            true => (!index.is_multiple_of(columns)).then(|| index - 1),
+            false => index.checked_sub(columns),
+        };
+        let number = |index: usize| match before(index) {
+            Some(before) => Some(subtract(numbers[index], numbers[before])),
+            None => self.keeps_first.then(|| copy(numbers[index])),
+        };
+        bytemuck::pod_collect_to_vec(&(0..numbers.len()).filter_map(number).collect::<Vec<N>>())
+    }
+}
+
+impl fmt::Display for DifferenceCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { element, columns, .. } = self;
+        write!(f, "difference:type={element};columns={columns}")?;
+        if self.is_along_rows {
+            write!(f, ";along-rows")?;
+        }
+        if self.keeps_first {
+            write!(f, ";keeps-first")?;
+        }
+        let policy = if self.has_small_tiles { "small" } else { "default" };
+        write!(f, "{};policy={policy};misalign={}", self.count_from.parameter(), self.misalignment)
+    }
+}
+
+impl PrimitiveCase for DifferenceCase {
+    fn tables() -> Tables {
+        Tables {
+            covering: covering_cases,
+            specializations: specialization_cases,
+            full: full_cases,
+            products: |_| Vec::new(),
+            selectable: |capabilities| selectable_works(capabilities).map(Work::from).collect(),
+            bench: bench_cases,
+        }
+    }
+
+    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+        self.config().policy(self.policy(capabilities)).into()
+    }
+
+    fn policy_text(&self, capabilities: &Capabilities) -> String {
+        self.policy(capabilities).to_string()
+    }
+
+    fn row_size(&self) -> u64 {
+        self.config().row_size()
+    }
+
+    fn variant(&self) -> String {
+        let axis = if self.is_along_rows { "along rows" } else { "down columns" };
+        format!("{} columns, {axis}", self.columns)
+    }
+
+    fn item_count(&self, count: u64) -> u64 {
+        count * u64::from(self.columns)
+    }
+
+    fn seed(&self, count: u64) -> u64 {
+        self.item_count(count)
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        keys::keys_and_values(self.element, SortValues::None, input, self.item_count(count))
+    }
+
+    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
+        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+        let room = self.count_from.room(count);
+        let mut operands = Operands::default();
+        let counted = operands.add_count(self.count_from, count);
+        let case = self.clone();
+        Ok(Prepared {
+            policy: plan.policy().to_string(),
+            traffic_size: plan.traffic_size(count),
+            needs: Needs {
+                room,
+                misalignment: self.misalignment,
+                scratch_size: plan.scratch_requirements(room).size,
+                operands,
+                ..Needs::default()
+            },
+            record: Box::new(move |recorder, ranges| {
+                let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
+                let buffers = DifferenceBuffers::new(source, destination).scratch(ranges.scratch);
+                plan.record(recorder, &buffers, ranges.count(counted))
+            }),
+            expected: Box::new(move |source| {
+                let (results, flushed) = case.results(source);
+                let fill = |mut words: Vec<u32>| {
+                    words.resize(source.len(), POISON);
+                    words
+                };
+                (Expected::either(case.element, fill(results), flushed.map(fill)), Vec::new())
+            }),
+            look_back: None,
+        })
+    }
+}
+
+/// A covering set of all pairs of parameters in small tiles, and the default tiles.
+fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::of(ElementType::U32) };
+    let has_doubles = capabilities.enabled.shader_float64;
+    let axes = [
+        axis(&ElementType::ALL, |case: &mut DifferenceCase, element| case.element = element),
+        axis(&[1, 2, 3, 301], |case, columns| case.columns = columns),
+        axis(&[false, true], |case, is_along_rows| case.is_along_rows = is_along_rows),
+        axis(&[false, true], |case, keeps_first| case.keeps_first = keeps_first),
+        axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
+        axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
+    ];
+    let is_valid = |case: &DifferenceCase| has_doubles || case.element != ElementType::F64;
+    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform]);
+    let mut cases = Vec::new();
+    for covering in covering_works(&plain, &axes, &[], is_valid) {
+        let tile = covering.work.tile(capabilities);
+        for count in [0, 1, 2, tile, tile + 1, 3 * tile + 2] {
+            cases.push(covering.work.case(count, inputs.take(&covering)));
+        }
+        while inputs.is_open(&covering) {
+            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
+        }
+    }
+    let default = DifferenceCase::of(ElementType::F32);
+    cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+    cases
+}
+
+/// Plans of the default policy: every module, down columns and along rows.
+fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = DifferenceCase> {
+    let has_doubles = capabilities.enabled.shader_float64;
+    let is_valid = move |element: &ElementType| has_doubles || *element != ElementType::F64;
+    let elements = [ElementType::F32, ElementType::I64, ElementType::F64].into_iter().filter(is_valid);
+    elements.flat_map(|element| {
+        let flat = DifferenceCase::of(element);
+        let table = DifferenceCase { columns: 3, ..flat.clone() };
+        [
+            DifferenceCase { keeps_first: true, ..flat.clone() },
+            DifferenceCase { is_along_rows: true, ..table },
+            flat,
+        ]
+    })
+}
+
+/// Each of [`selectable_works`] in several tiles, with every count.
+fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
+        .flat_map(|case| CountFrom::ALL.map(|count_from| DifferenceCase { count_from, ..case.clone() }));
+    works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
+}
+
+/// All cases except the covering ones.
+fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in selectable_works(capabilities) {
+        let tile = work.tile(capabilities);
+        let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
+        cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
+        cases.extend([Input::Sorted, Input::Constant(0)].map(|input| work.case(2 * tile + 3, input)));
+        let wide = [(16, false), (1000, true), (65_536, false), (65_536, true)];
+        for (columns, is_along_rows) in wide.into_iter().filter(|_| work.columns == 1) {
+            let wide = DifferenceCase { columns, is_along_rows, ..work.clone() };
+            cases.push(wide.case(5, Input::EdgeValues));
+        }
+        cases.push(work.case((1 << 25) / u64::from(work.columns) + 3, Input::Uniform));
+    }
+    cases
+}
+
+/// Benchmarks: adjacent numbers, and a table down its columns and along its rows.
+fn bench_cases(effort: Effort) -> Vec<Case> {
+    let flat = DifferenceCase::of(ElementType::F32);
+    let table = DifferenceCase { columns: 4, ..flat.clone() };
+    let works = [
+        flat,
+        DifferenceCase { is_along_rows: true, ..table.clone() },
+        table,
+        DifferenceCase::of(ElementType::I64),
+    ];
+    uniform_cases(works, &bench_counts(effort))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{capabilities, expect_unique};
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        expect_unique(&full_cases(&capabilities()));
+    }
+
+    #[test]
+    fn differences_are_of_rows_or_columns() {
+        let case = DifferenceCase { columns: 3, ..DifferenceCase::of(ElementType::U32) };
+        let results = |case: &DifferenceCase| case.results(&[1, 3, 6, 0, 10, 5]).0;
+        assert_eq!(results(&case), [u32::MAX, 7, u32::MAX]);
+        let kept = DifferenceCase { keeps_first: true, ..case.clone() };
+        assert_eq!(results(&kept), [1, 3, 6, u32::MAX, 7, u32::MAX]);
+        let along = DifferenceCase { is_along_rows: true, ..case };
+        assert_eq!(results(&along), [2, 3, 10, -5i32 as u32]);
+        assert_eq!(results(&DifferenceCase { keeps_first: true, ..along }), [1, 2, 3, 0, 10, -5i32 as u32]);
+    }
+}

@@ -1,0 +1,348 @@
+//! Adjacent difference: each row of a table less the one before it, or each column.
+//!
+//! Equals `numpy.diff(table, axis=0)`, or with [`DifferenceConfig::along_rows`] `axis=1`: the result has a row, or a column,
+//! less. With [`DifferenceConfig::keeps_first`] it begins with the first row, or column, itself, as CUB's `SubtractLeft`
+//! does, and is as large as the source. Integers wrap; floats are equal to the bit on every device that keeps denormals,
+//! except for the bits of NaNs.
+
+use std::ffi::CStr;
+use std::fmt;
+
+use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
+use super::{
+    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
+};
+use crate::device::{
+    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+};
+use crate::error::{Error, PolicyConflict, Result, in_range};
+use crate::kernels;
+
+/// Plan of an adjacent difference.
+pub type DifferencePlan = Plan<Difference>;
+
+/// Configuration of a [`DifferencePlan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DifferenceConfig {
+    element: ElementType,
+    columns: u32,
+    is_along_rows: bool,
+    keeps_first: bool,
+    has_indirect_count: bool,
+    policy: Option<DifferencePolicy>,
+}
+
+impl DifferenceConfig {
+    /// Maximum number of columns.
+    pub const MAX_COLUMNS: u32 = 1 << 16;
+
+    /// The difference of adjacent numbers of `element`, in one column.
+    pub const fn new(element: ElementType) -> Self {
+        Self {
+            element,
+            columns: 1,
+            is_along_rows: false,
+            keeps_first: false,
+            has_indirect_count: false,
+            policy: None,
+        }
+    }
+
+    /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the numbers of a row.
+    pub const fn columns(mut self, columns: u32) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Takes the difference of adjacent columns, in each row, in place of rows.
+    pub const fn along_rows(mut self) -> Self {
+        self.is_along_rows = true;
+        self
+    }
+
+    /// The result begins with the first row, or column, which is copied.
+    pub const fn keeps_first(mut self) -> Self {
+        self.keeps_first = true;
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`DifferencePolicy::choose`].
+    pub const fn policy(mut self, policy: DifferencePolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Type of the numbers.
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Number of columns of the source.
+    pub const fn column_count(&self) -> u32 {
+        self.columns
+    }
+
+    /// Number of columns of the result: one less along rows, unless the first one is kept.
+    pub const fn result_column_count(&self) -> u32 {
+        if self.is_along_rows && !self.keeps_first { self.columns.saturating_sub(1) } else { self.columns }
+    }
+
+    /// Number of rows of the result of `count` rows: one less, unless the difference is along rows or the first one is kept.
+    pub const fn result_count(&self, count: u64) -> u64 {
+        if self.is_along_rows || self.keeps_first { count } else { count.saturating_sub(1) }
+    }
+
+    /// Size of a row of the source, bytes.
+    pub const fn row_size(&self) -> u64 {
+        self.columns as u64 * self.element.size() as u64
+    }
+
+    /// Size of the result of `count` rows, bytes.
+    pub const fn result_size(&self, count: u64) -> u64 {
+        let row_size = self.result_column_count() as u64 * self.element.size() as u64;
+        self.result_count(count).saturating_mul(row_size)
+    }
+
+    /// Checks that a device supports the configuration.
+    fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        in_range("columns of a difference", self.columns, 1..=Self::MAX_COLUMNS)?;
+        if self.element == ElementType::F64 && !capabilities.enabled.shader_float64 {
+            return Err(Error::MissingFeature {
+                device: capabilities.identity.name.clone(),
+                missing: "the feature shaderFloat64, which differences of f64 need".into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Config for DifferenceConfig {
+    type Primitive = Difference;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// The memory of one recording.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct DifferenceBuffers {
+    /// Rows of numbers.
+    pub source: AddressRange,
+    /// The differences.
+    pub destination: AddressRange,
+    /// Scratch of [`DifferencePlan::scratch_requirements`].
+    pub scratch: BufferRange,
+}
+
+impl DifferenceBuffers {
+    /// Buffers without scratch, which only indirect counts need.
+    pub fn new(source: AddressRange, destination: AddressRange) -> Self {
+        Self { source, destination, scratch: BufferRange::NONE }
+    }
+
+    /// Sets the scratch.
+    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
+        self.scratch = scratch;
+        self
+    }
+}
+
+impl Buffers<Difference> for DifferenceBuffers {
+    fn checked(&self, config: &DifferenceConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let scratch = match count {
+            Count::Direct(_) => ScratchRequirements::new(0),
+            Count::Indirect { .. } => scratch,
+        };
+        let indirect = count.checked_indirect("the count")?;
+        let part = |what, range: AddressRange, size| range.prefix(what, size)?.aligned(what, 4);
+        let source = part("source", self.source, count.max().saturating_mul(config.row_size()))?;
+        let destination = part("destination", self.destination, config.result_size(count.max()))?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [("destination", destination), ("scratch", scratch.addresses())];
+        for read in [("source", source), ("the count", indirect)] {
+            check_disjoint(read, &written)?;
+        }
+        check_disjoint(written[0], &written[1..])?;
+        Ok(Self { source, destination, scratch })
+    }
+}
+
+/// Policy of a difference. A tile is as many whole rows as fit `workgroup_size * items_per_invocation` numbers, at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct DifferencePolicy {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Numbers per invocation, 1 to 1,024.
+    pub items_per_invocation: u32,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+}
+
+impl DifferencePolicy {
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, _: &DifferenceConfig) -> Choice<Self> {
+        let items = if capabilities.is_cpu() { 64 } else { 8 };
+        Choice {
+            policy: Self::tiled(capabilities.max_workgroup_invocations.min(256), items),
+            reason: "a number is loaded twice, and neighbours share cache lines",
+        }
+    }
+
+    /// A policy with `workgroup_size` invocations and `items_per_invocation` numbers for each.
+    pub const fn tiled(workgroup_size: u32, items_per_invocation: u32) -> Self {
+        Self { workgroup_size, items_per_invocation, subgroup_size: None }
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Rows per tile.
+    fn tile_rows(&self, config: &DifferenceConfig) -> u32 {
+        (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
+    }
+
+    fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        check_workgroup(self.workgroup_size, capabilities)?;
+        capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)
+    }
+}
+
+impl fmt::Display for DifferencePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, items_per_invocation, subgroup_size } = self;
+        write!(f, "difference: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+    }
+}
+
+/// The primitive of a [`DifferencePlan`], and its only algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | [`result_size(count)`](DifferenceConfig::result_size) | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// The source and the count may overlap. One dispatch; for an indirect count, another one and a barrier before it. A result
+/// without numbers records nothing. At most 2^32 - 1 tiles, and the workgroups of a two-dimensional dispatch. The result is in
+/// `destination`; its count is [`result_count(count)`](DifferenceConfig::result_count), and is not written. Differences of f64
+/// need `shaderFloat64`.
+#[derive(Debug)]
+pub struct Difference {
+    tile_rows: u32,
+    difference: Pipeline,
+    /// For indirect counts.
+    level_args: Option<LevelArgsWriter>,
+}
+
+impl Primitive for Difference {
+    type Config = DifferenceConfig;
+    type Policy = DifferencePolicy;
+    type Buffers = DifferenceBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep difference";
+
+    fn declare(device: &Device, config: &DifferenceConfig) -> Result<(DifferencePolicy, Self)> {
+        let capabilities = device.capabilities();
+        config.check(capabilities)?;
+        let policy = config.policy.unwrap_or_else(|| DifferencePolicy::choose(capabilities, config).policy);
+        policy.check(capabilities)?;
+        let DifferencePolicy { workgroup_size, subgroup_size, .. } = policy;
+        let tile_rows = policy.tile_rows(config);
+        let mut constants = vec![
+            ("COLUMN_COUNT", config.columns),
+            ("TILE_ROWS", tile_rows),
+            ("KEEPS_FIRST", config.keeps_first.into()),
+            ("ALONG_ROWS", config.is_along_rows.into()),
+        ];
+        let module = match config.element {
+            ElementType::U32 | ElementType::I32 | ElementType::F32 => {
+                constants.push(("NUMBERS", config.element.numbers()));
+                &[][..]
+            }
+            ElementType::U64 | ElementType::I64 => &[("WORDS64", 1)],
+            ElementType::F64 => &[("FLOAT64", 1)],
+        };
+        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let kernel = kernels::DIFFERENCE_DIFFERENCE.module(module);
+        let difference = Self {
+            tile_rows,
+            difference: Pipeline::declare(device, kernel, options)?,
+            level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
+        };
+        Ok((policy, difference))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
+    }
+
+    fn algorithm(&self, config: &DifferenceConfig, max: u64) -> Option<&dyn Recordable<Self>> {
+        (config.result_size(max) > 0).then_some(self)
+    }
+
+    fn first_access(&self, _: &DifferenceConfig) -> Access {
+        Access::COMPUTE
+    }
+}
+
+impl Algorithm<Difference> for Difference {
+    /// Offset of the arguments of an indirect dispatch.
+    type Layout = u64;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.difference).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {
+        LevelArgs::take(cursor, self.level_args.as_ref())
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &DifferenceBuffers,
+        levels: &u64,
+        count: Count,
+    ) -> Result<()> {
+        let DifferenceBuffers { source, destination, scratch } = *buffers;
+        let tiles = Tiles::new(count.max(), self.tile_rows)?;
+        let grid = TileGrid { tile_items: self.tile_rows, column_count: 1 };
+        recorder.phase(c"level args");
+        let workgroups =
+            Workgroups::new(recorder, self.level_args.as_ref(), count, grid, (scratch, *levels))?;
+        let push = push::DifferenceDifference {
+            source,
+            destination,
+            indirect_tiles: workgroups.indirect_tiles(),
+            tile_count: tiles.count,
+            last_extent: tiles.last_extent,
+        };
+        recorder.phase(c"difference");
+        workgroups.dispatch(recorder, &self.difference, &push)
+    }
+}
+
+impl DifferencePlan {
+    /// Bytes that a recording of `count` rows reads and writes: each number once, and the result once.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        let config = self.config();
+        count.saturating_mul(config.row_size()).saturating_add(config.result_size(count))
+    }
+}

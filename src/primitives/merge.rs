@@ -1,0 +1,426 @@
+//! Merge: two sorted arrays into one, stable, keys alone or with values.
+//!
+//! Equals a stable sort of `a` followed by `b`, such as `np.sort(np.concatenate((a, b)), kind='stable')`: of equal keys those
+//! of `a` come first. Keys are in the order of a [sort](crate::sort), ascending or descending; floats by `total_cmp`. That
+//! the arrays are sorted is not checked: otherwise the result holds some of their keys, in an unspecified order.
+
+use std::ffi::CStr;
+use std::fmt;
+
+use super::level_args::{LevelArgs, Workgroups, small_workgroup};
+use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::{
+    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, check_disjoint, check_subgroups,
+    chosen_subgroup_size,
+};
+use crate::device::{
+    Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
+    push,
+};
+use crate::error::{Error, PolicyConflict, Result, in_range, within};
+use crate::kernels;
+
+/// Plan of a merge.
+pub type MergePlan = Plan<Merge>;
+
+/// Configuration of a [`MergePlan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MergeConfig {
+    element: ElementType,
+    words_per_value: u32,
+    is_descending: bool,
+    has_indirect_count: bool,
+    policy: Option<MergePolicy>,
+}
+
+impl MergeConfig {
+    /// Maximum size of a value, words: 16 KiB.
+    pub const MAX_VALUE_WORDS: u32 = 1 << 12;
+
+    /// Merges keys of `element`, in ascending order.
+    pub const fn keys(element: ElementType) -> Self {
+        Self { element, words_per_value: 0, is_descending: false, has_indirect_count: false, policy: None }
+    }
+
+    /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each key; 0 for none.
+    pub const fn values(mut self, words_per_value: u32) -> Self {
+        self.words_per_value = words_per_value;
+        self
+    }
+
+    /// The arrays are sorted from the greatest key to the least, and so is the result.
+    pub const fn descending(mut self) -> Self {
+        self.is_descending = true;
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`], of `a`, `b` or both, which need scratch.
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`MergePolicy::choose`].
+    pub const fn policy(mut self, policy: MergePolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Type of the keys.
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Size of a value, bytes; 0 without values.
+    pub const fn value_size(&self) -> u64 {
+        self.words_per_value as u64 * 4
+    }
+
+    /// Whether the order is descending.
+    pub const fn is_descending(&self) -> bool {
+        self.is_descending
+    }
+}
+
+impl Config for MergeConfig {
+    type Primitive = Merge;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// Counts of a recording, each direct or indirect: `(a_count, b_count).into()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeCount {
+    /// Number of keys in `a`.
+    pub a: Count,
+    /// Number of keys in `b`.
+    pub b: Count,
+}
+
+impl<A: Into<Count>, B: Into<Count>> From<(A, B)> for MergeCount {
+    fn from((a, b): (A, B)) -> Self {
+        Self { a: a.into(), b: b.into() }
+    }
+}
+
+impl MergeCount {
+    const fn is_indirect(self) -> bool {
+        matches!((self.a, self.b), (Count::Indirect { .. }, _) | (_, Count::Indirect { .. }))
+    }
+}
+
+impl Counts for MergeCount {
+    /// Of `a`, and of `b`.
+    type Max = (u64, u64);
+
+    fn max(self) -> (u64, u64) {
+        (self.a.max(), self.b.max())
+    }
+
+    fn is_zero(self) -> bool {
+        self.a.is_zero() && self.b.is_zero()
+    }
+
+    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
+        self.a.check_supported(has_indirect_count)?;
+        self.b.check_supported(has_indirect_count)
+    }
+}
+
+/// The memory of one recording. Without values, their ranges are ignored.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct MergeBuffers {
+    /// Sorted keys.
+    pub a: AddressRange,
+    /// Sorted keys.
+    pub b: AddressRange,
+    /// The keys of both, sorted.
+    pub destination: AddressRange,
+    /// The values of `a`.
+    pub a_values: AddressRange,
+    /// The values of `b`.
+    pub b_values: AddressRange,
+    /// The values of both, in the order of their keys.
+    pub destination_values: AddressRange,
+    /// Scratch of [`MergePlan::scratch_requirements`].
+    pub scratch: BufferRange,
+}
+
+impl MergeBuffers {
+    /// Keys alone, without scratch, which only indirect counts need.
+    pub fn new(a: AddressRange, b: AddressRange, destination: AddressRange) -> Self {
+        let none = AddressRange::default();
+        let (a_values, b_values, destination_values) = (none, none, none);
+        Self { a, b, destination, a_values, b_values, destination_values, scratch: BufferRange::NONE }
+    }
+
+    /// Sets the values, and the memory of the merged ones.
+    pub const fn values(
+        mut self,
+        a_values: AddressRange,
+        b_values: AddressRange,
+        destination_values: AddressRange,
+    ) -> Self {
+        (self.a_values, self.b_values, self.destination_values) = (a_values, b_values, destination_values);
+        self
+    }
+
+    /// Sets the scratch.
+    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
+        self.scratch = scratch;
+        self
+    }
+}
+
+impl Buffers<Merge> for MergeBuffers {
+    fn checked(&self, config: &MergeConfig, count: MergeCount, scratch: ScratchRequirements) -> Result<Self> {
+        let scratch = if count.is_indirect() { scratch } else { ScratchRequirements::new(0) };
+        let a_count = count.a.checked_indirect("the count of a")?;
+        let b_count = count.b.checked_indirect("the count of b")?;
+        let part = |what, range: AddressRange, count: u64, size: u64| {
+            range.prefix(what, count * size)?.aligned(what, 4)
+        };
+        let (key_size, value_size) = (config.element.size() as u64, config.value_size());
+        // No product overflows: `check_count` has found the sum.
+        let (count_a, count_b) = count.max();
+        let a = part("a", self.a, count_a, key_size)?;
+        let b = part("b", self.b, count_b, key_size)?;
+        let destination = part("destination", self.destination, count_a + count_b, key_size)?;
+        let a_values = part("the values of a", self.a_values, count_a, value_size)?;
+        let b_values = part("the values of b", self.b_values, count_b, value_size)?;
+        let destination_values =
+            part("destination values", self.destination_values, count_a + count_b, value_size)?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [
+            ("destination", destination),
+            ("destination values", destination_values),
+            ("scratch", scratch.addresses()),
+        ];
+        let read = [
+            ("a", a),
+            ("b", b),
+            ("the values of a", a_values),
+            ("the values of b", b_values),
+            ("the count of a", a_count),
+            ("the count of b", b_count),
+        ];
+        for range in read {
+            check_disjoint(range, &written)?;
+        }
+        for (index, range) in written.into_iter().enumerate() {
+            check_disjoint(range, &written[index + 1..])?;
+        }
+        Ok(Self { a, b, destination, a_values, b_values, destination_values, scratch })
+    }
+}
+
+/// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct MergePolicy {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Keys that an invocation merges one by one, an even number up to 64.
+    pub items_per_invocation: u32,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+}
+
+impl MergePolicy {
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, config: &MergeConfig) -> Choice<Self> {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
+        // As many as fit the shared memory of a small device.
+        let room = capabilities.shared_memory_size.min(24 << 10) - 8;
+        let item_size = workgroup_size * (config.element.size() as u32 + 2);
+        let items = (room / item_size.max(1)).min(8) / 2 * 2;
+        let subgroup_size = chosen_subgroup_size(capabilities);
+        Choice {
+            policy: Self { subgroup_size, ..Self::tiled(workgroup_size, items.max(2)) },
+            reason: "a tile of both arrays in shared memory, and few keys that an invocation merges one by one",
+        }
+    }
+
+    /// A policy with `workgroup_size` invocations and `items_per_invocation` keys for each.
+    pub const fn tiled(workgroup_size: u32, items_per_invocation: u32) -> Self {
+        Self { workgroup_size, items_per_invocation, subgroup_size: None }
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Keys per tile.
+    pub const fn tile_items(&self) -> u32 {
+        self.workgroup_size.saturating_mul(self.items_per_invocation)
+    }
+
+    fn check(&self, capabilities: &Capabilities, config: &MergeConfig) -> Result<()> {
+        check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 2..=64)?;
+        PolicyConflict::check_multiple(
+            "items_per_invocation",
+            self.items_per_invocation,
+            2,
+            "the places in a word",
+        )?;
+        // Places in a tile have 16 bits.
+        PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=0xffff)?;
+        let shared_size = self.tile_items() * (config.element.size() as u32 + 2) + 8;
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+    }
+}
+
+impl fmt::Display for MergePolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, items_per_invocation, subgroup_size } = self;
+        write!(f, "merge: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+    }
+}
+
+/// The primitive of a [`MergePlan`], and its only algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `a`, `b` | `a_count * key_size`, `b_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `a_values`, `b_values` | `a_count * value_size`, `b_count * value_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | `(a_count + b_count) * key_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `destination_values` | `(a_count + b_count) * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | 32 for indirect counts, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// Ranges that are only read may overlap each other. One dispatch; for an indirect count, another one and a barrier before
+/// it. No keys at all record nothing. At most 2^32 - 1 keys together, and the workgroups of a two-dimensional dispatch. The
+/// result is in `destination` and `destination_values`; its count is the sum of both counts, and is not written.
+#[derive(Debug)]
+pub struct Merge {
+    tile_items: u32,
+    merge: Pipeline,
+    /// For indirect counts.
+    args: Option<Pipeline>,
+}
+
+impl Primitive for Merge {
+    type Config = MergeConfig;
+    type Policy = MergePolicy;
+    type Buffers = MergeBuffers;
+    type Count = MergeCount;
+
+    const LABEL: &'static CStr = c"subsweep merge";
+
+    fn declare(device: &Device, config: &MergeConfig) -> Result<(MergePolicy, Self)> {
+        in_range("words per value of a merge", config.words_per_value, 0..=MergeConfig::MAX_VALUE_WORDS)?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| MergePolicy::choose(capabilities, config).policy);
+        policy.check(capabilities, config)?;
+        let MergePolicy { workgroup_size, items_per_invocation, subgroup_size } = policy;
+        let constants = [
+            ("WORDS_PER_KEY", config.element.words()),
+            ("ITEMS_PER_INVOCATION", items_per_invocation),
+            ("KEY_NUMBERS", config.element.numbers()),
+            ("DESCENDING", config.is_descending.into()),
+            ("WORDS_PER_VALUE", config.words_per_value),
+        ];
+        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let merge = Pipeline::declare(device, kernels::MERGE_MERGE.module(&[]), options)?;
+        let options =
+            PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
+        let args = || Pipeline::declare(device, kernels::MERGE_ARGS.module(&[]), options);
+        let args = config.has_indirect_count.then(args).transpose()?;
+        Ok((policy, Self { tile_items: policy.tile_items(), merge, args }))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
+    }
+
+    fn algorithm(&self, _: &MergeConfig, max: (u64, u64)) -> Option<&dyn Recordable<Self>> {
+        (max != (0, 0)).then_some(self)
+    }
+
+    fn check_count(&self, _: &MergeConfig, (a, b): (u64, u64)) -> Result<()> {
+        let (count, max) = (a.saturating_add(b), MergePlan::MAX_COUNT);
+        let what = "a merge";
+        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
+    }
+
+    fn first_access(&self, _: &MergeConfig) -> Access {
+        Access::COMPUTE
+    }
+}
+
+impl Algorithm<Merge> for Merge {
+    /// Offset of the arguments of an indirect dispatch.
+    type Layout = u64;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.merge).chain(&self.args)
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, _: (u64, u64)) -> u64 {
+        cursor.take("dispatch arguments", if self.args.is_some() { LevelArgs::size(1) } else { 0 })
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &MergeBuffers,
+        args: &u64,
+        count: MergeCount,
+    ) -> Result<()> {
+        let MergeBuffers { a, b, destination, a_values, b_values, destination_values, scratch } = *buffers;
+        // They fit: `check_count` has found their sum.
+        let [a_count, b_count] = [count.a, count.b].map(|count| count.max() as u32);
+        let tile_count = (a_count + b_count).div_ceil(self.tile_items);
+        recorder.check_workgroups(tile_count.into())?;
+        let workgroups = match &self.args {
+            Some(pipeline) if count.is_indirect() => {
+                let args = LevelArgs(scratch.slice(*args, LevelArgs::size(1)));
+                recorder.phase(c"args");
+                let push = push::MergeArgs {
+                    indirect_a_count: count.a.indirect(),
+                    indirect_b_count: count.b.indirect(),
+                    args: args.0.addresses(),
+                    a_count,
+                    b_count,
+                    tile_items: self.tile_items,
+                    max_row: recorder.device().capabilities().max_workgroup_count[0],
+                };
+                recorder.dispatch(pipeline, &push, 1)?;
+                recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+                Workgroups::Device(args)
+            }
+            _ => Workgroups::Host(tile_count.into()),
+        };
+        recorder.phase(c"merge");
+        let push = push::MergeMerge {
+            a,
+            b,
+            destination,
+            a_values,
+            b_values,
+            destination_values,
+            // Both counts, in place of the tiles of a level.
+            indirect_counts: workgroups.indirect_tiles(),
+            a_count,
+            b_count,
+        };
+        workgroups.dispatch(recorder, &self.merge, &push)
+    }
+}
+
+impl MergePlan {
+    /// Maximum number of keys of both arrays together.
+    pub const MAX_COUNT: u64 = u32::MAX as u64;
+
+    /// Bytes that a recording of `count` keys of both arrays together reads and writes: keys and values once each.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        count.saturating_mul(2 * (self.config().element.size() as u64 + self.config().value_size()))
+    }
+}

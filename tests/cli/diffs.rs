@@ -1,0 +1,73 @@
+//! Adjacent differences: results in the format of the input, and refusals.
+
+use super::refusals::refused;
+use super::*;
+
+#[test]
+fn arrays_of_every_type_are_subtracted() {
+    let numbers: Vec<_> = random(5003).iter().map(|word| f64::from(word % 1000)).collect();
+    let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for (descr, of) in [
+        ("<u4", (|n| (n as i64 as u32).to_le_bytes().to_vec()) as fn(f64) -> Vec<u8>),
+        ("<i4", |n| (n as i32).to_le_bytes().to_vec()),
+        ("<f4", |n| (n as f32).to_le_bytes().to_vec()),
+        ("<u8", |n| ((n as i64) << 30).to_le_bytes().to_vec()),
+        ("<i8", |n| ((n as i64) << 30).to_le_bytes().to_vec()),
+        ("<f8", |n| n.to_le_bytes().to_vec()),
+    ] {
+        let bytes_of = |numbers: &[f64]| numbers.iter().flat_map(|&number| of(number)).collect::<Vec<_>>();
+        let input = npy(descr, "(5003,)", &bytes_of(&numbers));
+        let expected = npy(descr, "(5002,)", &bytes_of(&differences));
+        assert!(run_with(&mut subsweep(["diff", "-"]), &input).done() == expected, "{descr}");
+        let kept = run_with(&mut subsweep(["diff", "-", "--keep-first"]), &input).done();
+        let expected = npy(descr, "(5003,)", &bytes_of(&[&numbers[..1], &differences].concat()));
+        assert!(kept == expected, "{descr}, with the first");
+    }
+}
+
+#[test]
+fn tables_are_subtracted_along_either_axis() {
+    let folder = Folder::new();
+    let table = folder.file("table.npy", npy("<i4", "(3, 2)", &bytes(&[1, 3, 6, 0, 10, 5])));
+    let output = folder.argument("out.npy");
+    assert_eq!(run(&mut subsweep(["diff", &table, "-o", &output])).done(), b"");
+    let minus = |number: u32| number.wrapping_neg();
+    assert_eq!(folder.read("out.npy"), npy("<i4", "(2, 2)", &bytes(&[5, minus(3), 4, 5])));
+    let along = run(&mut subsweep(["diff", &table, "--axis", "1"])).done();
+    assert_eq!(along, npy("<i4", "(3, 1)", &bytes(&[2, minus(6), minus(5)])));
+    let kept = run(&mut subsweep(["diff", &table, "--axis", "1", "--keep-first"])).done();
+    assert_eq!(kept, npy("<i4", "(3, 2)", &bytes(&[1, 2, 6, minus(6), 10, minus(5)])));
+    let raw = run_with(&mut subsweep(["diff", "-", "--type", "u32"]), &bytes(&[1, 7, 5]));
+    assert_eq!(raw.done(), bytes(&[6, minus(2)]));
+    for (shape, expected) in [("(0,)", "(0,)"), ("(0, 2)", "(0, 2)"), ("(1, 1)", "(0, 1)")] {
+        let payload = if shape == "(1, 1)" { &[0; 4][..] } else { &[] };
+        let result = run_with(&mut subsweep(["diff", "-"]), &npy("<u4", shape, payload)).done();
+        assert_eq!(result, npy("<u4", expected, b""), "{shape}");
+    }
+}
+
+#[test]
+fn invalid_differences() {
+    let folder = Folder::new();
+    let flat = folder.file("flat.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
+    let column = folder.file("column.npy", npy("<u4", "(2, 1)", &bytes(&[1, 2])));
+    refused(&folder, &["diff", &flat, "--axis", "1"], "has one axis; leave out --axis 1");
+    refused(&folder, &["diff", &column, "--axis", "1"], "has one column, and --axis 1 leaves none");
+    refused(&folder, &["diff", &flat, "--axis", "2"], "--axis");
+    let wide = folder.file("wide.npy", npy("<u4", "(0, 65537)", b""));
+    refused(&folder, &["diff", &wide], "has 65537 columns, and up to 65536 are subtracted");
+    let raw = folder.file("raw", bytes(&[1]));
+    refused(&folder, &["diff", &raw], "say of which type with --type");
+    run(without_drivers(&mut subsweep(["diff", &flat, "-o", &flat]))).refused(2, "is also the input");
+    refused(&folder, &["diff", &flat, "--policy", "seed"], "the seed has no diff");
+    refused(&folder, &["diff", &flat, "--algorithm", "radix-4bit"], "diff has no algorithms to choose from");
+    refused(&folder, &["diff", &flat, "--device", "all"], "diff runs on one device");
+}
+
+#[test]
+fn devices_shows_the_policy_of_a_difference() {
+    let devices = run(&mut subsweep(["devices", "--json"])).json();
+    let policy = &devices[0]["policies"]["difference"];
+    assert!(policy["policy"].as_str().unwrap().starts_with("difference: workgroup "), "{policy}");
+    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+}

@@ -1,0 +1,119 @@
+//! Merges: results in the format of the inputs, values, and refusals.
+
+use super::refusals::{refused, sparse_file};
+use super::*;
+
+#[test]
+fn arrays_of_every_type_are_merged() {
+    let folder = Folder::new();
+    let sorted = |seed: usize, count: usize| {
+        let mut numbers: Vec<_> = random(seed + count)[seed..].iter().map(|word| f64::from(word % 1000)).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers
+    };
+    let (a, b) = (sorted(1, 801), sorted(900, 1003));
+    let mut merged = [&a[..], &b].concat();
+    merged.sort_by(f64::total_cmp);
+    for (descr, of) in [
+        ("<u4", (|n| (n as u32).to_le_bytes().to_vec()) as fn(f64) -> Vec<u8>),
+        ("<i4", |n| (n as i32 - 500).to_le_bytes().to_vec()),
+        ("<f4", |n| (n as f32 - 500.5).to_le_bytes().to_vec()),
+        ("<u8", |n| (n as u64 * 0x1_0000_0001).to_le_bytes().to_vec()),
+        ("<i8", |n| ((n as i64 - 500) * 0x1_0000_0001).to_le_bytes().to_vec()),
+        ("<f8", |n| (n - 500.5).to_le_bytes().to_vec()),
+    ] {
+        for is_descending in [false, true] {
+            let file = |shape: &str, numbers: &[f64]| {
+                let mut numbers = numbers.to_vec();
+                if is_descending {
+                    numbers.reverse();
+                }
+                npy(descr, shape, &numbers.into_iter().flat_map(of).collect::<Vec<_>>())
+            };
+            let first = folder.file("a.npy", file("(801,)", &a));
+            let mut command = subsweep(["merge", &first, "-"]);
+            if is_descending {
+                command.arg("--descending");
+            }
+            let result = run_with(&mut command, &file("(1003,)", &b)).done();
+            assert!(result == file("(1804,)", &merged), "{descr}, descending: {is_descending}");
+        }
+    }
+}
+
+#[test]
+fn values_go_with_their_keys() {
+    let folder = Folder::new();
+    let a = folder.file("a", bytes(&[1, 3, 3]));
+    let b = folder.file("b", bytes(&[0, 3]));
+    let a_values = folder.file("a_values.npy", npy("<f8", "(3,)", &bytes(&[10, 11, 12, 13, 14, 15])));
+    let b_values = folder.file("b_values.npy", npy("<f8", "(2,)", &bytes(&[20, 21, 22, 23])));
+    let (keys, values) = (folder.argument("keys"), folder.argument("values.npy"));
+    let arguments = ["merge", &a, &b, "--type", "u32", "-o", &keys, "--values", &a_values, &b_values];
+    let mut command = subsweep(arguments);
+    assert_eq!(run(command.args(["--values-output", &values])).done(), b"");
+    assert_eq!(folder.read("keys"), bytes(&[0, 1, 3, 3, 3]));
+    let expected = [20, 21, 10, 11, 12, 13, 14, 15, 22, 23];
+    assert_eq!(folder.read("values.npy"), npy("<f8", "(5,)", &bytes(&expected)));
+    // Raw values of 4 bytes, through standard streams.
+    let raw = folder.file("raw", bytes(&[7, 8]));
+    let arguments = ["merge", &a, &b, "--type", "u32", "-o", &keys, "--values", "-", &raw, "--values-output", "-"];
+    assert_eq!(run_with(&mut subsweep(arguments), &bytes(&[4, 5, 6])).done(), bytes(&[7, 4, 5, 6, 8]));
+    let none = folder.file("none.npy", npy("<u4", "(0,)", b""));
+    let merged = run(&mut subsweep(["merge", &none, &none])).done();
+    assert_eq!(merged, npy("<u4", "(0,)", b""));
+}
+
+#[test]
+fn invalid_merges() {
+    let folder = Folder::new();
+    let ints = folder.file("ints.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
+    let floats = folder.file("floats.npy", npy("<f4", "(2,)", &bytes(&[1, 2])));
+    let double = folder.file("double.npy", npy("<f8", "(2,)", &[0; 16]));
+    let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
+    refused(&folder, &["merge", &ints, &floats], "has elements of f32, and ");
+    refused(&folder, &["merge", &table, &ints], "2 dimensions");
+    refused(&folder, &["merge", "-", "-"], "standard input is one array; name files for the others");
+    let raw = folder.file("raw", bytes(&[1]));
+    refused(&folder, &["merge", &ints, &raw], "say of which type with --type");
+    refused(&folder, &["merge", &folder.argument("nowhere"), &ints], "cannot be opened");
+    run(&mut subsweep(["merge", &ints])).refused_with_words(2, "<B>");
+    run(without_drivers(&mut subsweep(["merge", &ints, &ints, "-o", &ints]))).refused(2, "is also the input");
+    let values = folder.argument("values");
+    let merge = ["merge", &ints, &ints, "--values-output", &values, "--values"];
+    let with = |values: [&str; 2]| [&merge[..], &values.map(|value| value)].concat().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let refused_values = |values: [&str; 2], what| {
+        let arguments = with(values);
+        refused(&folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>(), what);
+    };
+    refused_values([&double, &ints], "has elements of u32, and ");
+    let short = folder.file("short.npy", npy("<u4", "(1,)", &[0; 4]));
+    refused_values([&ints, &short], "short.npy: ");
+    run(&mut subsweep(["merge", &ints, &ints, "--values", &ints, &ints])).refused_with_words(2, "--values-output");
+    run(&mut subsweep(["merge", &ints, &ints, "--values-output", &values])).refused_with_words(2, "--values");
+    let same = ["merge", &ints, &ints, "--values", &ints, &ints, "--values-output", &values, "-o", &values];
+    run(without_drivers(&mut subsweep(same))).refused(2, "name the same file; give each its own");
+    let both = ["merge", &ints, &ints, "--values", &ints, &ints, "--values-output", "-"];
+    run(without_drivers(&mut subsweep(both))).refused(2, "standard output takes one table");
+    refused(&folder, &["merge", &ints, &ints, "--policy", "seed"], "the seed has no merge");
+    let what = "merge has no algorithms to choose from";
+    refused(&folder, &["merge", &ints, &ints, "--algorithm", "radix-4bit"], what);
+    refused(&folder, &["merge", &ints, &ints, "--device", "all"], "merge runs on one device");
+}
+
+#[test]
+fn devices_shows_the_policy_of_a_merge() {
+    let devices = run(&mut subsweep(["devices", "--json"])).json();
+    let policy = &devices[0]["policies"]["merge"];
+    assert!(policy["policy"].as_str().unwrap().starts_with("merge: workgroup "), "{policy}");
+    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+}
+
+#[test]
+fn a_merge_of_more_elements_than_are_taken() {
+    let folder = Folder::new();
+    let Some(a) = sparse_file(&folder, 8 << 40) else { return };
+    let b = folder.file("b", bytes(&[1]));
+    let arguments = ["merge", &a, &b, "--type", "u32"];
+    run(without_drivers(&mut subsweep(arguments))).refused(2, "holds more than 4294967295 elements");
+}

@@ -1,0 +1,398 @@
+//! The parts of merges, and their results, counts and refusals.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::harness::{MergeCase, PlanConfig};
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::merge::{MergeBuffers, MergeConfig, MergeCount, MergePlan, MergePolicy};
+use subsweep::{Count, ElementType, Error};
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Value, compare, random, sizes, small_workgroup,
+};
+use super::primitive::Primitive;
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check: |stem, _| match stem {
+        "merge/merge" => Some(merge as Check),
+        "merge/args" => Some(args as Check),
+        _ => None,
+    },
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a merge", |opened| {
+            Ok(opened.gpu.plan(MergeConfig::keys(ElementType::F32).indirect_count()).map(drop))
+        }),
+        warm("merging", WHOLE, merging),
+    ],
+};
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "merge");
+    vec![
+        trial("mismatched ranges are refused", refusals),
+        trial("slices of every type are merged", slices),
+        trial("any counts on the device are merged, also 0", counts),
+        trial("arrays that are not sorted give some of their keys", unsorted),
+    ]
+}
+
+fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
+    let configs = [MergeConfig::keys(ElementType::F32), MergeConfig::keys(ElementType::F64).values(2)];
+    configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let config = MergeConfig::keys(ElementType::U32);
+    let half = |index: u64, second: u64| {
+        let AddressRange { address, size } = room.array(index);
+        AddressRange::new(address + second * size / 2, size / 2)
+    };
+    let buffers = MergeBuffers::new(half(0, 0), half(0, 1), room.array(1))
+        .values(half(2, 0), half(2, 1), room.array(3))
+        .scratch(room.scratch);
+    let direct = Count::Direct(u64::from(COUNT) / 2);
+    let indirect = match room.count() {
+        Count::Indirect { address, .. } => Count::Indirect { address, max: COUNT / 2 },
+        count => count,
+    };
+    let subjects = [
+        (config, (direct, direct)),
+        (config.values(1).indirect_count(), (indirect, direct)),
+        (config.indirect_count(), (indirect, indirect)),
+    ];
+    let subject = |(config, count): (MergeConfig, (Count, Count))| {
+        let count = MergeCount::from(count);
+        Subject::new(device, format!("a merge, {count:?}"), config, buffers, count)
+    };
+    subjects.map(subject).into_iter().collect()
+}
+
+fn merging(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let a: Vec<u32> = (0..1000).map(|index| index * 4_000_000).collect();
+    let mut b = SMALL.clone();
+    b.sort_unstable();
+    let [expected, _] = MergeCase::keys(ElementType::U32).merged([&a, &b], [&[], &[]]);
+    match opened.gpu.merge(MergeConfig::keys(ElementType::U32), &a, &b) {
+        Ok(keys) if keys == expected => Ok(Ok(())),
+        Ok(_) => Err("the keys are wrong".into()),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+fn args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
+    for (a, b, from) in
+        [(0, 0, 0), (1, 0, 1), (99, 1, 2), (100, 100, 3), (701, 1100, 0), (5, 1000, 3), (1, 99, 1)]
+    {
+        let args = Memory::poisoned(gpu, 8, Alignment::Words)?;
+        // A count on the device, or one that is greater than its maximum on the host.
+        let [a_memory, b_memory] = [
+            Memory::of(gpu, &[if from == 3 { u32::MAX } else { a }], Alignment::Words)?,
+            Memory::of(gpu, &[b], Alignment::Words)?,
+        ];
+        let host =
+            |count: u32, is_beyond: bool| Value::Number(count as usize + if is_beyond { 50 } else { 0 });
+        rig.run(
+            &[
+                ("indirect_a_count", Value::pointer_if(from & 1 != 0, &a_memory)),
+                ("indirect_b_count", Value::pointer_if(from & 2 != 0, &b_memory)),
+                ("args", Value::Pointer(&args)),
+                ("a_count", host(a, from == 1)),
+                ("b_count", host(b, from & 2 != 0)),
+                ("tile_items", Value::Number(100)),
+                ("max_row", Value::Number(7)),
+            ],
+            1,
+        )?;
+        let workgroups = (a + b).div_ceil(100);
+        let rows = workgroups.div_ceil(7).max(1);
+        let expected = [workgroups.div_ceil(rows), rows, 1, a, b, POISON, POISON, POISON];
+        compare(&format!("{a}, {b}, {from}"), "args", &args, &expected)?;
+    }
+    Ok(())
+}
+
+/// Types, words of values, items of an invocation and orders: every value of every option in the first four.
+const SHAPES: [(ElementType, u32, u32, bool); 8] = [
+    (ElementType::F64, 1, 4, false),
+    (ElementType::F32, 0, 2, true),
+    (ElementType::I64, 5, 6, false),
+    (ElementType::U32, 2, 8, false),
+    (ElementType::I32, 1, 4, true),
+    (ElementType::U64, 0, 2, false),
+    (ElementType::F64, 3, 4, true),
+    (ElementType::F32, 1, 2, false),
+];
+
+fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for (element, value_words, items, is_descending) in selection.first(4, SHAPES) {
+        let numbers = match element {
+            ElementType::U32 | ElementType::U64 => 0,
+            ElementType::I32 | ElementType::I64 => 1,
+            _ => 2,
+        };
+        let constants = [
+            ("WORDS_PER_KEY", element.words()),
+            ("ITEMS_PER_INVOCATION", items),
+            ("KEY_NUMBERS", numbers),
+            ("DESCENDING", is_descending.into()),
+            ("WORDS_PER_VALUE", value_words),
+        ];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let case = MergeCase { values: value_words, is_descending, ..MergeCase::keys(element) };
+        let tile = (items * workgroup_size) as usize;
+        let words = element.words() as usize;
+        for (index, count) in sizes(tile).into_iter().enumerate() {
+            let a_count = [1, count / 3, 0, count / 2, count, count / 2][index].min(count);
+            let mut input = random(count + index, count * words);
+            // Many equal keys, and in long runs.
+            if index % 2 == 1 {
+                input.iter_mut().for_each(|word| *word &= 0x8000_0003);
+            }
+            let values = random(count, count * value_words as usize);
+            let (a, b) = input.split_at(a_count * words);
+            let (a_values, b_values) = values.split_at(a_count * value_words as usize);
+            let [a, a_values] = case.merged([a, &[]], [a_values, &[]]);
+            let [b, b_values] = case.merged([b, &[]], [b_values, &[]]);
+            let [expected, expected_values] = case.merged([&a, &b], [&a_values, &b_values]);
+
+            let memory = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+            let [a_memory, b_memory] = [memory(&a)?, memory(&b)?];
+            let [a_values_memory, b_values_memory] = [memory(&a_values)?, memory(&b_values)?];
+            let destination = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
+            let destination_values = Memory::poisoned(gpu, expected_values.len(), Alignment::Words)?;
+            // With GPU-resident counts, the host's are wrong.
+            let is_on_device = index % 2 == 0;
+            let b_count = count - a_count;
+            let on_device = memory(&[a_count as u32, b_count as u32])?;
+            let beyond = if is_on_device { 9 } else { 0 };
+            rig.run(
+                &[
+                    ("a", Value::Pointer(&a_memory)),
+                    ("b", Value::Pointer(&b_memory)),
+                    ("destination", Value::Pointer(&destination)),
+                    ("a_values", Value::Pointer(&a_values_memory)),
+                    ("b_values", Value::Pointer(&b_values_memory)),
+                    ("destination_values", Value::Pointer(&destination_values)),
+                    ("indirect_counts", Value::pointer_if(is_on_device, &on_device)),
+                    ("a_count", Value::Number(a_count + beyond)),
+                    ("b_count", Value::Number(b_count + beyond)),
+                ],
+                count.div_ceil(tile),
+            )?;
+            let name = format!("{a_count} and {b_count} {element}, values of {value_words} words");
+            compare(&name, "destination", &destination, &expected)?;
+            compare(&name, "destination_values", &destination_values, &expected_values)?;
+            compare(&name, "a", &a_memory, &a)?;
+            compare(&name, "b", &b_memory, &b)?;
+        }
+    }
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let keys = MergeConfig::keys;
+    let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+    let (a, b) = ([-f32::NAN, -1.0, -0.0, 2.0, f32::INFINITY], [f32::NEG_INFINITY, 0.0, 2.0, f32::NAN]);
+    let expected = [-f32::NAN, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 2.0, 2.0, f32::INFINITY, f32::NAN];
+    assert_eq!(bits(&gpu.merge(keys(ElementType::F32), &a, &b)?), bits(&expected));
+    let doubles = gpu.merge(keys(ElementType::F64), &[-2.5, -0.0, 1e300], &[-1e300, 0.0, 7.0])?;
+    let doubles: Vec<_> = doubles.into_iter().map(f64::to_bits).collect();
+    assert_eq!(doubles, [-1e300, -2.5, -0.0, 0.0, 7.0, 1e300].map(f64::to_bits));
+    assert_eq!(
+        gpu.merge(keys(ElementType::I32), &[-5, 3], &[i32::MIN, 0, i32::MAX])?,
+        [i32::MIN, -5, 0, 3, i32::MAX]
+    );
+    let wide = gpu.merge(keys(ElementType::I64), &[-1, 1 << 32], &[i64::MIN, (1 << 32) - 1, i64::MAX])?;
+    assert_eq!(wide, [i64::MIN, -1, (1 << 32) - 1, 1 << 32, i64::MAX]);
+    let down = gpu.merge(keys(ElementType::U64).descending(), &[9, 4, 0], &[u64::MAX, 4])?;
+    assert_eq!(down, [u64::MAX, 9, 4, 4, 0]);
+    let pairs = keys(ElementType::U32).values(2);
+    let merged = gpu.merge_pairs(pairs, (&[1u32, 3], &[10u64, 11]), (&[0, 3, 3], &[20, 21, 22]))?;
+    assert_eq!(merged, (vec![0, 1, 3, 3, 3], vec![20, 10, 11, 21, 22]));
+    let wide = keys(ElementType::U32).values(3);
+    let merged = gpu.merge_pairs(wide, (&[2u32], &[1, 2, 3]), (&[1], &[4, 5, 6]))?;
+    assert_eq!(merged, (vec![1, 2], vec![4, 5, 6, 1, 2, 3]));
+    assert_eq!(gpu.merge(keys(ElementType::U32), &[], &[1u32, 2])?, [1, 2]);
+    assert_eq!(gpu.merge(keys(ElementType::U32), &[1u32, 2], &[])?, [1, 2]);
+    assert!(gpu.merge::<u32>(keys(ElementType::U32), &[], &[])?.is_empty());
+
+    let mismatch = gpu.merge(keys(ElementType::F32), &[1u32], &[1]);
+    assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
+    let few = gpu.merge_pairs(pairs, (&[1u32, 3], &[10u64]), (&[0, 3], &[20, 21]));
+    assert_eq!(few, Err(Error::RangeTooSmall { what: "the values of a", needed: 16, got: 8 }));
+    let (mut merged, mut none) = ([7; 3], []);
+    let mut prepare = |config, a: &[u32], b: &[u32]| {
+        gpu.prepare_merge(config, [a, b], [&[], &[]], [&mut merged, &mut none]).and_then(|merge| merge.run())
+    };
+    let ragged = prepare(keys(ElementType::U64), &[1, 2, 3], &[]);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    let short = prepare(keys(ElementType::U32), &[1, 2], &[1, 2]);
+    assert_eq!(short, Err(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
+    prepare(keys(ElementType::U32), &[5], &[4])?;
+    assert_eq!(merged, [4, 5, 7]);
+    Ok(())
+}
+
+/// Indirect counts from 0 to more than their maximum.
+fn counts(gpu: &Gpu) -> Result<(), Failed> {
+    let config = MergeConfig::keys(ElementType::U32).values(1).indirect_count();
+    let plan = MergePlan::new(gpu.device(), config)?;
+    let case = MergeCase { values: 1, ..MergeCase::keys(ElementType::U32) };
+    let max = 3000;
+    let [mut a, mut b] = [3, 4].map(|seed| random(seed, max as usize));
+    a.sort_unstable();
+    b.sort_unstable();
+    let [a_values, b_values] = [5, 6].map(|seed| random(seed, max as usize));
+    let memory = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let (a_memory, b_memory) = (memory(&a)?, memory(&b)?);
+    let (a_values_memory, b_values_memory) = (memory(&a_values)?, memory(&b_values)?);
+    let scratch = gpu.allocate(plan.scratch_requirements((max.into(), max.into())).size)?;
+    for (a_stored, b_stored) in [(0, 0), (0, max), (max, 0), (1, 2999), (u32::MAX, max + 1), (1500, 7)] {
+        let count_memory = memory(&[a_stored, b_stored])?;
+        let at = |index: u64| Count::Indirect { address: count_memory.range().address + 4 * index, max };
+        let [a_count, b_count] = [a_stored, b_stored].map(|count| count.min(max) as usize);
+        let [mut keys, mut values] =
+            case.merged([&a[..a_count], &b[..b_count]], [&a_values[..a_count], &b_values[..b_count]]);
+        let room = 2 * max as usize;
+        keys.resize(room, POISON);
+        values.resize(room, POISON);
+        let direct = [a_count, b_count].map(|count| Count::Direct(count as u64));
+        for count in [(at(0), at(1)), (direct[0], at(1)), (at(0), direct[1]), (direct[0], direct[1])] {
+            let destination = Memory::poisoned(gpu, room, Alignment::Words)?;
+            let destination_values = Memory::poisoned(gpu, room, Alignment::Words)?;
+            let buffers = MergeBuffers::new(a_memory.range(), b_memory.range(), destination.range())
+                .values(a_values_memory.range(), b_values_memory.range(), destination_values.range())
+                .scratch(scratch.range());
+            // SAFETY: the memory lives until `submit` has waited.
+            unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+            let name = format!("{count:?} of {a_stored}, {b_stored}");
+            compare(&name, "destination", &destination, &keys)?;
+            compare(&name, "destination_values", &destination_values, &values)?;
+        }
+    }
+    Ok(())
+}
+
+/// Between guard words, which are no keys.
+fn unsorted(gpu: &Gpu) -> Result<(), Failed> {
+    let policy = MergePolicy::tiled(small_workgroup(gpu), 2);
+    let plan = MergePlan::new(gpu.device(), MergeConfig::keys(ElementType::U32).policy(policy))?;
+    for seed in 0..60 {
+        let (a, b) = (random(seed, 300 + 5 * seed), random(seed + 99, 400));
+        let [a_memory, b_memory] =
+            [Memory::of(gpu, &a, Alignment::Words)?, Memory::of(gpu, &b, Alignment::Words)?];
+        let destination = Memory::poisoned(gpu, a.len() + b.len(), Alignment::Words)?;
+        let buffers = MergeBuffers::new(a_memory.range(), b_memory.range(), destination.range());
+        let count = (a.len() as u64, b.len() as u64);
+        // SAFETY: the memory lives until `submit` has waited.
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+        let known: HashSet<_> = a.iter().chain(&b).collect();
+        if let Some(other) = destination.read()?.iter().find(|key| !known.contains(key)) {
+            return Err(format!("seed {seed}: {other:#010x} is a key of neither array").into());
+        }
+    }
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let config = MergeConfig::keys(ElementType::F64).values(1);
+    let merge = |config, buffers: MergeBuffers, count: (Count, Count)| {
+        let plan = MergePlan::new(gpu.device(), config)?;
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
+            .map(|_| ())
+    };
+    let (a, b, destination) = (at(0, 80), at(128, 40), at(256, 120));
+    let (a_values, b_values, values) = (at(384, 40), at(512, 20), at(640, 60));
+    let (ten, five) = (Count::Direct(10), Count::Direct(5));
+    let on_device = |offset, max| Count::Indirect { address: memory.range().address + offset, max };
+    let buffers = MergeBuffers::new(a, b, destination).values(a_values, b_values, values);
+    let with = |change: fn(&mut MergeBuffers) -> &mut AddressRange, range| {
+        let mut buffers = buffers;
+        *change(&mut buffers) = range;
+        merge(config, buffers, (ten, five))
+    };
+    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    assert_eq!(with(|of| &mut of.a, at(0, 76)), too_small("a", 80, 76));
+    assert_eq!(with(|of| &mut of.b, at(128, 36)), too_small("b", 40, 36));
+    assert_eq!(with(|of| &mut of.destination, at(256, 116)), too_small("destination", 120, 116));
+    assert_eq!(with(|of| &mut of.a_values, at(384, 36)), too_small("the values of a", 40, 36));
+    assert_eq!(with(|of| &mut of.b_values, at(512, 16)), too_small("the values of b", 20, 16));
+    assert_eq!(with(|of| &mut of.destination_values, at(640, 56)), too_small("destination values", 60, 56));
+    let misaligned = |what, offset| {
+        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
+    };
+    assert_eq!(with(|of| &mut of.a, at(2, 80)), misaligned("a", 2));
+    assert_eq!(with(|of| &mut of.destination_values, at(641, 60)), misaligned("destination values", 641));
+    let overlap = |first, second| Err(Error::Overlap { first, second });
+    assert_eq!(with(|of| &mut of.a, at(200, 80)), overlap("a", "destination"));
+    assert_eq!(with(|of| &mut of.b, at(372, 40)), overlap("b", "destination"));
+    assert_eq!(with(|of| &mut of.b_values, at(692, 20)), overlap("the values of b", "destination values"));
+    assert_eq!(
+        with(|of| &mut of.destination_values, at(300, 60)),
+        overlap("destination", "destination values")
+    );
+
+    let counted = config.indirect_count();
+    let scratch = memory.range();
+    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let buffers = buffers.scratch(scratch);
+    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
+    let indirect = |offset| (ten, on_device(offset, 5));
+    assert_eq!(merge(counted, short, indirect(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
+    assert_eq!(merge(counted, buffers, indirect(2049)), misaligned("the count of b", 2049));
+    assert_eq!(merge(counted, buffers, indirect(260)), overlap("the count of b", "destination"));
+    let of_a = merge(counted, buffers, (on_device(1032, 10), five));
+    assert_eq!(of_a, overlap("the count of a", "scratch"));
+    for count in [indirect(2048), (on_device(2048, 10), five)] {
+        let refused = merge(config, buffers, count);
+        assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+    }
+
+    let planned = |config| MergePlan::new(gpu.device(), config).map(drop);
+    let wide = planned(config.values(MergeConfig::MAX_VALUE_WORDS + 1));
+    assert!(matches!(wide, Err(Error::OutOfRange { .. })), "{wide:?}");
+    for policy in [
+        MergePolicy::tiled(0, 4),
+        MergePolicy::tiled(33, 4),
+        MergePolicy::tiled(64, 0),
+        MergePolicy::tiled(64, 3),
+        MergePolicy::tiled(64, 66),
+        MergePolicy::tiled(64, 4).with_subgroup_size(3),
+    ] {
+        assert!(matches!(planned(config.policy(policy)), Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    let items = gpu.capabilities().shared_memory_size / (64 * 10) / 2 * 2 + 2;
+    for policy in
+        [MergePolicy::tiled(1 << 16, 4), MergePolicy::tiled(64, items.min(64)), MergePolicy::tiled(128, 64)]
+    {
+        let refused = planned(config.policy(policy));
+        assert!(matches!(refused, Err(Error::PolicyExceedsLimits { .. })), "{policy}: {refused:?}");
+    }
+
+    let huge = AddressRange::new(1 << 40, 1 << 60);
+    let huge = MergeBuffers::new(huge, huge, huge).values(huge, huge, huge);
+    for count in [(Count::Direct(1 << 32), five), (Count::Direct(u64::MAX), Count::Direct(u64::MAX))] {
+        let refused = merge(config, huge, count);
+        assert!(matches!(refused, Err(Error::TooManyElements { max: 0xffff_ffff, .. })), "{refused:?}");
+    }
+    let mut dry = Recorder::dry(gpu.device());
+    assert!(gpu.plan(counted)?.record(&mut dry, &short, indirect(2048)).is_err());
+    gpu.plan(config)?.record(&mut dry, &buffers, (Count::Direct(0), Count::Direct(0)))?;
+    assert_eq!(dry.counts(), CommandCounts::default());
+    Ok(())
+}
