@@ -68,5 +68,8 @@
 #define ID_COPIES 61
 #define ID_SHARED_EDGES 62
 #define ID_EVEN 63
+#define ID_TOP_ITEMS 70
+#define ID_SORTED 71
+#define ID_WORDS_PER_KEY 72
 
 #endif

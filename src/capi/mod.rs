@@ -17,6 +17,7 @@ mod scan_config;
 mod segmented_sort;
 mod select;
 mod sort;
+mod top_k;
 mod types;
 mod version;
 mod vulkan;
@@ -33,6 +34,7 @@ pub use scan_config::*;
 pub use segmented_sort::*;
 pub use select::*;
 pub use sort::*;
+pub use top_k::*;
 pub use types::*;
 pub use version::*;
 
@@ -67,6 +69,8 @@ mod tests {
             (SubsweepHistogramInfo::FIRST_SIZE, 112),
             (SubsweepReducePlanCreateInfo::FIRST_SIZE, 24),
             (SubsweepReduceInfo::FIRST_SIZE, 144),
+            (SubsweepTopKPlanCreateInfo::FIRST_SIZE, 20),
+            (SubsweepTopKInfo::FIRST_SIZE, 112),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

@@ -150,7 +150,7 @@ pub unsafe extern "C" fn subsweep_plan_scratch_requirements(
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
-/// rows of a histogram 2^32 - 1.
+/// rows of a histogram 2^32 - 1, and of a top-k as many, or by a sort of all keys those of 2^32 - 1 keys or fewer.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.

@@ -20,6 +20,7 @@ mod sort_stream;
 mod stages;
 mod submission_budget;
 mod submit;
+mod top_k;
 mod transfer;
 
 use std::num::NonZeroUsize;
@@ -37,6 +38,7 @@ pub use select::{SelectInputs, Selected};
 #[cfg(feature = "mpi")]
 pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
+pub use top_k::TopKWords;
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};

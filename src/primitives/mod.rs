@@ -14,6 +14,7 @@ pub mod scan;
 mod scratch;
 pub mod select;
 pub mod sort;
+pub mod top_k;
 
 pub use element::{ElementType, Number};
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};

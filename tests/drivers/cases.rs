@@ -14,6 +14,7 @@ use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::select::SelectAlgorithm;
 use subsweep::sort::SortAlgorithm;
+use subsweep::top_k::TopKAlgorithm;
 
 use super::children::is_full;
 use super::dispatched::Listener;
@@ -130,6 +131,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::SegmentedSort(sort) => Some(sort.element),
         Work::Select(select) => Some(select.element),
         Work::Reduce(reduce) => Some(reduce.element),
+        Work::TopK(top_k) => Some(top_k.element),
         _ => None,
     }
 }
@@ -305,6 +307,11 @@ fn is_lane_sensitive(case: &Case) -> bool {
         Work::Reduce(reduce) => {
             let is_plain = reduce.columns <= 2 && reduce.misalignment == 0 && reduce.has_small_tiles;
             is_plain && reduce.operator == ScanOperator::Add && reduce.element == ElementType::F32
+        }
+        // Ballots and the workgroup scan.
+        Work::TopK(top_k) => {
+            let is_plain = top_k.element.size() == 4 && top_k.misalignment == 0;
+            is_plain && top_k.algorithm == Some(TopKAlgorithm::Tiles)
         }
         // Ballots, the workgroup scan and the look-back.
         Work::Select(select) => {

@@ -37,6 +37,7 @@ mod select;
 mod slices;
 mod sorts;
 mod streams;
+mod top_k;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 7] = [
+static PRIMITIVES: [Primitive; 8] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -58,6 +59,7 @@ static PRIMITIVES: [Primitive; 7] = [
     select::PRIMITIVE,
     histogram::PRIMITIVE,
     reduce::PRIMITIVE,
+    top_k::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -127,6 +129,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(select::trials(&gpu));
                 trials.extend(histogram::trials(&gpu));
                 trials.extend(reduce::trials(&gpu));
+                trials.extend(top_k::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

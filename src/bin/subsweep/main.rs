@@ -23,6 +23,7 @@ mod segments;
 mod select;
 mod sort;
 mod suite;
+mod top_k;
 mod tune;
 mod verify;
 mod words;
@@ -73,6 +74,9 @@ commands! {
         ("values.npy --op argmin", ""),
         ("ids.npy --by-key keys.npy --keys-output unique.npy -o sums.npy", "a sum for each run of equal keys"),
     ];
+    "topk" => TopK(top_k::TopKArgs), [
+        ("scores.npy -k 10 -o best.npy --indices i.npy", "the ten largest of each row, and their columns"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -92,7 +96,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 7] = [
+const SHOWN: [Shown; 8] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -100,6 +104,7 @@ const SHOWN: [Shown; 7] = [
     select::SHOWN,
     histogram::SHOWN,
     reduce::SHOWN,
+    top_k::SHOWN,
 ];
 
 fn main() -> ExitCode {

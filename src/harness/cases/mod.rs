@@ -9,6 +9,7 @@ mod scan;
 mod segmented_sort;
 mod select;
 mod sort;
+mod top_k;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -22,6 +23,7 @@ pub use scan::{InitialFrom, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
+pub use top_k::{TopKCase, TopKOutput};
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
@@ -88,6 +90,8 @@ primitives! {
     Histogram(HistogramCase),
     /// A reduction.
     Reduce(ReduceCase),
+    /// A top-k.
+    TopK(TopKCase),
 }
 
 /// A policy, by name.
@@ -436,7 +440,7 @@ mod tests {
         for case in bench_cases(Effort::Quick) {
             let groups =
                 ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
-            let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
+            let groups = [&groups[..], &["histogram:even", "histogram:edges", "top_k:largest"]].concat();
             let is_reduction = case.group().starts_with("reduce:");
             assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
@@ -668,6 +672,20 @@ mod tests {
                 [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
                 _ => true,
             });
+            let parameters = [
+                TYPES,
+                ("columns", &["1", "32", "700", "5000"][..]),
+                ("k", &["1", "5", "32"]),
+                ("kind", &["largest", "smallest"]),
+                ("order", &["sorted", "unsorted"]),
+                ("output", &["both", "keys", "indices"]),
+                ("algorithm", &["tiles", "sort"]),
+                COUNTS,
+                MISALIGNED,
+            ];
+            let is_possible =
+                |pair: &[(&str, &str); 2]| !matches!(pair, [("columns", "1"), ("k", "5" | "32")]);
+            expect_pairs(&cases, "top_k", &parameters, is_possible);
         }
     }
 
