@@ -80,13 +80,20 @@ uint position_of(uint i) {
     return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// Bits of a digit at `shift`, a multiple of RADIX_BITS.
-Key digit_at(uint digit, uint shift) {
+// The digit of an order at bit `shift`, a multiple of RADIX_BITS: no digit is in both words.
+uint digit_at(Key order, uint shift) {
+    return (WORDS_PER_KEY == 2 && shift < 32 ? order.x : order.y) >> (shift & 31) & (RADIX - 1);
+}
+
+// The order with this digit, and others of 0.
+Key order_of(uint digit, uint shift) {
     uint bits = digit << (shift & 31);
-    return shift < 32 ? Key(bits, 0) : Key(0, bits);
+    return WORDS_PER_KEY == 2 && shift < 32 ? Key(bits, 0) : Key(0, bits);
 }
 
 Key orders[ITEMS_PER_INVOCATION];
+// Bit `i` states that item `i` is a key of the tile.
+uint is_key = 0;
 
 // The keys that are selected for certain, and those of which `equal_count` are, those of the lowest indices.
 struct Threshold {
@@ -109,8 +116,8 @@ Threshold find_threshold(uint extent) {
     [[dont_unroll]] for (uint shift = 64; shift > LOWEST_BIT && candidate_count != threshold.equal_count;) {
         shift -= RADIX_BITS;
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            if (position_of(i) < extent && (orders[i] & threshold.mask) == threshold.order) {
-                atomicAdd(s_bins[bits_of(orders[i], shift, RADIX - 1)], 1u);
+            if ((is_key >> i & 1) != 0 && (orders[i] & threshold.mask) == threshold.order) {
+                atomicAdd(s_bins[digit_at(orders[i], shift)], 1u);
             }
         }
         barrier();
@@ -127,8 +134,8 @@ Threshold find_threshold(uint extent) {
             s_found[2] = count;
         }
         barrier();
-        threshold.order |= digit_at(s_found[0], shift);
-        threshold.mask |= digit_at(RADIX - 1, shift);
+        threshold.order |= order_of(s_found[0], shift);
+        threshold.mask |= order_of(RADIX - 1, shift);
         threshold.equal_count -= s_found[1];
         candidate_count = s_found[2];
     }
@@ -174,6 +181,7 @@ void main() {
     // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         orders[i] = numpy_order(load_top_key(keys, min(position_of(i), extent - 1)));
+        is_key |= uint(position_of(i) < extent) << i;
     }
     Threshold threshold = find_threshold(extent);
 
@@ -182,10 +190,11 @@ void main() {
     uint is_equal = 0;
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         Key order = orders[i] & threshold.mask;
-        bool is_key = position_of(i) < extent;
-        is_before |= uint(is_key && is_less(order, threshold.order)) << i;
-        is_equal |= uint(is_key && order == threshold.order) << i;
+        is_before |= uint(is_less(order, threshold.order)) << i;
+        is_equal |= uint(order == threshold.order) << i;
     }
+    is_before &= is_key;
+    is_equal &= is_key;
     uint counts = uint(bitCount(is_before)) | uint(bitCount(is_equal)) << 16;
     uint totals;
     uint before = workgroup_exclusive_scan(subgroupAdd(counts), totals);

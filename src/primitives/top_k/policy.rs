@@ -5,7 +5,8 @@ use std::fmt;
 use super::TopKConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
-use crate::primitives::{Choice, check_subgroups};
+use crate::primitives::{Choice, ElementType, check_subgroups};
+use crate::scan::{ScanConfig, ScanPolicy};
 
 /// Algorithm of a top-k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,17 +53,21 @@ impl TopKPolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
         let (columns, k) = (config.columns, config.k);
-        let least = capabilities.max_subgroup_size.max(32);
+        // A kernel of as many registers as a scan.
+        let subgroup_size =
+            ScanPolicy::choose(capabilities, &ScanConfig::inclusive(ElementType::U32)).policy.subgroup_size;
+        let least = subgroup_size.unwrap_or(capabilities.max_subgroup_size).max(32);
         let limit = capabilities.max_workgroup_invocations.min(1024).max(least);
-        // Two words of 16 keys do not fit the registers of an invocation of a large workgroup.
-        let most_items = |size: u32| if config.element.words() == 2 && size > 256 { 8 } else { 16 };
-        let tiles = |size: u32, items: u32| Self::new(TopKAlgorithm::Tiles, size, items);
-        let medium = tiles(limit.min(256), 16);
-        let large = tiles(limit, most_items(limit));
+        // The keys are in registers, which CPUs have in memory.
+        let most_items = if capabilities.is_cpu() { 16 } else { 8 / config.element.words() };
+        let policy = |algorithm, size, items| Self { subgroup_size, ..Self::new(algorithm, size, items) };
+        let tiles = |size: u32, items: u32| policy(TopKAlgorithm::Tiles, size, items);
+        let medium = tiles(limit.min(4096 / most_items), most_items);
+        let large = tiles(limit, most_items);
         let choice = |policy, reason| Choice { policy, reason };
         let fits = |policy: &Self| policy.check(capabilities, config).is_ok();
         let row = columns.div_ceil(8).next_power_of_two().clamp(least, limit);
-        let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items(row)));
+        let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items));
         if columns <= row.tile_items() && fits(&row) {
             return choice(row, "a workgroup holds a row: one dispatch");
         }
@@ -75,7 +80,7 @@ impl TopKPolicy {
         if fits(&large) {
             return choice(large, "large tiles, of which a smaller part is selected");
         }
-        let sort = Self::new(TopKAlgorithm::Sort, limit.min(256), 4);
+        let sort = policy(TopKAlgorithm::Sort, limit.min(256), 4);
         choice(sort, "so many keys are selected that a sort of all is as fast")
     }
 

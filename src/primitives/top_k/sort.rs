@@ -81,13 +81,7 @@ impl BySort {
             sort: plan(SortConfig::keys_and_indices(unsigned).discards_keys())?,
             take: policy.pipeline(device, kernels::TOP_K_TAKE.module(&[]), &[words])?,
             by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
-            // Of no rows, the counts of the sort are written.
-            level_args: LevelArgsWriter::with_min_tiles(
-                device,
-                policy.subgroup_size,
-                config.has_indirect_count,
-                1,
-            )?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
     }
 
@@ -231,7 +225,10 @@ impl Algorithm<TopK> for BySort {
             k,
         };
         workgroups.dispatch(recorder, &self.orders, &push)?;
-        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        // By indirect counts, the sort has a barrier before it reads what was written.
+        if matches!(count, Count::Direct(_)) {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
         let keys = SortBuffers::new(orders, layout.sort.of(scratch)).values(sorted);
         let key_count = counted(0, rows * u64::from(columns));
         self.sort.record(recorder, &SegmentedSortBuffers::new(keys, segments), (key_count, count))?;
@@ -240,7 +237,7 @@ impl Algorithm<TopK> for BySort {
             return self.take(recorder, buffers, layout, count, (1, sorted, columns, none));
         };
         self.take(recorder, buffers, layout, count, (1, sorted, columns, top))?;
-        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        // The sort has a barrier before it reads keys; the segments were written before the other sort.
         let keys = SortBuffers::new(top, layout.by_index.of(scratch));
         let top_count = counted(1, rows * u64::from(k));
         by_index.record(recorder, &SegmentedSortBuffers::new(keys, top_segments), (top_count, count))?;
