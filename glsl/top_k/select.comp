@@ -17,7 +17,7 @@
 // Pass model: reference::passes::top_k::select.
 // Source:   Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", ACM
 //           Journal of Experimental Algorithmics 17, 2012: radix select. Batcher, "Sorting networks and their
-//           applications", AFIPS 1968: the sort of the selected keys. llama.cpp: tiles of tiles.
+//           applications", AFIPS 1968: the sort of the selected keys. llama.cpp: a tournament of tiles.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -29,7 +29,7 @@
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
 // A divisor of 32.
 layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
-// A power of two of at least k.
+// At least k; a power of two if SORTED.
 layout(constant_id = ID_TOP_ITEMS) const uint TOP_ITEMS = 1;
 // Whether the result is in the order of the keys, and not of the indices.
 layout(constant_id = ID_SORTED) const bool SORTED = false;

@@ -90,8 +90,8 @@ impl Exported for TopK {
 /// subsweep_plan_destroy.
 ///
 /// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
-/// bytes for each dispatch with an indirect count. Where k exceeds 2,048 or half a tile all keys are sorted: for
-/// each key another one and 4 bytes, and the scratch of a segmented sort.
+/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
+/// all keys are sorted: for each key another one and 4 bytes, and the scratch of a segmented sort.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns or a k out of range, and if neither keys nor indices
 /// are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own

@@ -309,10 +309,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
             is_plain && reduce.operator == ScanOperator::Add && reduce.element == ElementType::F32
         }
         // Ballots and the workgroup scan.
-        Work::TopK(top_k) => {
-            let is_plain = top_k.element.size() == 4 && top_k.misalignment == 0;
-            is_plain && top_k.algorithm == Some(TopKAlgorithm::Tiles)
-        }
+        Work::TopK(top_k) => top_k.element.size() == 4 && top_k.algorithm == Some(TopKAlgorithm::Tiles),
         // Ballots, the workgroup scan and the look-back.
         Work::Select(select) => {
             let is_plain = select.element.size() == 4 && select.values == 0 && select.misalignment == 0;

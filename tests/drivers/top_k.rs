@@ -49,7 +49,7 @@ fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
     let configs = [
         TopKConfig::largest(ElementType::F32, 40, 8),
         TopKConfig::largest(ElementType::F32, 20_000, 32),
-        TopKConfig::largest(ElementType::F32, 9000, 3000),
+        TopKConfig::largest(ElementType::F32, 9000, 5000),
     ];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
@@ -483,7 +483,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         (config, tiles(32, 4).with_radix_bits(8)),
         (config, tiles(size, 4).with_subgroup_size(3)),
         (wide, tiles(size, 4)),
-        (TopKConfig::largest(ElementType::U32, 4000, 2049), tiles(256, 16)),
+        (TopKConfig::largest(ElementType::U32, 8000, 4097), tiles(256, 32)),
     ] {
         // A workgroup of 32 is smaller than some subgroups.
         let refused = planned(config.policy(policy));

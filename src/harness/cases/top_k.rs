@@ -282,10 +282,11 @@ fn selectable_works() -> [TopKCase; 8] {
         unsorted(of(ElementType::U64, 40, 8)),
         of(ElementType::I64, 3000, 32),
         of(ElementType::F32, 20_000, 32),
-        unsorted(of(ElementType::U32, 20_000, 2048)),
+        // The indexer of a language model's attention.
+        unsorted(of(ElementType::F32, 20_000, 2051)),
         of(ElementType::F64, 20_000, 1024),
-        of(ElementType::F32, 9000, 3000),
-        unsorted(of(ElementType::I64, 9000, 3000)),
+        of(ElementType::F32, 9000, 5000),
+        unsorted(of(ElementType::I64, 9000, 5000)),
     ]
 }
 

@@ -48,7 +48,7 @@ pub struct TopKPolicy {
 
 impl TopKPolicy {
     /// Maximum k of [`TopKAlgorithm::Tiles`].
-    pub const MAX_K: u32 = 2048;
+    pub const MAX_K: u32 = 4096;
 
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
@@ -124,18 +124,23 @@ impl TopKPolicy {
         let TopKConfig { columns, k, element, is_sorted, .. } = *config;
         let tile = self.tile_items();
         PolicyConflict::check(tile < 1 << 16, "a tile has less than 2^16 keys")?;
-        PolicyConflict::check(k <= Self::MAX_K, "tiles are for a k of up to 2,048; take the sort")?;
+        PolicyConflict::check(k <= Self::MAX_K, "tiles are for a k of up to 4,096; take the sort")?;
         let is_narrowed = columns <= tile || k <= tile / 2;
         PolicyConflict::check(
             is_narrowed,
             "a tile of a row has at least 2 * k keys; take larger ones or the sort",
         )?;
         let words_of_order = if is_sorted { element.words() } else { 0 };
-        let top_words = (1 + words_of_order) * k.next_power_of_two();
+        let top_words = (1 + words_of_order) * top_items(k, is_sorted);
         // An entry more of three arrays, three words, and those of the workgroup scan.
         let words = top_words + (1 << self.radix_bits) + 6 + self.workgroup_size / 4 + 1;
         within("bytes of shared memory", 4 * words, capabilities.shared_memory_size)
     }
+}
+
+/// Selected keys for which the kernel has shared memory.
+pub(super) const fn top_items(k: u32, is_sorted: bool) -> u32 {
+    if is_sorted { k.next_power_of_two() } else { k.next_multiple_of(64) }
 }
 
 impl fmt::Display for TopKPolicy {

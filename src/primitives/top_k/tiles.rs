@@ -5,7 +5,7 @@
 //! at least.
 
 use super::config::{TopKBuffers, TopKConfig};
-use super::policy::TopKPolicy;
+use super::policy::{TopKPolicy, top_items};
 use super::{ScratchCursor, TopK};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result};
@@ -54,7 +54,7 @@ impl ByTiles {
             let shape = [
                 ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
                 ("RADIX_BITS", policy.radix_bits),
-                ("TOP_ITEMS", config.k.next_power_of_two()),
+                ("TOP_ITEMS", top_items(config.k, is_sorted)),
                 ("SORTED", is_sorted.into()),
             ];
             let constants = [&shape[..], &config.constants()].concat();
