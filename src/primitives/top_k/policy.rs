@@ -66,7 +66,7 @@ impl TopKPolicy {
         let large = tiles(limit, most_items);
         let choice = |policy, reason| Choice { policy, reason };
         let fits = |policy: &Self| policy.check(capabilities, config).is_ok();
-        let row = columns.div_ceil(8).next_power_of_two().clamp(least, limit);
+        let row = columns.div_ceil(most_items).next_power_of_two().clamp(least, limit);
         let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items));
         if columns <= row.tile_items() && fits(&row) {
             return choice(row, "a workgroup holds a row: one dispatch");
