@@ -78,7 +78,7 @@ impl BySort {
                 kernels::TOP_K_ORDERS.module(&[]),
                 &[&items[..], &constants].concat(),
             )?,
-            sort: plan(SortConfig::keys_and_indices(unsigned).discards_keys())?,
+            sort: plan(SortConfig::keys_and_indices(unsigned))?,
             take: policy.pipeline(device, kernels::TOP_K_TAKE.module(&[]), &[words])?,
             by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
