@@ -73,6 +73,9 @@ fn commands_of_the_readme_work() {
         ("differences.npy", &[5, 4_294_967_290, 7, 4_294_967_290]),
         ("along.npy", &[1, 1, 1, 1]),
         ("counts-of-columns.npy", &[1, 1, 1, 1, 0, 2]),
+        ("largest.npy", &[8, 7, 2]),
+        ("columns.npy", &[3, 1, 0]),
+        ("smallest.npy", &[1, 2, 4, 5]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");
     }

@@ -74,6 +74,8 @@
 #define ID_WORDS_PER_VALUE 67
 #define ID_KEEPS_FIRST 68
 #define ID_ALONG_ROWS 69
+#define ID_TOP_ITEMS 70
+#define ID_SORTED 71
 #define ID_SEGMENT_ROWS 76
 #define ID_BY_ROW 77
 

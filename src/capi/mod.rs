@@ -21,6 +21,7 @@ mod search;
 mod segmented_sort;
 mod select;
 mod sort;
+mod top_k;
 mod types;
 mod version;
 mod vulkan;
@@ -41,6 +42,7 @@ pub use search::*;
 pub use segmented_sort::*;
 pub use select::*;
 pub use sort::*;
+pub use top_k::*;
 pub use types::*;
 pub use version::*;
 
@@ -83,6 +85,8 @@ mod tests {
             (SubsweepMergeInfo::FIRST_SIZE, 176),
             (SubsweepDifferencePlanCreateInfo::FIRST_SIZE, 16),
             (SubsweepDifferenceInfo::FIRST_SIZE, 96),
+            (SubsweepTopKPlanCreateInfo::FIRST_SIZE, 20),
+            (SubsweepTopKInfo::FIRST_SIZE, 112),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

@@ -24,6 +24,7 @@ mod sort_stream;
 mod stages;
 mod submission_budget;
 mod submit;
+mod top_k;
 mod transfer;
 
 use std::num::NonZeroUsize;
@@ -42,6 +43,7 @@ pub use select::{SelectInputs, Selected};
 #[cfg(feature = "mpi")]
 pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
+pub use top_k::TopKWords;
 
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace,

@@ -18,6 +18,7 @@ mod scratch;
 pub mod search;
 pub mod select;
 pub mod sort;
+pub mod top_k;
 
 pub use element::{ElementType, Number};
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};

@@ -30,6 +30,7 @@ const LEFT_OUT: &[&str] = &[
     "TILE_ELEMENTS",
     "TILE_ITEMS",
     "TILE_ROWS",
+    "TOP_ITEMS",
     "UNITS_PER_INVOCATION",
     "WORKGROUP_SIZE",
 ];

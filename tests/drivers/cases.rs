@@ -15,6 +15,7 @@ use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::select::SelectAlgorithm;
 use subsweep::sort::SortAlgorithm;
+use subsweep::top_k::TopKAlgorithm;
 
 use super::children::is_full;
 use super::dispatched::Listener;
@@ -136,6 +137,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
         Work::Search(search) => Some(search.element),
         Work::Merge(merge) => Some(merge.element),
         Work::Difference(difference) => Some(difference.element),
+        Work::TopK(top_k) => Some(top_k.element),
         _ => None,
     }
 }
@@ -318,6 +320,8 @@ fn is_lane_sensitive(case: &Case) -> bool {
             let is_plain = reduce.columns <= 2 && reduce.misalignment == 0 && reduce.has_small_tiles;
             is_plain && reduce.operator == ScanOperator::Add && reduce.element == ElementType::F32
         }
+        // Ballots and the workgroup scan.
+        Work::TopK(top_k) => top_k.element.size() == 4 && top_k.algorithm == Some(TopKAlgorithm::Tiles),
         // Ballots, the workgroup scan and the look-back.
         Work::Select(select) => {
             let is_plain = select.element.size() == 4 && select.values == 0 && select.misalignment == 0;

@@ -41,6 +41,7 @@ mod select;
 mod slices;
 mod sorts;
 mod streams;
+mod top_k;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 11] = [
+static PRIMITIVES: [Primitive; 12] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -66,6 +67,7 @@ static PRIMITIVES: [Primitive; 11] = [
     search::PRIMITIVE,
     merge::PRIMITIVE,
     difference::PRIMITIVE,
+    top_k::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -139,6 +141,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(search::trials(&gpu));
                 trials.extend(merge::trials(&gpu));
                 trials.extend(difference::trials(&gpu));
+                trials.extend(top_k::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

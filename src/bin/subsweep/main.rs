@@ -27,6 +27,7 @@ mod segments;
 mod select;
 mod sort;
 mod suite;
+mod top_k;
 mod tune;
 mod verify;
 mod words;
@@ -90,6 +91,9 @@ commands! {
     "diff" => Diff(diff::DiffArgs), [
         ("values.npy -o differences.npy", "each element less the one before it"),
     ];
+    "topk" => TopK(top_k::TopKArgs), [
+        ("scores.npy -k 10 -o best.npy --indices i.npy", "the ten largest of each row, and their columns"),
+    ];
     "verify" => Verify(verify::VerifyArgs), [("--quick --device all", "verify every device")];
     "bench" => Bench(bench::BenchArgs), [
         ("--filter sort --json report.json", "measure the sorts"),
@@ -109,7 +113,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 11] = [
+const SHOWN: [Shown; 12] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -121,6 +125,7 @@ const SHOWN: [Shown; 11] = [
     search::SHOWN,
     merge::SHOWN,
     diff::SHOWN,
+    top_k::SHOWN,
 ];
 
 fn main() -> ExitCode {

@@ -13,6 +13,7 @@ mod search;
 mod segmented_sort;
 mod select;
 mod sort;
+mod top_k;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -30,6 +31,7 @@ pub use search::SearchCase;
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
+pub use top_k::{TopKCase, TopKOutput};
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
@@ -104,6 +106,8 @@ primitives! {
     Merge(MergeCase),
     /// An adjacent difference.
     Difference(DifferenceCase),
+    /// A top-k.
+    TopK(TopKCase),
 }
 
 /// A policy, by name.
@@ -455,7 +459,9 @@ mod tests {
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
             let codings = ["run_length:encode", "run_length:non-trivial", "run_length:decode"];
             let groups = [groups, codings.into()].concat();
-            let groups = [&groups[..], &["search:lower", "merge:keys", "merge:pairs", "difference"]].concat();
+            let groups =
+                [&groups[..], &["search:lower", "merge:keys", "merge:pairs", "difference", "top_k:largest"]]
+                    .concat();
             let is_reduction = case.group().starts_with("reduce:");
             assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
         }
@@ -747,6 +753,20 @@ mod tests {
                 [("type", "f64"), _] => has_doubles,
                 _ => true,
             });
+            let parameters = [
+                TYPES,
+                ("columns", &["1", "32", "700", "5000"][..]),
+                ("k", &["1", "5", "32"]),
+                ("kind", &["largest", "smallest"]),
+                ("order", &["sorted", "unsorted"]),
+                ("output", &["both", "keys", "indices"]),
+                ("algorithm", &["tiles", "sort"]),
+                COUNTS,
+                MISALIGNED,
+            ];
+            let is_possible =
+                |pair: &[(&str, &str); 2]| !matches!(pair, [("columns", "1"), ("k", "5" | "32")]);
+            expect_pairs(&cases, "top_k", &parameters, is_possible);
         }
     }
 

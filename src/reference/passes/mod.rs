@@ -12,6 +12,7 @@ pub mod select;
 pub mod sort;
 #[cfg(test)]
 pub(super) mod tests;
+pub mod top_k;
 
 /// The workgroup counts of an indirect dispatch of `workgroup_count`, with at most `max_row` in a row.
 fn grid(workgroup_count: u32, max_row: u32) -> [u32; 3] {

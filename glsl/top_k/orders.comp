@@ -1,0 +1,59 @@
+// Prepares the segmented sort of whole rows: keys in the form of their order, and a segment for each row.
+//
+// Dispatch: row_count * chunk_count workgroups.
+// Reads:    keys, row_count rows of column_count keys; indirect_rows, a word, unless null.
+// Writes:   orders, as many keys; segments, the index of the first key of each row; and if top_segments is not null,
+//           there that of each row's result. With indirect_rows the numbers of keys and results to counts.
+// Shared:   nothing.
+// Pass model: none; the lines above say the result.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/dispatch.glsl"
+#include "common/tiles.glsl"
+#include "top_k/order.glsl"
+
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
+
+layout(push_constant, std430) uniform Push {
+    Words keys;
+    Words orders;
+    Words segments;
+    Words top_segments;
+    Words counts;
+    // The number of rows, at most row_count.
+    Words indirect_rows;
+    uint row_count;
+    uint column_count;
+    // Workgroups of a row.
+    uint chunk_count;
+    uint k;
+} push;
+
+void main() {
+    uint chunk = workgroup_index() % push.chunk_count;
+    uint row = workgroup_index() / push.chunk_count;
+    uint row_count = count_of(push.row_count, push.indirect_rows);
+    uint first = chunk * WORKGROUP_SIZE * ITEMS_PER_INVOCATION + gl_LocalInvocationIndex;
+    if (row == 0 && first == 0 && !is_null(push.indirect_rows)) {
+        push.counts.word[0] = row_count * push.column_count;
+        push.counts.word[1] = row_count * push.k;
+    }
+    if (row >= row_count) {
+        return;
+    }
+    if (first == 0) {
+        push.segments.word[row] = row * push.column_count;
+        if (!is_null(push.top_segments)) {
+            push.top_segments.word[row] = row * push.k;
+        }
+    }
+    Words keys = advance_words(push.keys, row, push.column_count * WORDS_PER_KEY);
+    Words orders = advance_words(push.orders, row, push.column_count * WORDS_PER_KEY);
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        uint column = first + i * WORKGROUP_SIZE;
+        if (column < push.column_count) {
+            store_top_key(orders, column, numpy_order(load_top_key(keys, column)));
+        }
+    }
+}

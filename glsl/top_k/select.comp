@@ -1,0 +1,244 @@
+// Top-k of each tile of each row: the first k keys in order, and of equal keys those of the lowest index. Rows of more
+// than one tile take another dispatch, whose rows are the results of this one's tiles.
+//
+//   row:       | tile 0 | tile 1 | … | of equal extents, but for one key
+//   results:   | k keys | k keys | …   in the order of their indices; of the last dispatch also in that of the keys
+//
+// Radix select: the histogram of a digit, from the highest on, of the keys that agree with the digits found so far. The
+// digit of key k is found in its prefix sums. The search ends early where the keys of a bin are all selected.
+//
+// Dispatch: row_count * tile_count workgroups.
+// Reads:    keys, row_count rows of column_count keys; indices, as many words, unless null; indirect_rows, a word,
+//           unless null.
+// Writes:   top_keys and top_indices, unless null: k keys and words for each tile.
+// Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile.
+// Shared:   the workgroup scan's, RADIX + 3 words, and a word for each of TOP_ITEMS; if SORTED, WORDS_PER_KEY more. An
+//           entry more each, since no array is empty.
+// Pass model: reference::passes::top_k::select.
+// Source:   Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", ACM
+//           Journal of Experimental Algorithmics 17, 2012: radix select. Batcher, "Sorting networks and their
+//           applications", AFIPS 1968: the sort of the selected keys. llama.cpp: a tournament of tiles.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/dispatch.glsl"
+#include "common/tiles.glsl"
+#include "common/workgroup_scan.glsl"
+#include "top_k/order.glsl"
+
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
+// A divisor of 32.
+layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
+// At least k; a power of two if SORTED.
+layout(constant_id = ID_TOP_ITEMS) const uint TOP_ITEMS = 1;
+// Whether the result is in the order of the keys, and not of the indices.
+layout(constant_id = ID_SORTED) const bool SORTED = false;
+
+const uint RADIX = 1 << RADIX_BITS;
+const uint LOWEST_BIT = 64 - 32 * WORDS_PER_KEY;
+const uint SORTED_ITEMS = SORTED ? TOP_ITEMS : 0;
+const uint SORTED_LOW_ITEMS = WORDS_PER_KEY == 2 ? SORTED_ITEMS : 0;
+
+layout(push_constant, std430) uniform Push {
+    Words keys;
+    Words indices;
+    Words top_keys;
+    Words top_indices;
+    // The number of rows, at most row_count.
+    Words indirect_rows;
+    uint row_count;
+    uint column_count;
+    // Tiles of a row.
+    uint tile_count;
+    uint k;
+} push;
+
+shared uint s_bins[RADIX];
+// The digit of key k, the keys of lower digits, and those of the digit.
+shared uint s_found[3];
+// The positions of the selected keys in the tile, and the words of their order.
+shared uint s_positions[TOP_ITEMS + 1];
+shared uint s_low[SORTED_LOW_ITEMS + 1];
+shared uint s_high[SORTED_ITEMS + 1];
+
+Key load_order(uint rank) {
+    return Key(WORDS_PER_KEY == 2 ? s_low[WORDS_PER_KEY == 2 ? rank : 0] : 0, s_high[rank]);
+}
+
+void store_selected(uint rank, Key order, uint position) {
+    s_positions[rank] = position;
+    if (SORTED) {
+        s_high[rank] = order.y;
+        if (WORDS_PER_KEY == 2) {
+            s_low[rank] = order.x;
+        }
+    }
+}
+
+// The position in the tile of item `i` of the invocation: a subgroup has consecutive keys.
+uint position_of(uint i) {
+    return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+
+// The digit of an order at bit `shift`, a multiple of RADIX_BITS: no digit is in both words.
+uint digit_at(Key order, uint shift) {
+    return (WORDS_PER_KEY == 2 && shift < 32 ? order.x : order.y) >> (shift & 31) & (RADIX - 1);
+}
+
+// The order with this digit, and others of 0.
+Key order_of(uint digit, uint shift) {
+    uint bits = digit << (shift & 31);
+    return WORDS_PER_KEY == 2 && shift < 32 ? Key(bits, 0) : Key(0, bits);
+}
+
+Key orders[ITEMS_PER_INVOCATION];
+// Bit `i` states that item `i` is a key of the tile.
+uint is_key = 0;
+
+// The keys that are selected for certain, and those of which `equal_count` are, those of the lowest indices.
+struct Threshold {
+    Key order;
+    // The digits that are compared.
+    Key mask;
+    uint equal_count;
+};
+
+// Every invocation of the workgroup must call it.
+Threshold find_threshold(uint extent) {
+    uint bin = invocation_index();
+    if (bin < RADIX) {
+        s_bins[bin] = 0;
+    }
+    barrier();
+    Threshold threshold = Threshold(Key(0), Key(0), push.k);
+    uint candidate_count = extent;
+    // Uniform in the workgroup.
+    [[dont_unroll]] for (uint shift = 64; shift > LOWEST_BIT && candidate_count != threshold.equal_count;) {
+        shift -= RADIX_BITS;
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            if ((is_key >> i & 1) != 0 && (orders[i] & threshold.mask) == threshold.order) {
+                atomicAdd(s_bins[digit_at(orders[i], shift)], 1u);
+            }
+        }
+        barrier();
+        uint count = 0;
+        if (bin < RADIX) {
+            count = s_bins[bin];
+            s_bins[bin] = 0;
+        }
+        uint total;
+        uint before = workgroup_exclusive_scan(subgroupAdd(count), total) + subgroupExclusiveAdd(count);
+        if (before < threshold.equal_count && threshold.equal_count - before <= count) {
+            s_found[0] = bin;
+            s_found[1] = before;
+            s_found[2] = count;
+        }
+        barrier();
+        threshold.order |= order_of(s_found[0], shift);
+        threshold.mask |= order_of(RADIX - 1, shift);
+        threshold.equal_count -= s_found[1];
+        candidate_count = s_found[2];
+    }
+    return threshold;
+}
+
+// Sorts the selected keys; of equal keys the first in the tile comes first. Every invocation of the workgroup must call
+// it.
+void sort_selected() {
+    [[dont_unroll]] for (uint size = 2; size <= TOP_ITEMS; size *= 2) {
+        [[dont_unroll]] for (uint stride = size / 2; stride > 0; stride /= 2) {
+            for (uint pair = invocation_index(); pair < TOP_ITEMS / 2; pair += WORKGROUP_SIZE) {
+                uint low = 2 * pair - (pair & (stride - 1));
+                // The first step of a size merges with the reverse of the other half, so that all runs ascend.
+                uint high = stride == size / 2 ? low ^ (size - 1) : low + stride;
+                Key low_order = load_order(low);
+                Key high_order = load_order(high);
+                uint low_position = s_positions[low];
+                uint high_position = s_positions[high];
+                bool is_tie = high_order == low_order;
+                if (is_less(high_order, low_order) || (is_tie && high_position < low_position)) {
+                    store_selected(low, high_order, high_position);
+                    store_selected(high, low_order, low_position);
+                }
+            }
+            barrier();
+        }
+    }
+}
+
+void main() {
+    uint tile = workgroup_index() % push.tile_count;
+    uint row = workgroup_index() / push.tile_count;
+    if (row >= count_of(push.row_count, push.indirect_rows)) {
+        return;
+    }
+    uint least = push.column_count / push.tile_count;
+    uint wider = push.column_count % push.tile_count;
+    uint begin = tile * least + min(tile, wider);
+    uint extent = least + (tile < wider ? 1 : 0);
+    Words row_keys = advance_words(push.keys, row, push.column_count * WORDS_PER_KEY);
+    Words keys = advance_words(row_keys, begin, WORDS_PER_KEY);
+    // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        orders[i] = numpy_order(load_top_key(keys, min(position_of(i), extent - 1)));
+        is_key |= uint(position_of(i) < extent) << i;
+    }
+    Threshold threshold = find_threshold(extent);
+
+    // The keys of the invocation before and at the threshold: counted in the halves of a word.
+    uint is_before = 0;
+    uint is_equal = 0;
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        Key order = orders[i] & threshold.mask;
+        is_before |= uint(is_less(order, threshold.order)) << i;
+        is_equal |= uint(order == threshold.order) << i;
+    }
+    is_before &= is_key;
+    is_equal &= is_key;
+    uint counts = uint(bitCount(is_before)) | uint(bitCount(is_equal)) << 16;
+    uint totals;
+    uint before = workgroup_exclusive_scan(subgroupAdd(counts), totals);
+    uint before_count = before & 0xffff;
+    uint equal_count = before >> 16;
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        bool is_selected = (is_before >> i & 1) != 0;
+        bool may_be_selected = (is_equal >> i & 1) != 0;
+        uvec4 of_before = subgroupBallot(is_selected);
+        uvec4 of_equal = subgroupBallot(may_be_selected);
+        uint rank_before = before_count + subgroupBallotExclusiveBitCount(of_before);
+        uint rank_equal = equal_count + subgroupBallotExclusiveBitCount(of_equal);
+        before_count += subgroupBallotBitCount(of_before);
+        equal_count += subgroupBallotBitCount(of_equal);
+        if (is_selected || may_be_selected && rank_equal < threshold.equal_count) {
+            uint rank = rank_before + min(rank_equal, threshold.equal_count);
+            store_selected(rank, orders[i], position_of(i));
+        }
+    }
+    if (SORTED) {
+        // Greater than every key.
+        for (uint rank = push.k + invocation_index(); rank < TOP_ITEMS; rank += WORKGROUP_SIZE) {
+            store_selected(rank, Key(~0), ~0);
+        }
+    }
+    barrier();
+    if (SORTED) {
+        sort_selected();
+    }
+
+    Words indices = advance_words(push.indices, row, push.column_count);
+    Words top_keys = advance_words(push.top_keys, workgroup_index(), push.k * WORDS_PER_KEY);
+    Words top_indices = advance_words(push.top_indices, workgroup_index(), push.k);
+    for (uint rank = invocation_index(); rank < push.k; rank += WORKGROUP_SIZE) {
+        uint position = s_positions[rank];
+        if (!is_null(push.top_keys)) {
+            store_top_key(top_keys, rank, load_top_key(keys, position));
+        }
+        if (!is_null(push.top_indices)) {
+            uint index = begin + position;
+            if (!is_null(push.indices)) {
+                index = indices.word[index];
+            }
+            top_indices.word[rank] = index;
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Top-k.
+
+use std::mem::offset_of;
+
+use super::boundary::Versioned;
+use super::device::SubsweepDevice;
+use super::plan::{Exported, SubsweepPlan, create_plan, record};
+use super::types::{
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
+use crate::primitives::Plan;
+use crate::top_k::{TopK, TopKBuffers, TopKConfig};
+
+/// Options of a top-k plan: several of SUBSWEEP_TOP_K_..._BIT, or 0.
+pub type SubsweepTopKFlags = u32;
+/// Recordings may have an indirect count, read from device memory.
+pub const SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT: SubsweepTopKFlags = 1;
+/// The smallest keys, the smallest first; without it the largest.
+pub const SUBSWEEP_TOP_K_SMALLEST_BIT: SubsweepTopKFlags = 2;
+/// The selected keys of a row keep their order, which saves a sort.
+pub const SUBSWEEP_TOP_K_UNSORTED_BIT: SubsweepTopKFlags = 4;
+/// Writes no keys, only indices.
+pub const SUBSWEEP_TOP_K_NO_KEYS_BIT: SubsweepTopKFlags = 8;
+/// Writes no indices, only keys.
+pub const SUBSWEEP_TOP_K_NO_INDICES_BIT: SubsweepTopKFlags = 16;
+
+/// The parameters of subsweep_top_k_plan_create.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepTopKPlanCreateInfo {
+    /// sizeof(SubsweepTopKPlanCreateInfo).
+    pub struct_size: u32,
+    /// Options.
+    pub flags: SubsweepTopKFlags,
+    /// The type of the keys.
+    pub element_type: SubsweepElementType,
+    /// The number of keys of a row, 1 to 2^28.
+    pub column_count: u32,
+    /// The number of keys to select of a row, 1 to column_count.
+    pub k: u32,
+}
+
+// SAFETY: numbers.
+unsafe impl Versioned for SubsweepTopKPlanCreateInfo {
+    const NAME: &'static str = "SubsweepTopKPlanCreateInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, k) + size_of::<u32>();
+}
+
+/// The memory and the count of one recording of a top-k.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepTopKInfo {
+    /// sizeof(SubsweepTopKInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// The count of rows.
+    pub count: SubsweepCount,
+    /// The rows, of column_count keys each.
+    pub source: SubsweepAddressRange,
+    /// The selected keys, k for each row; ignored with SUBSWEEP_TOP_K_NO_KEYS_BIT.
+    pub destination: SubsweepAddressRange,
+    /// Their indices in the row, uint32_t; ignored with SUBSWEEP_TOP_K_NO_INDICES_BIT.
+    pub destination_indices: SubsweepAddressRange,
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+}
+
+// SAFETY: numbers and handles.
+unsafe impl Versioned for SubsweepTopKInfo {
+    const NAME: &'static str = "SubsweepTopKInfo";
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
+}
+
+impl Exported for TopK {
+    const OTHER: &'static str = "the plan is not of a top-k";
+
+    fn max(count: u64, _: u64) -> u64 {
+        count
+    }
+
+    fn max_count(plan: &Plan<Self>) -> u64 {
+        plan.max_count()
+    }
+}
+
+/// Creates a top-k plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
+/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
+/// all keys are sorted: for each key another one and 4 bytes, and the scratch of a segmented sort.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns or a k out of range, and if neither keys nor indices
+/// are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
+/// error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_top_k_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepTopKPlanCreateInfo,
+    plan: *mut *mut SubsweepPlan,
+) -> VkResult {
+    let config = |_: &Device, info: &SubsweepTopKPlanCreateInfo| {
+        let flags = flags("SubsweepTopKFlags", info.flags, 31)?;
+        let has = |bit| flags & bit != 0;
+        let of_order = match has(SUBSWEEP_TOP_K_SMALLEST_BIT) {
+            true => TopKConfig::smallest,
+            false => TopKConfig::largest,
+        };
+        let config = of_order(element_type("element_type", info.element_type)?, info.column_count, info.k);
+        let config = if has(SUBSWEEP_TOP_K_UNSORTED_BIT) { config.unsorted() } else { config };
+        let config = if has(SUBSWEEP_TOP_K_NO_KEYS_BIT) { config.without_keys() } else { config };
+        let config = if has(SUBSWEEP_TOP_K_NO_INDICES_BIT) { config.without_indices() } else { config };
+        Ok(if has(SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT) { config.indirect_count() } else { config })
+    };
+    // SAFETY: as the caller promises.
+    unsafe { create_plan::<TopK, _>(device, info, plan, config) }
+}
+
+/// Records the top-k of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source`, `destination` and `destination_indices` at least as large as count, columns and k require;
+///    all at multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    work has completed. Written ranges overlap no other range.
+/// 3. Commands: dispatches and barriers; with a sort of all keys, fills of `scratch` as well.
+///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is that of
+///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of `destination` and
+///    `destination_indices`, with no barrier before or after. Leaves a compute pipeline and push constants bound,
+///    and changes no other state.
+/// 4. Limits: a count of 0 records nothing; an indirect count of 0 writes nothing, and one above its maximum is
+///    clamped to it. At most subsweep_plan_max_count rows, or the two-dimensional dispatch limit of the device.
+/// 5. Result: k keys and indices for each row; the best first, and of equal keys that of the lowest index, unless
+///    SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number, greater
+///    than all others. The same on every device.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_top_k(
+    plan: *const SubsweepPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepTopKInfo,
+) -> VkResult {
+    let buffers = |info: &SubsweepTopKInfo| {
+        flags("SubsweepTopKInfo.flags", info.flags, 0)?;
+        let buffers = TopKBuffers::new(
+            info.source.checked("source")?,
+            info.destination.checked("destination")?,
+            info.destination_indices.checked("destination_indices")?,
+            info.scratch.scratch()?,
+        );
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<TopK, _>(plan, command_buffer, info, buffers) }
+}

@@ -1,0 +1,192 @@
+//! Configuration of a top-k, and the memory of a recording.
+
+use super::TopK;
+use super::policy::TopKPolicy;
+use crate::device::{AddressRange, BufferRange};
+use crate::error::{Error, Result, in_range};
+use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+
+/// Configuration of a [`TopKPlan`](super::TopKPlan).
+///
+/// Keys are equal where numpy's are: -0 equals 0, and every NaN is the same number, greater than all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TopKConfig {
+    pub(super) element: ElementType,
+    pub(super) columns: u32,
+    pub(super) k: u32,
+    pub(super) is_smallest: bool,
+    pub(super) is_sorted: bool,
+    has_keys: bool,
+    has_indices: bool,
+    pub(super) has_indirect_count: bool,
+    pub(super) policy: Option<TopKPolicy>,
+}
+
+impl TopKConfig {
+    /// Maximum number of columns.
+    pub const MAX_COLUMNS: u32 = 1 << 28;
+
+    /// The `k` largest keys of each row of `columns` keys, and their columns: the largest first, and of equal keys that of
+    /// the lowest column. 1 to [`Self::MAX_COLUMNS`] columns, and 1 to `columns` keys.
+    pub const fn largest(element: ElementType, columns: u32, k: u32) -> Self {
+        Self {
+            element,
+            columns,
+            k,
+            is_smallest: false,
+            is_sorted: true,
+            has_keys: true,
+            has_indices: true,
+            has_indirect_count: false,
+            policy: None,
+        }
+    }
+
+    /// Likewise the `k` smallest keys, the smallest first: `np.argsort(a, axis=1, kind='stable')[:, :k]`.
+    pub const fn smallest(element: ElementType, columns: u32, k: u32) -> Self {
+        Self { is_smallest: true, ..Self::largest(element, columns, k) }
+    }
+
+    /// The same keys in the order of their columns. Saves the sort.
+    pub const fn unsorted(mut self) -> Self {
+        self.is_sorted = false;
+        self
+    }
+
+    /// Writes no keys, only columns.
+    pub const fn without_keys(mut self) -> Self {
+        self.has_keys = false;
+        self
+    }
+
+    /// Writes no columns, only keys.
+    pub const fn without_indices(mut self) -> Self {
+        self.has_indices = false;
+        self
+    }
+
+    /// Supports indirect counts, [`Count::Indirect`].
+    pub const fn indirect_count(mut self) -> Self {
+        self.has_indirect_count = true;
+        self
+    }
+
+    /// Sets the policy; by default that of [`TopKPolicy::choose`].
+    pub const fn policy(mut self, policy: TopKPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Type of the keys.
+    pub const fn element_type(&self) -> ElementType {
+        self.element
+    }
+
+    /// Keys of a row.
+    pub const fn column_count(&self) -> u32 {
+        self.columns
+    }
+
+    /// Keys that are selected of a row.
+    pub const fn k(&self) -> u32 {
+        self.k
+    }
+
+    /// Size of a row, bytes.
+    pub const fn row_size(&self) -> u64 {
+        self.columns as u64 * self.element.size() as u64
+    }
+
+    /// Size of the selected keys of a row, bytes; 0 if none are written.
+    pub const fn keys_size(&self) -> u64 {
+        if self.has_keys { self.k as u64 * self.element.size() as u64 } else { 0 }
+    }
+
+    /// Size of their columns, bytes; 0 if none are written.
+    pub const fn indices_size(&self) -> u64 {
+        if self.has_indices { self.k as u64 * 4 } else { 0 }
+    }
+
+    pub(super) const fn constants(&self) -> [(&'static str, u32); 3] {
+        [
+            ("KEY_NUMBERS", self.element.numbers()),
+            ("DESCENDING", !self.is_smallest as u32),
+            ("WORDS_PER_KEY", self.element.words()),
+        ]
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
+        in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
+        if !self.has_keys && !self.has_indices {
+            return Err(Error::Unsupported {
+                reason: "a top-k writes keys, indices or both; leave out one of without_keys and without_indices",
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Config for TopKConfig {
+    type Primitive = TopK;
+
+    fn has_indirect_count(&self) -> bool {
+        self.has_indirect_count
+    }
+}
+
+/// The memory of one recording. Ranges that the configuration does not use are ignored.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct TopKBuffers {
+    /// Rows of keys.
+    pub source: AddressRange,
+    /// The selected keys: k for each row.
+    pub destination: AddressRange,
+    /// The columns of the selected keys, u32: k for each row.
+    pub destination_indices: AddressRange,
+    /// Scratch of [`TopKPlan::scratch_requirements`](super::TopKPlan::scratch_requirements).
+    pub scratch: BufferRange,
+}
+
+impl TopKBuffers {
+    /// Rows, and the memory of the result.
+    pub const fn new(
+        source: AddressRange,
+        destination: AddressRange,
+        destination_indices: AddressRange,
+        scratch: BufferRange,
+    ) -> Self {
+        Self { source, destination, destination_indices, scratch }
+    }
+}
+
+impl Buffers<TopK> for TopKBuffers {
+    fn checked(&self, config: &TopKConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
+        let indirect = count.checked_indirect("the count")?;
+        let checked = |what, range: AddressRange, row_size: u64| {
+            range.prefix(what, count.max().saturating_mul(row_size))?.aligned(what, 4)
+        };
+        let source = checked("source", self.source, config.row_size())?;
+        let destination = checked("destination", self.destination, config.keys_size())?;
+        let destination_indices =
+            checked("destination indices", self.destination_indices, config.indices_size())?;
+        let scratch = scratch.check(self.scratch)?;
+        let written = [
+            ("destination", destination),
+            ("destination indices", destination_indices),
+            ("scratch", scratch.addresses()),
+        ];
+        for read in [("source", source), ("the count", indirect)] {
+            check_disjoint(read, &written)?;
+        }
+        for (index, range) in written.into_iter().enumerate() {
+            check_disjoint(range, &written[index + 1..])?;
+        }
+        // To a kernel a null pointer is a result that is not written.
+        let or_null = |range: AddressRange| if range.size > 0 { range } else { AddressRange::default() };
+        let (destination, destination_indices) = (or_null(destination), or_null(destination_indices));
+        Ok(Self { source, destination, destination_indices, scratch })
+    }
+}

@@ -1,0 +1,157 @@
+//! Top-k: the k largest or smallest keys of each row of a table, and their columns.
+//!
+//! ```text
+//!   tiles:  rows ── select ──► k keys of each tile ── select ──► … ──► k keys of each row
+//!   sort:   rows ── orders ──► segmented sort of all keys ── take ──► k keys of each row
+//! ```
+//!
+//! Ties go to the lowest column. The results are those of a stable sort of each row, on every device.
+
+mod config;
+mod policy;
+mod sort;
+mod tiles;
+
+pub use config::{TopKBuffers, TopKConfig};
+pub use policy::{TopKAlgorithm, TopKPolicy};
+
+use std::ffi::CStr;
+
+use super::plan::{Plan, Primitive, Recordable};
+use super::{Count, ScratchCursor};
+use crate::device::{Access, Device, Pipeline, PipelineOptions};
+use crate::error::{Error, Result};
+use crate::kernels::Kernel;
+use sort::BySort;
+use tiles::ByTiles;
+
+/// Plan of a top-k.
+pub type TopKPlan = Plan<TopK>;
+
+/// The primitive of a [`TopKPlan`].
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `source` | `count * columns * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | `count * k * key_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `destination_indices` | `count * k * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// | scratch for | bytes |
+/// |---|---|
+/// | rows of several tiles | `k * (key_size + 4)` for each tile of the first dispatch, and of the second |
+/// | an indirect count | 32 for each dispatch |
+/// | the sort | for each key `key_size + 4`, 4 for each row, and the scratch of a segmented sort of keys and indices |
+/// | the sort, not sorted | 4 for each selected key and each row, and the scratch of a segmented sort of u32 |
+///
+/// | commands | |
+/// |---|---|
+/// | tiles | a dispatch, and one more, with a barrier, until a row has one tile |
+/// | the sort | a dispatch, a segmented sort and a dispatch, with barriers; not sorted, another sort and dispatch |
+/// | an indirect count | a dispatch and a barrier before each of these |
+///
+/// The count is of rows, at most 2^32 - 1, and the workgroups of a two-dimensional dispatch; a sort has the limits of
+/// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan). Written ranges are disjoint from each other and from those that
+/// are read. The number of results is known on the host: k for each row. A count of 0 records nothing. Sorted results are
+/// the best first, and of equal keys that of the lowest column; others are in the order of their columns. The results do
+/// not depend on timing, policy or device.
+#[derive(Debug)]
+pub struct TopK(Way);
+
+#[derive(Debug)]
+enum Way {
+    Tiles(ByTiles),
+    Sort(Box<BySort>),
+}
+
+impl TopK {
+    fn recordable(&self) -> &dyn Recordable<Self> {
+        match &self.0 {
+            Way::Tiles(tiles) => tiles,
+            Way::Sort(sort) => &**sort,
+        }
+    }
+}
+
+impl Primitive for TopK {
+    type Config = TopKConfig;
+    type Policy = TopKPolicy;
+    type Buffers = TopKBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep top-k";
+
+    fn declare(device: &Device, config: &TopKConfig) -> Result<(TopKPolicy, Self)> {
+        config.check()?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| TopKPolicy::choose(capabilities, config).policy);
+        policy.check(capabilities, config)?;
+        let way = match policy.algorithm {
+            TopKAlgorithm::Tiles => Way::Tiles(ByTiles::new(device, config, &policy)?),
+            TopKAlgorithm::Sort => Way::Sort(Box::new(BySort::new(device, config, &policy)?)),
+        };
+        Ok((policy, Self(way)))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self.recordable())
+    }
+
+    fn algorithm(&self, _: &TopKConfig, max: u64) -> Option<&dyn Recordable<Self>> {
+        (max > 0).then(|| self.recordable())
+    }
+
+    fn check_count(&self, _: &TopKConfig, count: u64) -> Result<()> {
+        let max = self.max_count();
+        if count <= max {
+            Ok(())
+        } else {
+            Err(Error::TooManyElements { count, max, what: "rows of a top-k" })
+        }
+    }
+
+    fn first_access(&self, _: &TopKConfig) -> Access {
+        match self.0 {
+            Way::Tiles(_) => Access::COMPUTE,
+            Way::Sort(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
+        }
+    }
+}
+
+impl TopK {
+    fn max_count(&self) -> u64 {
+        match &self.0 {
+            Way::Tiles(_) => u32::MAX.into(),
+            Way::Sort(sort) => sort.max_count(),
+        }
+    }
+}
+
+impl TopKPolicy {
+    fn pipeline(
+        &self,
+        device: &Device,
+        kernel: &'static Kernel,
+        constants: &[(&'static str, u32)],
+    ) -> Result<Pipeline> {
+        let TopKPolicy { workgroup_size, subgroup_size, .. } = *self;
+        Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+    }
+}
+
+impl TopKPlan {
+    /// Maximum number of rows: 2^32 - 1, or by a sort those of 2^32 - 1 keys or fewer.
+    pub fn max_count(&self) -> u64 {
+        self.primitive.max_count()
+    }
+
+    /// Bytes that a recording of `count` rows reads and writes, without lists of the segmented sort.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        let of_row = match &self.primitive.0 {
+            Way::Tiles(tiles) => tiles.row_traffic_size(),
+            Way::Sort(sort) => sort.row_traffic_size(),
+        };
+        count.saturating_mul(of_row)
+    }
+}

@@ -1,0 +1,160 @@
+//! Policy of a top-k: algorithm and tile shape.
+
+use std::fmt;
+
+use super::TopKConfig;
+use crate::device::Capabilities;
+use crate::error::{PolicyConflict, Result, within};
+use crate::primitives::{Choice, ElementType, check_subgroups};
+use crate::scan::{ScanConfig, ScanPolicy};
+
+/// Algorithm of a top-k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TopKAlgorithm {
+    /// Radix select of each tile in a workgroup, then of the selected keys, until one tile of each row is left.
+    Tiles,
+    /// Segmented sort of all keys, of which the first are taken.
+    Sort,
+}
+
+impl TopKAlgorithm {
+    /// All algorithms.
+    pub const ALL: [Self; 2] = [Self::Tiles, Self::Sort];
+
+    /// The name in ids and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tiles => "tiles",
+            Self::Sort => "sort",
+        }
+    }
+}
+
+/// Policy of a top-k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct TopKPolicy {
+    /// The algorithm.
+    pub algorithm: TopKAlgorithm,
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Keys per invocation, 1 to 32.
+    pub items_per_invocation: u32,
+    /// Bits of a digit of the radix select: 2, 4 or 8; `workgroup_size` is at least 2 to this power.
+    pub radix_bits: u32,
+    /// Required subgroup size; `None` for the driver's default.
+    pub subgroup_size: Option<u32>,
+}
+
+impl TopKPolicy {
+    /// Maximum k of [`TopKAlgorithm::Tiles`].
+    pub const MAX_K: u32 = 4096;
+
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
+        let (columns, k) = (config.columns, config.k);
+        // A kernel of as many registers as a scan.
+        let subgroup_size =
+            ScanPolicy::choose(capabilities, &ScanConfig::inclusive(ElementType::U32)).policy.subgroup_size;
+        let least = subgroup_size.unwrap_or(capabilities.max_subgroup_size).max(32);
+        let limit = capabilities.max_workgroup_invocations.min(1024).max(least);
+        // The keys are in registers, which CPUs have in memory.
+        let most_items = if capabilities.is_cpu() { 16 } else { 8 / config.element.words() };
+        let policy = |algorithm, size, items| Self { subgroup_size, ..Self::new(algorithm, size, items) };
+        let tiles = |size: u32, items: u32| policy(TopKAlgorithm::Tiles, size, items);
+        let medium = tiles(limit.min(4096 / most_items), most_items);
+        let large = tiles(limit, most_items);
+        let choice = |policy, reason| Choice { policy, reason };
+        let fits = |policy: &Self| policy.check(capabilities, config).is_ok();
+        let row = columns.div_ceil(most_items).next_power_of_two().clamp(least, limit);
+        let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items));
+        if columns <= row.tile_items() && fits(&row) {
+            return choice(row, "a workgroup holds a row: one dispatch");
+        }
+        if k <= medium.tile_items() / 8 && fits(&medium) {
+            return choice(
+                medium,
+                "few keys are selected of each tile, and many small tiles run side by side",
+            );
+        }
+        if fits(&large) {
+            return choice(large, "large tiles, of which a smaller part is selected");
+        }
+        let sort = policy(TopKAlgorithm::Sort, limit.min(256), 4);
+        choice(sort, "so many keys are selected that a sort of all is as fast")
+    }
+
+    /// A policy with `workgroup_size` invocations and `items_per_invocation` keys for each; digits of 8 bits, or 4 in
+    /// workgroups of less than 256 invocations.
+    pub const fn new(algorithm: TopKAlgorithm, workgroup_size: u32, items_per_invocation: u32) -> Self {
+        let radix_bits = if workgroup_size < 256 { 4 } else { 8 };
+        Self { algorithm, workgroup_size, items_per_invocation, radix_bits, subgroup_size: None }
+    }
+
+    /// The policy with digits of `bits` bits.
+    pub const fn with_radix_bits(mut self, bits: u32) -> Self {
+        self.radix_bits = bits;
+        self
+    }
+
+    /// The policy with a required subgroup size.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
+    }
+
+    /// Keys per workgroup.
+    pub const fn tile_items(&self) -> u32 {
+        self.workgroup_size * self.items_per_invocation
+    }
+
+    pub(super) fn check(&self, capabilities: &Capabilities, config: &TopKConfig) -> Result<()> {
+        check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
+        PolicyConflict::check_range("radix_bits", self.radix_bits, 2..=8)?;
+        PolicyConflict::check_power_of_two("radix_bits", self.radix_bits)?;
+        let is_enough = self.workgroup_size >= 1 << self.radix_bits;
+        PolicyConflict::check(
+            is_enough,
+            "a digit has at most as many values as a workgroup has invocations",
+        )?;
+        if self.algorithm == TopKAlgorithm::Sort {
+            return Ok(());
+        }
+        let TopKConfig { columns, k, element, is_sorted, .. } = *config;
+        let tile = self.tile_items();
+        PolicyConflict::check(tile < 1 << 16, "a tile has less than 2^16 keys")?;
+        PolicyConflict::check(k <= Self::MAX_K, "tiles are for a k of up to 4,096; take the sort")?;
+        let is_narrowed = columns <= tile || k <= tile / 2;
+        PolicyConflict::check(
+            is_narrowed,
+            "a tile of a row has at least 2 * k keys; take larger ones or the sort",
+        )?;
+        let words_of_order = if is_sorted { element.words() } else { 0 };
+        let top_words = (1 + words_of_order) * top_items(k, is_sorted);
+        // An entry more of three arrays, three words, and those of the workgroup scan.
+        let words = top_words + (1 << self.radix_bits) + 6 + self.workgroup_size / 4 + 1;
+        within("bytes of shared memory", 4 * words, capabilities.shared_memory_size)
+    }
+}
+
+/// Selected keys for which the kernel has shared memory.
+pub(super) const fn top_items(k: u32, is_sorted: bool) -> u32 {
+    if is_sorted { k.next_power_of_two() } else { k.next_multiple_of(64) }
+}
+
+impl fmt::Display for TopKPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { algorithm, workgroup_size, items_per_invocation, radix_bits, .. } = self;
+        write!(f, "top-k: ")?;
+        match algorithm {
+            TopKAlgorithm::Tiles => write!(f, "tiles, digits of {radix_bits} bits")?,
+            TopKAlgorithm::Sort => write!(f, "segmented sort of all keys")?,
+        }
+        write!(f, ", workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+        match self.subgroup_size {
+            Some(size) => write!(f, ", subgroups of {size}"),
+            None => Ok(()),
+        }
+    }
+}

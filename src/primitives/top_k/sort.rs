@@ -1,0 +1,246 @@
+//! A segmented sort of all keys in the form of their order, of which the first of each row are taken.
+
+use super::config::{TopKBuffers, TopKConfig};
+use super::policy::TopKPolicy;
+use super::{ScratchCursor, TopK};
+use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, Recorder, push};
+use crate::error::Result;
+use crate::kernels;
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ElementType};
+use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortBuffers, SortConfig};
+
+/// Bytes of the indirect counts of keys and of results.
+const COUNTS_SIZE: u64 = 8;
+/// Dispatches over rows: the orders, and up to two that take the first of each row.
+const ROW_DISPATCHES: u64 = 3;
+
+#[derive(Debug)]
+pub(super) struct BySort {
+    config: TopKConfig,
+    workgroup_size: u32,
+    tile_items: u32,
+    orders: Pipeline,
+    sort: SegmentedSortPlan,
+    take: Pipeline,
+    /// Brings the taken ones into the order of their columns.
+    by_index: Option<SegmentedSortPlan>,
+    /// For indirect counts.
+    level_args: Option<LevelArgsWriter>,
+}
+
+/// An array in scratch: offset and size.
+#[derive(Debug, Clone, Copy)]
+struct Array(u64, u64);
+
+impl Array {
+    fn of(self, scratch: BufferRange) -> BufferRange {
+        scratch.slice(self.0, self.1)
+    }
+
+    fn addresses(self, scratch: BufferRange) -> AddressRange {
+        if self.1 > 0 { self.of(scratch).addresses() } else { AddressRange::default() }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScratchLayout {
+    level_args: u64,
+    counts: Array,
+    orders: Array,
+    sorted: Array,
+    segments: Array,
+    sort: Array,
+    /// Indices of the first keys, and where those of each row begin.
+    top: Array,
+    top_segments: Array,
+    by_index: Array,
+}
+
+impl BySort {
+    pub(super) fn new(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
+        let unsigned = if config.element.words() == 2 { ElementType::U64 } else { ElementType::U32 };
+        let plan = |sort: SortConfig| {
+            let sort = if config.has_indirect_count { sort.indirect_count() } else { sort };
+            SegmentedSortPlan::declare(device, SegmentedSortConfig::new(sort))
+        };
+        let is_by_index = !config.is_sorted && config.k > 1;
+        let constants = config.constants();
+        let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
+        let [_, _, words] = constants;
+        Ok(Self {
+            config: *config,
+            workgroup_size: policy.workgroup_size,
+            tile_items: policy.tile_items(),
+            orders: policy.pipeline(
+                device,
+                kernels::TOP_K_ORDERS.module(&[]),
+                &[&items[..], &constants].concat(),
+            )?,
+            sort: plan(SortConfig::keys_and_indices(unsigned))?,
+            take: policy.pipeline(device, kernels::TOP_K_TAKE.module(&[]), &[words])?,
+            by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
+        })
+    }
+
+    /// Maximum number of rows.
+    pub(super) fn max_count(&self) -> u64 {
+        self.sort.max_count() / u64::from(self.config.columns)
+    }
+
+    pub(super) fn row_traffic_size(&self) -> u64 {
+        let (columns, k) = (u64::from(self.config.columns), u64::from(self.config.k));
+        let by_index = self.by_index.as_ref().map_or(0, |sort| sort.traffic_size([k]) + 8 * k);
+        let taken = 4 * k + 2 * self.config.keys_size() + self.config.indices_size();
+        2 * self.config.row_size() + self.sort.traffic_size([columns]) + by_index + taken
+    }
+
+    /// Workgroups of the `index`-th dispatch over rows.
+    fn workgroups(
+        &self,
+        recorder: &mut Recorder<'_>,
+        (scratch, layout): (BufferRange, &ScratchLayout),
+        count: Count,
+        index: u64,
+    ) -> Result<(Workgroups, u32)> {
+        let chunks = match index {
+            0 => self.config.columns.div_ceil(self.tile_items),
+            _ => self.config.k.div_ceil(self.workgroup_size),
+        };
+        let grid = TileGrid { tile_items: 1, column_count: chunks };
+        let level_args = (scratch, layout.level_args + LevelArgs::size(index));
+        Ok((Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?, chunks))
+    }
+
+    /// Records the dispatch that takes the first of each row of `sorted`, rows of `sorted_count` indices: to the result, or
+    /// to `all_indices` as they are.
+    fn take(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &TopKBuffers,
+        layout: &ScratchLayout,
+        count: Count,
+        (index, sorted, sorted_count, all_indices): (u64, AddressRange, u32, AddressRange),
+    ) -> Result<()> {
+        recorder.phase(c"take");
+        if matches!(count, Count::Direct(_)) {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        let (workgroups, chunk_count) = self.workgroups(recorder, (buffers.scratch, layout), count, index)?;
+        let is_result = all_indices.size == 0;
+        let of_result = |range| if is_result { range } else { AddressRange::default() };
+        let push = push::TopKTake {
+            keys: of_result(buffers.source),
+            sorted,
+            top_keys: of_result(buffers.destination),
+            top_indices: of_result(buffers.destination_indices),
+            all_indices,
+            indirect_rows: count.indirect(),
+            row_count: count.max() as u32,
+            column_count: self.config.columns,
+            sorted_count,
+            chunk_count,
+            k: self.config.k,
+        };
+        workgroups.dispatch(recorder, &self.take, &push)
+    }
+}
+
+impl Algorithm<TopK> for BySort {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
+        let sorts = std::iter::once(&self.sort).chain(&self.by_index).flat_map(SegmentedSortPlan::pipelines);
+        level_args.into_iter().chain([&self.orders, &self.take]).chain(sorts)
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, rows: u64) -> ScratchLayout {
+        let key_count = rows.saturating_mul(self.config.columns.into());
+        let is_indirect = self.level_args.is_some();
+        let level_args = LevelArgs::size(if is_indirect { ROW_DISPATCHES } else { 0 });
+        let level_args = cursor.take("level arguments", level_args);
+        let mut take = |name, size| Array(cursor.take(name, size), size);
+        let counts = take("counts of keys and results", if is_indirect { COUNTS_SIZE } else { 0 });
+        let key_size = self.config.element.size() as u64;
+        let orders = take("orders of the keys", key_count.saturating_mul(key_size));
+        let sorted = take("sorted indices", key_count.saturating_mul(4));
+        let segments = take("segments", rows.saturating_mul(4));
+        let sort = take("scratch of the sort", self.sort.scratch_requirements((key_count, rows)).size);
+        let top_count = if self.by_index.is_some() { rows.saturating_mul(self.config.k.into()) } else { 0 };
+        let by_index =
+            self.by_index.as_ref().map_or(0, |sort| sort.scratch_requirements((top_count, rows)).size);
+        ScratchLayout {
+            level_args,
+            counts,
+            orders,
+            sorted,
+            segments,
+            sort,
+            top: take("indices of the result", top_count.saturating_mul(4)),
+            top_segments: take(
+                "segments of the result",
+                if top_count > 0 { rows.saturating_mul(4) } else { 0 },
+            ),
+            by_index: take("scratch of the sort of the result", by_index),
+        }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &TopKBuffers,
+        layout: &ScratchLayout,
+        count: Count,
+    ) -> Result<()> {
+        let scratch = buffers.scratch;
+        let TopKConfig { columns, k, .. } = self.config;
+        let rows = count.max();
+        recorder.check_workgroups(rows * u64::from(columns.div_ceil(self.tile_items)))?;
+        let counts = layout.counts.addresses(scratch);
+        let counted = |index: u64, max: u64| match count {
+            Count::Direct(_) => Count::Direct(max),
+            // Fits: `check_count` has found it.
+            Count::Indirect { .. } => {
+                Count::Indirect { address: counts.address + 4 * index, max: max as u32 }
+            }
+        };
+        let [orders, sorted, segments, top, top_segments] =
+            [layout.orders, layout.sorted, layout.segments, layout.top, layout.top_segments]
+                .map(|array| array.addresses(scratch));
+        recorder.phase(c"orders");
+        let (workgroups, chunk_count) = self.workgroups(recorder, (scratch, layout), count, 0)?;
+        let push = push::TopKOrders {
+            keys: buffers.source,
+            orders,
+            segments,
+            top_segments,
+            counts,
+            indirect_rows: count.indirect(),
+            row_count: rows as u32,
+            column_count: columns,
+            chunk_count,
+            k,
+        };
+        workgroups.dispatch(recorder, &self.orders, &push)?;
+        // By indirect counts, the sort has a barrier before it reads what was written.
+        if matches!(count, Count::Direct(_)) {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        let keys = SortBuffers::new(orders, layout.sort.of(scratch)).values(sorted);
+        let key_count = counted(0, rows * u64::from(columns));
+        self.sort.record(recorder, &SegmentedSortBuffers::new(keys, segments), (key_count, count))?;
+        let Some(by_index) = &self.by_index else {
+            let none = AddressRange::default();
+            return self.take(recorder, buffers, layout, count, (1, sorted, columns, none));
+        };
+        self.take(recorder, buffers, layout, count, (1, sorted, columns, top))?;
+        // The sort has a barrier before it reads keys; the segments were written before the other sort.
+        let keys = SortBuffers::new(top, layout.by_index.of(scratch));
+        let top_count = counted(1, rows * u64::from(k));
+        by_index.record(recorder, &SegmentedSortBuffers::new(keys, top_segments), (top_count, count))?;
+        self.take(recorder, buffers, layout, count, (2, top, k, AddressRange::default()))
+    }
+}

@@ -1,0 +1,193 @@
+//! Selection by tiles: of each tile of a row, then of the selected keys of its tiles, until a row has one tile.
+//!
+//! A row of more than one tile is divided into tiles of equal extents, but for one key: at least half a tile, and so at
+//! least k keys. Every tile has k results then, which are the row of the next dispatch, and the number of tiles is halved
+//! at least.
+
+use super::config::{TopKBuffers, TopKConfig};
+use super::policy::{TopKPolicy, top_items};
+use super::{ScratchCursor, TopK};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
+use crate::error::{Error, Result};
+use crate::kernels;
+use crate::primitives::Count;
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::plan::Algorithm;
+
+#[derive(Debug)]
+pub(super) struct ByTiles {
+    config: TopKConfig,
+    tile_items: u32,
+    /// Of all dispatches but the last, whose results need no order.
+    inner: Option<Pipeline>,
+    last: Pipeline,
+    /// For indirect counts.
+    level_args: Option<LevelArgsWriter>,
+}
+
+/// A dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Level {
+    /// Keys of a row.
+    columns: u32,
+    /// Tiles of a row.
+    tiles: u32,
+}
+
+fn levels(columns: u32, k: u32, tile_items: u32) -> impl Iterator<Item = Level> {
+    let level = move |columns: u32| Level { columns, tiles: columns.div_ceil(tile_items) };
+    let next = move |last: &Level| (last.tiles > 1).then(|| level(last.tiles * k));
+    std::iter::successors(Some(level(columns)), next)
+}
+
+/// Offsets of the arrays in scratch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScratchLayout {
+    level_args: u64,
+    /// Keys and columns that the first dispatch selects, and the second; later ones take turns.
+    selected: [[u64; 2]; 2],
+}
+
+impl ByTiles {
+    pub(super) fn new(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
+        let pipeline = |is_sorted: bool| {
+            let shape = [
+                ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
+                ("RADIX_BITS", policy.radix_bits),
+                ("TOP_ITEMS", top_items(config.k, is_sorted)),
+                ("SORTED", is_sorted.into()),
+            ];
+            let constants = [&shape[..], &config.constants()].concat();
+            policy.pipeline(device, kernels::TOP_K_SELECT.module(&[]), &constants)
+        };
+        let has_inner = config.columns > policy.tile_items();
+        Ok(Self {
+            config: *config,
+            tile_items: policy.tile_items(),
+            inner: has_inner.then(|| pipeline(false)).transpose()?,
+            last: pipeline(config.is_sorted)?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
+        })
+    }
+
+    fn levels(&self) -> impl Iterator<Item = Level> {
+        levels(self.config.columns, self.config.k, self.tile_items)
+    }
+
+    /// Bytes of the selected keys and columns of a level, which is not the last.
+    fn selected_sizes(&self, level: Level, rows: u64) -> [u64; 2] {
+        let count = rows.saturating_mul(u64::from(level.tiles) * u64::from(self.config.k));
+        [count.saturating_mul(self.config.element.size() as u64), count.saturating_mul(4)]
+    }
+
+    pub(super) fn row_traffic_size(&self) -> u64 {
+        let key_size = self.config.element.size() as u64;
+        let of_level = |(index, level): (usize, Level)| {
+            let [keys, indices] = match level.tiles {
+                1 => [self.config.keys_size(), self.config.indices_size()],
+                _ => self.selected_sizes(level, 1),
+            };
+            // The columns of selected keys are read.
+            u64::from(level.columns) * key_size + keys + indices * if index > 0 { 2 } else { 1 }
+        };
+        self.levels().enumerate().map(of_level).sum()
+    }
+}
+
+impl Algorithm<TopK> for ByTiles {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
+        level_args.into_iter().chain(&self.inner).chain([&self.last])
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, rows: u64) -> ScratchLayout {
+        let level_count = if self.level_args.is_some() { self.levels().count() as u64 } else { 0 };
+        let level_args = cursor.take("level arguments", LevelArgs::size(level_count));
+        let mut inner = self.levels().filter(|level| level.tiles > 1);
+        let selected = [(); 2].map(|()| {
+            let [keys, indices] = inner.next().map_or([0; 2], |level| self.selected_sizes(level, rows));
+            [cursor.take("selected keys", keys), cursor.take("columns of selected keys", indices)]
+        });
+        ScratchLayout { level_args, selected }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &TopKBuffers,
+        layout: &ScratchLayout,
+        count: Count,
+    ) -> Result<()> {
+        let TopKBuffers { source, destination, destination_indices, scratch } = *buffers;
+        let tiles = u64::from(self.config.columns.div_ceil(self.tile_items));
+        // Kernels number tiles by 32 bits.
+        if count.max() * tiles > u32::MAX.into() {
+            let max = u64::from(u32::MAX) / tiles;
+            return Err(Error::TooManyElements {
+                count: count.max(),
+                max,
+                what: "2^32 - 1 tiles of this policy",
+            });
+        }
+        recorder.check_workgroups(count.max() * tiles)?;
+        let (mut keys, mut indices) = (source, AddressRange::default());
+        for (index, level) in self.levels().enumerate() {
+            let is_last = level.tiles == 1;
+            let [top_keys, top_indices] = match is_last {
+                true => [destination, destination_indices],
+                false => {
+                    let sizes = self.selected_sizes(level, count.max());
+                    let part = |part: usize| scratch.slice(layout.selected[index % 2][part], sizes[part]);
+                    [part(0).addresses(), part(1).addresses()]
+                }
+            };
+            recorder.phase(if is_last { c"select of rows" } else { c"select of tiles" });
+            if index > 0 && matches!(count, Count::Direct(_)) {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            // The barrier to an indirect dispatch orders the selected keys as well.
+            let level_args = (scratch, layout.level_args + LevelArgs::size(index as u64));
+            let grid = TileGrid { tile_items: 1, column_count: level.tiles };
+            let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
+            let push = push::TopKSelect {
+                keys,
+                indices,
+                top_keys,
+                top_indices,
+                indirect_rows: count.indirect(),
+                row_count: count.max() as u32,
+                column_count: level.columns,
+                tile_count: level.tiles,
+                k: self.config.k,
+            };
+            let pipeline = if is_last { &self.last } else { self.inner.as_ref().unwrap_or(&self.last) };
+            workgroups.dispatch(recorder, pipeline, &push)?;
+            (keys, indices) = (top_keys, top_indices);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_hold_k_keys_until_one_is_left() {
+        for (columns, k, tile_items) in
+            [(1, 1, 64), (64, 64, 64), (65, 32, 64), (1 << 28, 2048, 4096), (1 << 28, 1, 32), (12_345, 7, 96)]
+        {
+            let levels: Vec<_> = levels(columns, k, tile_items).collect();
+            assert_eq!(levels.last().unwrap().tiles, 1);
+            for level in &levels[..levels.len() - 1] {
+                assert!(level.tiles > 1 && level.columns / level.tiles >= k, "{level:?}");
+            }
+            assert!(levels.iter().all(|level| level.columns.div_ceil(level.tiles) <= tile_items));
+        }
+        let level = |columns, tiles| Level { columns, tiles };
+        let expected = [level(1 << 22, 1024), level(1 << 15, 8), level(256, 1)];
+        assert_eq!(levels(1 << 22, 32, 4096).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,126 @@
+/* Top-k: the layout of the structures, rows behind an indirect count, and refusals. */
+
+#include <stddef.h>
+
+#include "expect.h"
+
+enum { COUNT = 50, COLUMNS = 100, K = 7 };
+
+/* Fields of the first version of the header keep their places. */
+#if UINTPTR_MAX == UINT64_MAX
+typedef char CreateInfoOffset[offsetof(SubsweepTopKPlanCreateInfo, k) == 16 ? 1 : -1];
+typedef char CreateInfoSize[sizeof(SubsweepTopKPlanCreateInfo) >= 20 ? 1 : -1];
+typedef char InfoOffset[offsetof(SubsweepTopKInfo, scratch) == 72 ? 1 : -1];
+typedef char InfoSize[sizeof(SubsweepTopKInfo) >= 112 ? 1 : -1];
+#endif
+
+/* Whether key `a` of a row comes before key `b`. */
+static int is_before(const uint32_t *row, uint32_t a, uint32_t b, int is_smallest) {
+    if (row[a] == row[b]) {
+        return a < b;
+    }
+    return (row[a] < row[b]) == is_smallest;
+}
+
+/* Selects of rows, for a count on the device of `stored` rows. */
+static void select_of_rows(const Host *host, const SubsweepDevice *device, uint32_t stored, int is_smallest) {
+    const SubsweepTopKPlanCreateInfo of_plan = {
+        .struct_size = sizeof of_plan,
+        .flags = SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT | (is_smallest ? SUBSWEEP_TOP_K_SMALLEST_BIT : 0u),
+        .element_type = SUBSWEEP_ELEMENT_TYPE_U32,
+        .column_count = COLUMNS,
+        .k = K};
+    SubsweepScratchRequirements needs;
+    SubsweepTopKInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
+    SubsweepPlan *plan = NULL;
+    Memory count, rows, keys, indices, scratch;
+    VkCommandBuffer commands;
+    uint32_t i, column, other, rank;
+    host_check(subsweep_top_k_plan_create(device, &of_plan, &plan), "subsweep_top_k_plan_create");
+    EXPECT(strstr(subsweep_plan_policy(plan), "top-k") != NULL);
+    EXPECT(subsweep_plan_max_count(plan) == UINT32_MAX);
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
+    guarded_create(&count, host, 4, 0);
+    guarded_create(&rows, host, 4 * COLUMNS * COUNT, 0);
+    guarded_create(&keys, host, 4 * K * COUNT, 0);
+    guarded_create(&indices, host, 4 * K * COUNT, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
+    count.words[0] = stored;
+    for (i = 0; i < COLUMNS * COUNT; i++) {
+        rows.words[i] = number(i) % 60;
+    }
+    memset(keys.words, 0xff, 4 * K * COUNT);
+    memset(indices.words, 0xff, 4 * K * COUNT);
+    info.count.address = count.address;
+    info.source = part(&rows, 0, 4 * COLUMNS * COUNT);
+    info.destination = part(&keys, 0, 4 * K * COUNT);
+    info.destination_indices = part(&indices, 0, 4 * K * COUNT);
+    info.scratch = guarded_scratch(&scratch, 0, needs.size);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_top_k(plan, commands, &info), "subsweep_cmd_top_k");
+    run(host, commands);
+    for (i = 0; i < COUNT; i++) {
+        const uint32_t *row = rows.words + COLUMNS * i;
+        for (column = 0; column < COLUMNS && i < stored; column++) {
+            rank = 0;
+            for (other = 0; other < COLUMNS; other++) {
+                rank += is_before(row, other, column, is_smallest) ? 1u : 0u;
+            }
+            if (rank < K) {
+                EXPECT(indices.words[K * i + rank] == column && keys.words[K * i + rank] == row[column]);
+            }
+        }
+        for (rank = 0; rank < K && i >= stored; rank++) {
+            EXPECT(indices.words[K * i + rank] == UINT32_MAX && keys.words[K * i + rank] == UINT32_MAX);
+        }
+    }
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&indices, host, __LINE__);
+    guarded_destroy(&keys, host, __LINE__);
+    guarded_destroy(&rows, host, __LINE__);
+    guarded_destroy(&count, host, __LINE__);
+    subsweep_plan_destroy(plan);
+}
+
+static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
+    SubsweepTopKPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .column_count = 4, .k = 5};
+    SubsweepTopKInfo info = {.struct_size = sizeof info, .count = {.count = 2}};
+    SubsweepPlan *plan = NULL;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "k of a top-k");
+    of_plan.k = 0;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "k of a top-k");
+    of_plan.k = 2;
+    of_plan.flags = 32;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepTopKFlags");
+    of_plan.flags = SUBSWEEP_TOP_K_NO_KEYS_BIT | SUBSWEEP_TOP_K_NO_INDICES_BIT;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "keys, indices or both");
+    of_plan.flags = SUBSWEEP_TOP_K_NO_INDICES_BIT | SUBSWEEP_TOP_K_UNSORTED_BIT;
+    of_plan.element_type = 6;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
+    of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_F32;
+    of_plan.column_count = 0;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "columns of a top-k");
+    of_plan.column_count = 4;
+    host_check(subsweep_top_k_plan_create(device, &of_plan, &plan), "subsweep_top_k_plan_create");
+    info.source = part(memory, 0, 32);
+    info.destination = part(memory, 16, 16);
+    REFUSE(subsweep_cmd_top_k(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "destination");
+    info.destination.size = 12;
+    REFUSE(subsweep_cmd_top_k(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "destination");
+    info.destination.address = 0;
+    info.destination.size = 16;
+    REFUSE(subsweep_cmd_top_k(plan, commands, &info), SUBSWEEP_ERROR_NULL, "destination has 16 bytes");
+    info.count.count = (uint64_t)1 << 32;
+    REFUSE(subsweep_cmd_top_k(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "4294967295");
+    subsweep_plan_destroy(plan);
+}
+
+static void select_all(const Host *host, const SubsweepDevice *device) {
+    select_of_rows(host, device, COUNT, 0);
+    select_of_rows(host, device, 17, 1);
+    select_of_rows(host, device, 0, 0);
+}
+
+int main(void) {
+    return test(COUNT * COLUMNS, select_all, refuse);
+}
