@@ -1,4 +1,4 @@
-//! Prefix sums (scan) and radix sorts for Vulkan.
+//! Prefix sums (scan), radix sorts and stream primitives for Vulkan.
 //!
 //! Floors, from the lowest: [`kernels`], the compiled shaders and their interfaces; [`device`], what every primitive
 //! needs of Vulkan; the primitives, such as [`scan`] and [`sort`]: plans that record into the caller's command buffer; and, with

@@ -56,7 +56,7 @@ fn commands_of_the_readme_work() {
         ("parts.npy", &[2, 1, 2, 7, 8]),
         ("three.npy", &[1, 2, 2, 7, 8]),
         ("sizes.npy", &[1, 2, 2]),
-        ("along.npy", &[1, 3, 6, 4, 9, 15]),
+        ("row-sums.npy", &[1, 3, 6, 4, 9, 15]),
         ("greatest.npy", &[2, 2]),
         ("run-values.npy", &[7, 8, 7]),
         ("run-counts.npy", &[2, 3, 1]),
