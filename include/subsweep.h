@@ -634,6 +634,41 @@ typedef struct SubsweepSelectInfo {
     struct SubsweepBufferRange scratch;
 } SubsweepSelectInfo;
 
+/// Options of a top-k plan: several of SUBSWEEP_TOP_K_..._BIT, or 0.
+typedef uint32_t SubsweepTopKFlags;
+
+/// The parameters of subsweep_top_k_plan_create.
+typedef struct SubsweepTopKPlanCreateInfo {
+    /// sizeof(SubsweepTopKPlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepTopKFlags flags;
+    /// The type of the keys.
+    SubsweepElementType element_type;
+    /// The number of keys of a row, 1 to 2^28.
+    uint32_t column_count;
+    /// The number of keys to select of a row, 1 to column_count.
+    uint32_t k;
+} SubsweepTopKPlanCreateInfo;
+
+/// The memory and the count of one recording of a top-k.
+typedef struct SubsweepTopKInfo {
+    /// sizeof(SubsweepTopKInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of rows.
+    struct SubsweepCount count;
+    /// The rows, of column_count keys each.
+    struct SubsweepAddressRange source;
+    /// The selected keys, k for each row; ignored with SUBSWEEP_TOP_K_NO_KEYS_BIT.
+    struct SubsweepAddressRange destination;
+    /// Their indices in the row, uint32_t; ignored with SUBSWEEP_TOP_K_NO_INDICES_BIT.
+    struct SubsweepAddressRange destination_indices;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepTopKInfo;
+
 /// Unsigned, 32 bits.
 #define SUBSWEEP_ELEMENT_TYPE_U32 0
 
@@ -893,6 +928,21 @@ typedef struct SubsweepSelectInfo {
 
 /// Elements are not written, only values or indices.
 #define SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT 4
+
+/// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT 1
+
+/// The smallest keys, the smallest first; without it the largest.
+#define SUBSWEEP_TOP_K_SMALLEST_BIT 2
+
+/// The selected keys of a row keep their order, which saves a sort.
+#define SUBSWEEP_TOP_K_UNSORTED_BIT 4
+
+/// Writes no keys, only indices.
+#define SUBSWEEP_TOP_K_NO_KEYS_BIT 8
+
+/// Writes no indices, only keys.
+#define SUBSWEEP_TOP_K_NO_INDICES_BIT 16
 
 #ifdef __cplusplus
 extern "C" {
@@ -1454,7 +1504,8 @@ VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
-/// rows of a histogram, and of keys of a merge, 2^32 - 1.
+/// elements of a selection or an encoding of runs, rows of a histogram and of a top-k, and keys of a merge,
+/// 2^32 - 1, or of a top-k by a sort of all keys the rows of as many; of runs that are decoded 2^31 - 1.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
@@ -1785,6 +1836,62 @@ VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
 VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSelectInfo *info);
+
+/// Creates a top-k plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_plan_destroy.
+///
+/// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
+/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
+/// all keys are sorted: for each key another one and 4 bytes, and the scratch of a segmented sort.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns or a k out of range, and if neither keys nor indices
+/// are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
+/// error. `*plan` is null then.
+///
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
+                                    const struct SubsweepTopKPlanCreateInfo *info,
+                                    struct SubsweepPlan **plan);
+
+/// Records the top-k of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source`, `destination` and `destination_indices` at least as large as count, columns and k require;
+///    all at multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    work has completed. Written ranges overlap no other range.
+/// 3. Commands: dispatches and barriers; with a sort of all keys, fills of `scratch` as well.
+///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is that of
+///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of `destination` and
+///    `destination_indices`, with no barrier before or after. Leaves a compute pipeline and push constants bound,
+///    and changes no other state.
+/// 4. Limits: a count of 0 records nothing; an indirect count of 0 writes nothing, and one above its maximum is
+///    clamped to it. At most subsweep_plan_max_count rows, or the two-dimensional dispatch limit of the device.
+/// 5. Result: k keys and indices for each row; the best first, and of equal keys that of the lowest index, unless
+///    SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number, greater
+///    than all others. The same on every device.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
+///
+/// # Safety
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
+VkResult subsweep_cmd_top_k(const struct SubsweepPlan *plan,
+                            VkCommandBuffer command_buffer,
+                            const struct SubsweepTopKInfo *info);
 
 #ifdef __cplusplus
 }  // extern "C"
