@@ -194,7 +194,8 @@ impl PrimitiveCase for MergeCase {
             full: full_cases,
             products: |_| Vec::new(),
             selectable: |_| {
-                let counted = MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
+                let counted =
+                    MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
                 selectable_works().into_iter().chain([counted]).map(Work::from).collect()
             },
             bench: bench_cases,
