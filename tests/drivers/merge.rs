@@ -386,7 +386,8 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
 
     let huge = AddressRange::new(1 << 40, 1 << 60);
     let huge = MergeBuffers::new(huge, huge, huge).values(huge, huge, huge);
-    for count in [(Count::Direct(1 << 32), five), (Count::Direct(u64::MAX), Count::Direct(u64::MAX))] {
+    let direct = |a, b| (Count::Direct(a), Count::Direct(b));
+    for count in [direct(1 << 32, 5), direct(u32::MAX.into(), 1), direct(u64::MAX, u64::MAX)] {
         let refused = merge(config, huge, count);
         assert!(matches!(refused, Err(Error::TooManyElements { max: 0xffff_ffff, .. })), "{refused:?}");
     }
