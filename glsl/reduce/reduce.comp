@@ -1,6 +1,6 @@
 // Reduction of tiles, in an order that depends on the number of values alone.
 //
-// A tile has WORKGROUP_SIZE * PACKS_PER_INVOCATION packs of PACK_VALUES values. An invocation combines its packs, from
+// A tile has CLUSTER_LANES * PACKS_PER_INVOCATION packs of PACK_VALUES values. An invocation combines its packs, from
 // the first to the last, as vectors: each value of a pack with the same value of the next one. Then it combines the
 // values of one column: the first half of the pack with the second, until FLAT_COLUMNS are left. `reduce/tree.glsl`
 // combines the invocations. Neighbouring invocations load neighbouring packs, INTERLEAVE at a time:
@@ -21,13 +21,14 @@
 //           part of a segment.
 // Reads:    source, the rows; source_rows, a word for each value, with FROM_PARTIALS: the values are keys then;
 //           indirect_tiles, tile_count and last_extent, where it is not null.
-// Writes:   sums, a row for each tile; groups, a row for each 4 invocations that have one, where it is not null (not
+// Writes:   sums, a row for each tile, with BY_ROW a value for each part of a segment; groups, a row for each 4 invocations that have one, where it is not null (not
 //           with ARG); sum_rows, column_count words for each tile (only with ARG), and sums where it is not null.
 //           Without rows the one result is the identity, or the row ~0.
 // Shared:   a partial result for each 2 invocations.
 // Pass model: reference::passes::reduce::reduce_tiles.
 // Source:   Harris, "Optimizing Parallel Reduction in CUDA", 2007; Demmel and Nguyen, "Fast Reproducible Floating-Point
 //           Summation", ARITH 2013, names what makes the bits of a sum depend on the machine: the order of operations.
+//           CUB, DeviceSegmentedReduce with segments of a fixed size: sizes for a few lanes and for a workgroup.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -67,8 +68,9 @@ layout(push_constant, std430) uniform Push {
     Words groups;
     Words indirect_tiles;
     uint tile_count;
-    // Rows in the last tile; all others are full.
+    // Rows in the last tile; all others are full. With BY_ROW values of the source in the last group of segments.
     uint last_extent;
+    // With BY_ROW values of a segment.
     uint column_count;
 } push;
 
@@ -118,7 +120,9 @@ Element load_partial_pack(Words words, uint pack, uint value_count) {
         element = load_words(words, pack * ELEMENT_WORDS);
     }
 #else
-    if (QUAD_ACCESS && !MIXED_ACCESS) {
+    // With BY_ROW a row may end within a tile, and quads are whole but in the last row.
+    bool is_whole = BY_ROW && (pack + 1) * PACK_VALUES <= value_count;
+    if (QUAD_ACCESS && (!MIXED_ACCESS || is_whole)) {
         if (pack * PACK_VALUES < value_count) {
             element = load_whole_pack(words, pack);
         }
@@ -258,8 +262,8 @@ struct Part {
     // Of the rows, or of a segment.
     uint tile;
     uint column;
-    // Values before the first one, as a multiple of `step`; and the index of the result.
-    uint first;
+    // Index of the tile or the segment, in units of `step` values; and that of the result.
+    uint first_index;
     uint step;
     uint result;
     uint value_count;
@@ -282,7 +286,7 @@ Part part_of(Tiles tiles) {
         uint length = is_short ? tiles.last_extent - in_group * SEGMENT_ROWS : push.column_count;
         part.tile = workgroup_index() % part_count;
         part.column = 0;
-        part.first = segment;
+        part.first_index = segment;
         part.step = push.column_count;
         part.result = segment * part_count + part.tile;
         uint begin = part.tile * TILE_VALUES;
@@ -290,7 +294,7 @@ Part part_of(Tiles tiles) {
     } else {
         part.tile = BY_COLUMN ? workgroup_index() / push.column_count : workgroup_index();
         part.column = BY_COLUMN ? workgroup_index() % push.column_count : 0;
-        part.first = part.tile;
+        part.first_index = part.tile;
         part.step = TILE_ROWS * push.column_count;
         part.result = part.tile;
         part.exists = part.tile < max(tiles.count, 1);
@@ -301,7 +305,7 @@ Part part_of(Tiles tiles) {
 
 // A pointer to the part's first value, of `words` words each.
 Words first_of(Words values, Part part, uint words) {
-    values = advance_words(values, part.first, part.step * words);
+    values = advance_words(values, part.first_index, part.step * words);
     return advance_words(values, BY_ROW ? part.tile : part.column, BY_ROW ? TILE_VALUES * words : words);
 }
 

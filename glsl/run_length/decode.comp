@@ -12,8 +12,8 @@
 // Shared:   nothing.
 // Limits:   fewer than 2^31 runs; the sum of the lengths is below 2^32.
 // Pass model: none; the first line says the result.
-// Source:   Kirk and Hwu, "Programming Massively Parallel Processors", for the search of a sorted array by the lanes of
-//           a subgroup; CUB's BlockRunLengthDecode for a tile of elements in place of one of runs.
+// Source:   Kaldewey, Hagen, Di Blas and Sedlar, "Parallel Search on Video Cards", HotPar 2009: a search by all lanes;
+//           CUB's BlockRunLengthDecode: a tile of elements in place of one of runs.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -4,7 +4,8 @@
 // Reads:    starts, an index for each run, ascending; indirect_tiles; indirect_count, where it is not null.
 // Writes:   lengths, one word for each run: the distance to the next start, of the last run to the end of the elements.
 // Shared:   nothing.
-// Pass model: none; the line above says the result.
+// Pass model: none; the lines above say the result.
+// Source:   CUB, DeviceRunLengthEncode, which computes lengths from the offsets of runs.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

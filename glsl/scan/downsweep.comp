@@ -2,7 +2,7 @@
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such
-//           rows where it is not null: the exclusive prefix of each tile; heads, as in `scan/heads.glsl`, and
+//           rows where it is not null: the exclusive prefix of each tile; heads, as in `scan/segments.glsl`, and
 //           initial, such a row, where it is not null (both only with HEADED); indirect_tiles, tile_count and
 //           last_extent, where it is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same

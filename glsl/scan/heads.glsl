@@ -1,4 +1,5 @@
-// Head flags of segments, in scan order: a bit for each row of an invocation.
+// Head flags of segments, in the representations of `scan/segments.glsl`, in scan order: a bit for each row of an
+// invocation.
 //
 // A boundary precedes each row that begins a segment. In a forward scan the head is that row; in reverse it is the
 // row before the boundary.
@@ -10,7 +11,7 @@ uint row_count_of(Tiles tiles) {
 
 // Whether a segment begins at `row`, which is neither the first nor beyond the last.
 bool begins_at(Words heads, uint row) {
-    if (HEADS == EVERY) {
+    if (HEADS == FIXED_SIZE) {
         return row % SEGMENT_ROWS == 0;
     }
     if (HEADS == BITS) {

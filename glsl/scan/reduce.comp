@@ -2,7 +2,7 @@
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as in
-//           `scan/heads.glsl` (only with HEADED); indirect_tiles, tile_count and last_extent, where it is not null.
+//           `scan/segments.glsl` (only with HEADED); indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with HEADED).
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::scan::tile_totals; with HEADED of rows of reference::passes::segmented_scan::Headed.

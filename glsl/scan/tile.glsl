@@ -32,6 +32,7 @@ const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
 #include "scan/segments.glsl"
 #else
 #define TILE_STEP TILE_ITEMS
+#define HAS_WHOLE_SEGMENTS false
 #endif
 
 // A workgroup's tile.

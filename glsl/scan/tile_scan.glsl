@@ -28,6 +28,12 @@ void from_memory_pack(inout Value pack[PACK_ITEMS]) {
     reverse_pack(pack);
 }
 
+// Whether a tile that is not of TILE_ITEMS rows is accessed by quads: without MIXED_ACCESS none is partial, and a tile of
+// whole segments has whole ones, which the host has found.
+bool has_whole_quads(uint extent) {
+    return QUAD_ACCESS && (!MIXED_ACCESS || (HAS_WHOLE_SEGMENTS && extent == TILE_STEP));
+}
+
 // Loads the tile's `extent` rows from `source`, which are `stride` words apart.
 void load_tile(Words source, uint stride, uint extent) {
     Words first = advance_words(source, first_row(), stride);
@@ -43,8 +49,9 @@ void load_tile(Words source, uint stride, uint extent) {
         }
     } else {
         uint left = rows_left(extent);
+        bool by_quads = has_whole_quads(extent);
         [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
-            load_pack(first, stride, pack_offset(slot), left, QUAD_ACCESS && !MIXED_ACCESS, packs[slot]);
+            load_pack(first, stride, pack_offset(slot), left, by_quads, packs[slot]);
         }
     }
     [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
@@ -72,8 +79,9 @@ void store_tile(Words destination, uint stride, uint extent) {
         }
     } else {
         uint left = rows_left(extent);
+        bool by_quads = has_whole_quads(extent);
         [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
-            store_pack(first, stride, pack_offset(slot), left, QUAD_ACCESS && !MIXED_ACCESS, packs[slot]);
+            store_pack(first, stride, pack_offset(slot), left, by_quads, packs[slot]);
         }
     }
 }

@@ -74,7 +74,8 @@ pub struct SubsweepReduceInfo {
     /// The rows to reduce.
     pub source: SubsweepAddressRange,
     /// The results: a row, or an index for each column, of which there is one for all rows, for each segment, or for
-    /// each run of keys; room for as many runs as rows.
+    /// each run of keys; room for as many runs as rows. Along rows one for each row of the table, the last of which may
+    /// be short: the count divided by row_length, rounded up.
     pub destination: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
@@ -136,11 +137,13 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
 /// subsweep_plan_destroy.
 ///
 /// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
-/// for keys also 4 bytes for each row; with an indirect count 32 bytes for each level of tiles.
+/// for keys also 4 bytes for each row; along rows a number for each tile of a row of several, and for indices another 4
+/// bytes; with an indirect count 32 bytes for each level of tiles.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, bitwise operators on floats, and an index that is
-/// of segments or not of a minimum or maximum; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
-/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
+/// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+/// shaderFloat64; SUBSWEEP_ERROR_NULL,
 /// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
@@ -158,7 +161,7 @@ pub unsafe extern "C" fn subsweep_reduce_plan_create(
     unsafe { create_plan::<Reduce, _>(device, info, plan, |_: &Device, info: &_| config(info)) }
 }
 
-/// Records the reduction of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// Records the reduction of `info->count` rows, or along rows of as many elements, into `command_buffer`. Nothing is submitted, waited for or
 /// allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
@@ -173,8 +176,8 @@ pub unsafe extern "C" fn subsweep_reduce_plan_create(
 ///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
 ///    pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
-///    or 0 runs; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
-///    and indices; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
+///    or 0 runs, but along rows none; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
+///    and indices, and 2^32 - 1 elements along rows; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
 /// 5. Result: in `destination`, `unique_keys` and `run_count`; `source` is unchanged. Sums and products of floats
 ///    have the same bits on every device that keeps denormals.
 ///

@@ -46,7 +46,7 @@ pub struct SubsweepRunLengthPlanCreateInfo {
     pub flags: SubsweepRunLengthFlags,
     /// What is computed.
     pub coding: SubsweepRunLengthCoding,
-    /// The type of the elements. -0 equals +0, and all NaNs are equal.
+    /// The type of the elements. -0 equals +0, and all NaNs are equal. Without values ignored to decode.
     pub element_type: SubsweepElementType,
 }
 
@@ -118,7 +118,8 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
 /// subsweep_plan_destroy.
 ///
 /// Scratch: to encode, that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
-/// written; of non-trivial runs twice as much. To decode, 4 bytes for each run, and that of a scan of these.
+/// written; of non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes
+/// for each run, and that of a scan of these.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
 /// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.

@@ -26,7 +26,7 @@ impl Gpu {
     }
 
     /// Returns the reduction of each segment that begins at `offsets`, for a configuration with [`ReduceRuns::Offsets`]: a
-    /// row each.
+    /// row each. Of segments of a fixed size `offsets` are empty.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if `values` are not of the configuration's type (u32 stands for any type of 32 bits of a
@@ -46,7 +46,7 @@ impl Gpu {
         rows_of(&reduced.results)
     }
 
-    /// Returns the row of the minimum or maximum of each column, for a configuration of [`ReduceConfig::argmin`] or
+    /// Returns the row of the minimum or maximum of each column, or along rows its index in each row, for a configuration of [`ReduceConfig::argmin`] or
     /// [`ReduceConfig::argmax`]; `u32::MAX` without rows.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Gpu {
         }
         let max_results = match config.reduced_runs() {
             None => 1,
-            Some(ReduceRuns::Every(length)) => count.div_ceil(length.into()),
+            Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => segments.len() as u64,
             Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
         };

@@ -70,7 +70,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the configuration decodes, [`Error::RowLengthMismatch`], in words, if the elements are not
-    /// whole, and the errors of [`RunLengthPlan`](crate::run_length::RunLengthPlan).
+    /// whole, [`Error::OutOfHostMemory`], and the errors of [`RunLengthPlan`](crate::run_length::RunLengthPlan).
     pub fn prepare_run_length_encode<'a>(
         &'a self,
         config: RunLengthConfig,

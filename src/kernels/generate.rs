@@ -18,7 +18,7 @@ pub fn rust(manifest: &Manifest, folder: &str) -> String {
 /// If the modules of a family differ in their blocks, or a member is not as the struct writes it: a pointer or a `uint`,
 /// behind the one before.
 pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
-    // By the attribute of the families as well.
+    // Families with different attributes do not share a struct.
     let mut blocks: Vec<(Vec<String>, (&str, String))> = Vec::new();
     for (name, modules) in families(manifest) {
         let block = block_of(modules[0])?;
@@ -181,6 +181,20 @@ mod tests {
         ]));
         let expected = "push_constants! {\n    struct SortCount for [SORT_COUNT, A_B_C] { keys: AddressRange, shift: u32, bound: [u32; 2] }\n}\n";
         assert_eq!(written.as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn kernels_with_counters_are_for_the_harness() {
+        let block: &[_] = &[("keys", 0, 8)];
+        let mut manifest = manifest(&[("a/plain", block), ("a/counted", block)]);
+        manifest.kernels[1].defines = vec!["COUNTED".to_owned()];
+        let written = push_constants(&manifest).expect("both blocks are written");
+        assert!(written.contains("    struct APlain for [A_PLAIN] {"), "{written}");
+        assert!(written.contains("    #[cfg(feature = \"cli\")] struct ACountedCounted for"), "{written}");
+        let text = rust(&manifest, "modules");
+        assert!(text.contains("#[cfg(feature = \"cli\")] pub static A_COUNTED_COUNTED: Family"), "{text}");
+        assert!(text.contains("    #[cfg(feature = \"cli\")] &A_COUNTED_COUNTED,\n"), "{text}");
+        assert!(text.contains("\npub static A_PLAIN: Family"), "{text}");
     }
 
     #[test]

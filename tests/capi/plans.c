@@ -10,15 +10,18 @@
 
 enum { COUNT = 5000, THREAD_COUNT = 4 };
 
-/* Reverse segmented scan: maxima of int32_t with the initial value 100. */
-static void scan_segments(const Host *host, const SubsweepDevice *device) {
+/* Reverse segmented scan: maxima of int32_t with the initial value 100. Segments of 37 elements are by flags, or the rows
+   of a table. */
+static void scan_segments(const Host *host, const SubsweepDevice *device, uint32_t row_length) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                 .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT,
                                                 .direction = SUBSWEEP_SCAN_DIRECTION_REVERSE,
                                                 .element_type = SUBSWEEP_ELEMENT_TYPE_I32,
                                                 .scan_operator = SUBSWEEP_SCAN_OPERATOR_MAX,
-                                                .segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS,
-                                                .algorithm = "reduce-then-scan"};
+                                                .segments_by = row_length > 0 ? SUBSWEEP_SEGMENTS_BY_NONE
+                                                                              : SUBSWEEP_SEGMENTS_BY_FLAGS,
+                                                .algorithm = "reduce-then-scan",
+                                                .row_length = row_length};
     const int32_t initial = 100;
     SubsweepScratchRequirements needs;
     SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
@@ -39,7 +42,7 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
     }
     info.source = part(&source, 0, 4 * COUNT);
     info.destination = part(&destination, 0, 4 * COUNT);
-    info.segments = part(&flags, 0, 4 * COUNT);
+    info.segments = part(&flags, 0, row_length > 0 ? 0 : 4 * COUNT);
     info.scratch = guarded_scratch(&scratch, 0, needs.size);
     info.initial_on_host = &initial;
     info.initial_on_host_size = sizeof initial;
@@ -435,7 +438,8 @@ int main(void) {
     SubsweepDevice *device;
     host_create(&host);
     device = adopt(&host);
-    scan_segments(&host, device);
+    scan_segments(&host, device, 0);
+    scan_segments(&host, device, 37);
     scan_columns(&host, device);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, 0);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, SUBSWEEP_SORT_DISCARDS_KEYS_BIT);

@@ -73,6 +73,21 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     reduce(host, device, of_plan, info);
     EXPECT(results.words[0] == least);
 
+    of_plan.row_length = 7;
+    info.destination = part(&results, 0, 4 * ((COUNT + 6) / 7));
+    reduce(host, device, of_plan, info);
+    for (i = 0; i < COUNT; i += 7) {
+        uint32_t j, first = i;
+        for (j = i; j < COUNT && j < i + 7; j++) {
+            first = values.words[j] < values.words[first] ? j : first;
+        }
+        if (results.words[i / 7] != first - i) {
+            break;
+        }
+    }
+    EXPECT(i >= COUNT);
+    of_plan.row_length = 0;
+
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
     of_plan.flags = 0;
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_KEYS32;
@@ -124,7 +139,14 @@ static void refuse_reductions(const SubsweepDevice *device, VkCommandBuffer comm
     of_plan.flags = 0;
     of_plan.runs = 9;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepReduceRuns");
+    of_plan.runs = SUBSWEEP_REDUCE_RUNS_OFFSETS;
+    of_plan.row_length = 3;
+    REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "row_length");
     of_plan.runs = 0;
+    of_plan.column_count = 2;
+    REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "in one column");
+    of_plan.column_count = 1;
+    of_plan.row_length = 0;
     host_check(subsweep_reduce_plan_create(device, &of_plan, &plan), "subsweep_reduce_plan_create");
     info.source = part(memory, 0, 40);
     info.destination = part(memory, 36, 4);

@@ -171,6 +171,10 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     info.segments_by = 5;
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
     info = right;
+    info.segments_by = SUBSWEEP_SEGMENTS_BY_KEYS32;
+    info.row_length = 7;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "row_length");
+    info = right;
     info.flags = 8;
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
     info = right;

@@ -246,7 +246,8 @@ fn is_worth_watching(case: &Case) -> bool {
         Work::Scan(scan) => {
             let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
             let has_most = scan.is_reverse && scan.initial == Some(InitialFrom::Device);
-            let is_along_rows = matches!(scan.segments, Some(SegmentsBy::Every(_))) && scan.misalignment > 0;
+            let is_along_rows =
+                matches!(scan.segments, Some(SegmentsBy::FixedSize(_))) && scan.misalignment > 0;
             scan.operator == ScanOperator::Add && (is_plain || has_most || is_along_rows)
         }
         Work::Sort(sort) => {
@@ -285,7 +286,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 scan.segments == Some(SegmentsBy::Offsets) && scan.initial == Some(InitialFrom::Device);
             let is_taken = match (scan.algorithm, scan.element, scan.columns) {
                 (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
-                    let is_along_rows = matches!(scan.segments, Some(SegmentsBy::Every(_)));
+                    let is_along_rows = matches!(scan.segments, Some(SegmentsBy::FixedSize(_)));
                     is_plain && scan.kind == ScanKind::Inclusive || has_most || is_along_rows
                 }
                 // Two-word numbers, and rows too long for registers.

@@ -147,15 +147,22 @@ fn segments<const N: usize>(
         (ScanKind::Inclusive, true),
         (ScanKind::Exclusive, false),
     ] {
-        let config = ScanConfig::custom(kind, operator).policy(small).segments(SegmentsBy::Offsets);
+        let config = ScanConfig::custom(kind, operator).policy(small);
         let config = if is_reverse { config.reverse() } else { config };
-        for count in [1, tile + 1, tile * 5 + 3, tile * tile + 1] {
+        let rows = config.along_rows(13);
+        let config = config.segments(SegmentsBy::Offsets);
+        for count in [1, tile + 1, tile * 5 + 3, tile * 3 + 10, tile * tile + 1] {
             let words = random(count, (count + 1) * N);
             let mut elements: Vec<[u32; N]> =
                 words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
             let initial = elements.pop().expect("one more than is scanned");
-            // Short segments, then one longer than a tile.
-            let starts: Vec<_> = (0..count).filter(|row| row % 13 == 7 && *row < count / 3).collect();
+            // Short segments, then one longer than a tile; or all of one size.
+            let of_rows = count % 2 == 0;
+            let is_start = |row: &usize| match of_rows {
+                true => row % 13 == 0,
+                false => row % 13 == 7 && *row < count / 3,
+            };
+            let starts: Vec<_> = (0..count).filter(is_start).collect();
             let mut expected = vec![initial; count];
             let begins = std::iter::once(0).chain(starts.iter().copied());
             let ends = starts.iter().copied().chain([count]);
@@ -171,8 +178,9 @@ fn segments<const N: usize>(
             }
             let starts: Vec<_> = starts.iter().map(|&row| row as u32).collect();
             let mut values = elements.into_flattened();
-            let inputs = ScanInputs { initial: Some(&initial), segments: &starts };
-            gpu.scan_with(config, &mut values, inputs)?;
+            let segments = if of_rows { &[][..] } else { &starts };
+            let inputs = ScanInputs { initial: Some(&initial), segments };
+            gpu.scan_with(if of_rows { rows } else { config }, &mut values, inputs)?;
             let (got, _) = values.as_chunks::<N>();
             if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
                 let (got, expected) = (got[i], expected[i]);
@@ -213,6 +221,15 @@ fn reductions<const N: usize>(
             let rows = &elements[offsets[index] as usize..end];
             let expected = rows.iter().fold(identity, |total, &element| combine(total, element));
             assert_eq!(*got, expected, "segment {index} of {count} elements");
+        }
+        // Few lanes a row, a workgroup, and several; the last row is short.
+        for length in [7, 300, 5000] {
+            let got = gpu.reduce(config.along_rows(length as u32), &values)?;
+            let expected: Vec<_> = elements
+                .chunks(length)
+                .flat_map(|row| row.iter().fold(identity, |total, &element| combine(total, element)))
+                .collect();
+            assert_eq!(got, expected, "rows of {length} of {count} elements");
         }
     }
     Ok(())

@@ -245,6 +245,8 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let of_indices = RunLengthConfig::decode_indices();
     gpu.prepare_run_length_decode(of_indices, &[], &[2, 0, 1], &mut indices)?.run()?;
     assert_eq!(indices, [0, 0, 2]);
+    let without_values = RunLengthConfig::decode(ElementType::F64).without_values();
+    assert_eq!(without_values, of_indices);
 
     assert!(matches!(gpu.run_length_encode(encode, &[1u32]), Err(Error::ElementMismatch { .. })));
     let too_few = gpu.run_length_decode(&[1u32, 2], &[1]);

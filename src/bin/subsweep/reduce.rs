@@ -226,9 +226,11 @@ impl ReduceArgs {
                 Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
             }
             TableShape::Grid { .. } => match u32::try_from(columns) {
-                Ok(length) => Ok(self.config_of(table.element)?.along_rows(length)),
-                Err(_) => Err(Ended::usage(format!(
-                    "{source}: has {columns} columns, and fewer than 2^32 are reduced; split the rows"
+                Ok(length) if length <= u32::MAX / table.element.size() as u32 => {
+                    Ok(self.config_of(table.element)?.along_rows(length))
+                }
+                _ => Err(Ended::usage(format!(
+                    "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"
                 ))),
             },
         }
@@ -290,7 +292,9 @@ pub const SHOWN: Shown = Shown {
         true => {
             let sum = ReduceConfig::sum(ElementType::F32);
             let by_key = ReduceConfig::sum(ElementType::U64).runs(ReduceRuns::Keys32);
-            [sum, sum.columns(3), ReduceConfig::argmin(ElementType::F32), by_key].map(Into::into).into()
+            let index = ReduceConfig::argmin(ElementType::F32);
+            let rows = [sum.along_rows(256), sum.along_rows(1 << 16), index.along_rows(256)];
+            [sum, sum.columns(3), index, by_key].into_iter().chain(rows).map(Into::into).collect()
         }
         false => Vec::new(),
     },

@@ -57,9 +57,9 @@ impl Run for RunsArgs {
     fn run(&self, common: &Common) -> Result<()> {
         check(common)?;
         match (&self.input, &self.decode) {
-            (Some(input), None) => self.encode(input.clone().into(), common),
             (_, Some(values)) => self.decode(values.clone().into(), common),
-            (None, None) => Err(Ended::usage("runs takes INPUT or --decode VALUES").into()),
+            (Some(input), None) => self.encode(input.clone().into(), common),
+            (None, None) => unreachable!("clap requires one of them"),
         }
     }
 }

@@ -144,7 +144,7 @@ impl ReduceCase {
         let begins: Vec<_> = (0..rows).filter(begins).map(|row| row as u32).collect();
         match self.runs {
             None => Vec::new(),
-            Some(ReduceRuns::Every(length)) => (0..rows as u32).step_by(length as usize).collect(),
+            Some(ReduceRuns::FixedSize(length)) => (0..rows as u32).step_by(length as usize).collect(),
             Some(ReduceRuns::Offsets) => {
                 let mut offsets = begins.clone();
                 offsets.extend(begins.iter().step_by(5));
@@ -205,7 +205,7 @@ impl ReduceCase {
         }
         if self.is_index {
             let rows: Vec<_> = match self.runs {
-                Some(ReduceRuns::Every(length)) => {
+                Some(ReduceRuns::FixedSize(length)) => {
                     input.chunks(length as usize * self.element.words() as usize).collect()
                 }
                 _ => vec![input],
@@ -264,7 +264,7 @@ impl ReduceCase {
         let values: Vec<_> = Self::values::<N>(input).into_iter().map(flush).collect();
         let words = self.element.words() as usize;
         let results = match (self.runs, offsets) {
-            (Some(ReduceRuns::Every(length)), _) => {
+            (Some(ReduceRuns::FixedSize(length)), _) => {
                 reduce_rows(&values, [words, length as usize, packs as usize], identity, combine)
             }
             (_, Some(offsets)) => {
@@ -327,7 +327,7 @@ impl fmt::Display for ReduceCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = self.runs.map_or("all", ReduceRuns::name);
         let length = match self.runs {
-            Some(ReduceRuns::Every(length)) => format!(";length={length}"),
+            Some(ReduceRuns::FixedSize(length)) => format!(";length={length}"),
             _ => String::new(),
         };
         let arg = if self.is_index { "arg" } else { "" };
@@ -402,15 +402,15 @@ impl PrimitiveCase for ReduceCase {
         let (key_words, runs) = (self.runs.map_or(0, ReduceRuns::key_size) / 4, self.runs);
         let segments = match runs {
             None => None,
-            Some(ReduceRuns::Offsets | ReduceRuns::Every(_)) => Some(begins.clone()),
+            Some(ReduceRuns::Offsets | ReduceRuns::FixedSize(_)) => Some(begins.clone()),
             Some(_) => Some(self.keys(&begins, room as usize)),
         };
-        let in_memory = segments.clone().filter(|_| !matches!(runs, Some(ReduceRuns::Every(_))));
+        let in_memory = segments.clone().filter(|_| !matches!(runs, Some(ReduceRuns::FixedSize(_))));
         let segments_operand = in_memory.map(|words| operands.add(words));
         // Results are counted in rows of the source.
         let result_count = match runs {
             None => 1,
-            Some(ReduceRuns::Every(length)) => room.div_ceil(length.into()),
+            Some(ReduceRuns::FixedSize(length)) => room.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => begins.len() as u64,
             Some(_) => room,
         };
@@ -539,7 +539,7 @@ fn along_rows() -> Vec<ReduceCase> {
     use ElementType::{F32, F64, I32, I64, U32};
     let of = |element, operator, length| ReduceCase {
         operator,
-        runs: Some(ReduceRuns::Every(length)),
+        runs: Some(ReduceRuns::FixedSize(length)),
         ..ReduceCase::sum(element)
     };
     let (add, max) = (ScanOperator::Add, ScanOperator::Max);
@@ -556,6 +556,7 @@ fn along_rows() -> Vec<ReduceCase> {
         ReduceCase { has_small_tiles: true, ..of(I32, ScanOperator::Xor, 5000) },
         ReduceCase { has_small_tiles: true, count_from: CountFrom::DeviceBeyond, ..of(F32, add, 65_536) },
         ReduceCase { is_index: true, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_001) },
+        ReduceCase { has_small_tiles: true, count_from: device, ..of(F32, add, 140_000) },
     ]
 }
 
@@ -638,8 +639,8 @@ fn bench_works() -> [ReduceCase; 8] {
         ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) },
         of(ElementType::F32, Some(ReduceRuns::Offsets)),
         of(ElementType::F32, Some(ReduceRuns::Keys32)),
-        of(ElementType::F32, Some(ReduceRuns::Every(40))),
-        of(ElementType::F32, Some(ReduceRuns::Every(1 << 16))),
+        of(ElementType::F32, Some(ReduceRuns::FixedSize(40))),
+        of(ElementType::F32, Some(ReduceRuns::FixedSize(1 << 16))),
     ]
 }
 

@@ -44,7 +44,7 @@ pub enum ReduceRuns {
     Keys64,
     /// Segments of so many rows each, the last of what is left: the rows of a table whose elements are the rows of the
     /// reduction, in one column. Takes no memory.
-    Every(u32),
+    FixedSize(u32),
 }
 
 impl ReduceRuns {
@@ -57,14 +57,14 @@ impl ReduceRuns {
             Self::Offsets => "offsets",
             Self::Keys32 => "keys32",
             Self::Keys64 => "keys64",
-            Self::Every(_) => "rows",
+            Self::FixedSize(_) => "rows",
         }
     }
 
     /// Bytes of a key; 0 without keys.
     pub const fn key_size(self) -> u64 {
         match self {
-            Self::Offsets | Self::Every(_) => 0,
+            Self::Offsets | Self::FixedSize(_) => 0,
             Self::Keys32 => 4,
             Self::Keys64 => 8,
         }
@@ -119,7 +119,7 @@ impl ReduceConfig {
     /// Reduces along the rows of a table, each of `length` elements, as `ufunc.reduce(table, axis=1)` and `argmin(axis=1)`
     /// do; an index is that in the row. The count of a recording is that of all elements.
     pub const fn along_rows(self, length: u32) -> Self {
-        self.runs(ReduceRuns::Every(length))
+        self.runs(ReduceRuns::FixedSize(length))
     }
 
     /// Supports indirect counts, [`Count::Indirect`].
@@ -183,7 +183,7 @@ impl ReduceConfig {
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
         let refused = |reason| Err(Error::Unsupported { reason });
-        if let Some(ReduceRuns::Every(length)) = self.runs {
+        if let Some(ReduceRuns::FixedSize(length)) = self.runs {
             // Kernels multiply by the bytes of a row.
             in_range("the length of a row", length, 1..=u32::MAX / self.row_size() as u32)?;
             if self.columns > 1 {
@@ -195,9 +195,9 @@ impl ReduceConfig {
                 refused("a custom operator reduces single columns; let its element be the row")
             }
             Operation::Custom(operator) => operator.check_reduction(),
-            Operation::Index(..) if !matches!(self.runs, None | Some(ReduceRuns::Every(_))) => {
-                refused("the index of a minimum or maximum is of all rows; reduce segments by min or max")
-            }
+            Operation::Index(..) if !matches!(self.runs, None | Some(ReduceRuns::FixedSize(_))) => refused(
+                "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
+            ),
             Operation::BuiltIn(operator, element) if !operator.takes(element) => {
                 refused("and, or and xor are of whole numbers; reduce the bits of floats as u32 or u64")
             }
@@ -287,19 +287,19 @@ impl Buffers<Reduce> for ReduceBuffers {
         })?;
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
         let segments_size = match config.runs {
-            None | Some(ReduceRuns::Every(_)) => 0,
+            None | Some(ReduceRuns::FixedSize(_)) => 0,
             Some(ReduceRuns::Offsets) => self.segments.size / 4 * 4,
             Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count * key_size,
         };
         if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
             return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
         }
-        if matches!(config.runs, None | Some(ReduceRuns::Every(_))) && self.segments.size > 0 {
+        if matches!(config.runs, None | Some(ReduceRuns::FixedSize(_))) && self.segments.size > 0 {
             return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
         }
         let result_count = match config.runs {
             None => 1,
-            Some(ReduceRuns::Every(length)) => count.div_ceil(length.into()),
+            Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => segments_size / 4,
             Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
         };

@@ -4,9 +4,10 @@
 //! [`CustomOperator`](crate::scan::CustomOperator), or the search for the first least or greatest element. The columns of
 //! a table, 1 to 16, are reduced independently, or its rows. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
 //! `argmin(axis=0)` and `argmax(axis=0)` in numpy, but for the sign of a zero and the bits of a NaN among minima and
-//! maxima. Indices are of all rows alone, not of segments or runs:
+//! maxima. Along the rows of a table, each of a fixed length, results are those of `axis=1`. Indices are of all rows or along
+//! rows, not of other segments or runs:
 //!
-//! * The order of operations depends on the number of rows and columns and on
+//! * The order of operations depends on the number of rows and columns, along rows on their length, and on
 //!   [`ReducePolicy::packs_per_invocation`] alone, not on the device or its subgroup size. So sums and products of floats
 //!   have the same bits on every device that keeps denormals, except for the payload of NaNs. Those of a segment depend
 //!   on its first and last row. The error of a sum is at most `1.01 * d * u` times the sum of magnitudes, where `d` is
@@ -71,7 +72,7 @@ pub type ReducePlan = Plan<Reduce>;
 ///
 /// With barriers between them; an indirect count takes another dispatch where it has a tile; those that find the runs of keys
 /// have workgroups for each column, of which one is enough. A count of 0 records the dispatch that writes
-/// the result: identities, or a `run_count` of 0.
+/// the result: identities, or a `run_count` of 0; along rows it has no results and records nothing.
 ///
 /// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments, or of rows
 /// with keys; otherwise 2^32 - 1 tiles
@@ -101,7 +102,7 @@ impl Primitive for Reduce {
         policy.check(config, device.capabilities())?;
         let strategy: Box<dyn Strategy> = match config.runs {
             None => Box::new(Whole::new(device, config, &policy)?),
-            Some(ReduceRuns::Every(length)) => Box::new(Rows::new(device, config, &policy, length)?),
+            Some(ReduceRuns::FixedSize(length)) => Box::new(Rows::new(device, config, &policy, length)?),
             Some(runs) => Box::new(Segmented::new(device, config, &policy, runs)?),
         };
         Ok((policy, Self(strategy)))

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   short rows   | 4 invocations | 4 invocations | …                    a workgroup has 32 rows
+//!   rows         | workgroup | workgroup | …
 //!   long rows    | workgroup | workgroup | … ── results of tiles ──► the next level, of shorter rows
 //! ```
 
@@ -11,15 +12,15 @@ use super::modules::Modules;
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
-/// Invocations that reduce a short row: the smallest subgroup.
-const FEW_LANES: u32 = 4;
-/// Packs of one of these; more are left to a workgroup.
-const MAX_PACKS_OF_FEW: u32 = 16;
+/// Invocations that reduce a small segment: the smallest subgroup.
+const SMALL_LANES: u32 = 4;
+/// Words that one of these holds; larger segments are left to workgroups.
+const SMALL_WORDS: u32 = 64;
 /// Exceeds the levels of 2^32 elements in the smallest tiles, of 128.
 const MAX_LEVELS: usize = 8;
 
@@ -45,6 +46,13 @@ struct Level {
     by_quads: Option<Pipeline>,
 }
 
+/// Values and words of a pack.
+#[derive(Debug, Clone, Copy)]
+struct Pack {
+    values: u32,
+    words: u32,
+}
+
 /// How rows of `length` values are reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
@@ -57,21 +65,21 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(length: u32, pack_values: u32, max_packs: u32) -> Self {
-        let packs_of = |lanes: u32| length.div_ceil(lanes * pack_values);
-        let few = packs_of(FEW_LANES);
-        if few <= MAX_PACKS_OF_FEW {
-            return Self { length, lanes: FEW_LANES, packs: few, tiles: 1 };
+    fn new(length: u32, pack: Pack, max_packs: u32) -> Self {
+        let packs_of = |lanes: u32| length.div_ceil(lanes * pack.values);
+        let packs = packs_of(SMALL_LANES);
+        if packs <= (SMALL_WORDS / pack.words).max(1) {
+            return Self { length, lanes: SMALL_LANES, packs, tiles: 1 };
         }
         let lanes = ReducePolicy::WORKGROUP_SIZE;
         let packs = packs_of(lanes).min(max_packs);
-        Self { length, lanes, packs, tiles: length.div_ceil(lanes * packs * pack_values) }
+        Self { length, lanes, packs, tiles: length.div_ceil(lanes * packs * pack.values) }
     }
 
     /// The levels of rows of `length` values.
-    fn all(length: u32, pack_values: u32, max_packs: u32) -> Vec<Self> {
-        let first = Self::new(length, pack_values, max_packs);
-        let next = |shape: &Self| (shape.tiles > 1).then(|| Self::new(shape.tiles, pack_values, max_packs));
+    fn all(length: u32, pack: Pack, max_packs: u32) -> Vec<Self> {
+        let first = Self::new(length, pack, max_packs);
+        let next = |shape: &Self| (shape.tiles > 1).then(|| Self::new(shape.tiles, pack, max_packs));
         std::iter::successors(Some(first), next).collect()
     }
 
@@ -112,7 +120,8 @@ impl Rows {
             let by_quads = takes_quads.then(|| pipeline(true)).transpose()?;
             Ok(Level { shape, by_words: pipeline(false)?, by_quads })
         };
-        let shapes = Shape::all(length, pack_values, policy.packs_per_invocation);
+        let pack = Pack { values: pack_values, words: pack_values * config.row_size() as u32 / 4 };
+        let shapes = Shape::all(length, pack, policy.packs_per_invocation);
         Ok(Self {
             length,
             levels: shapes.into_iter().enumerate().map(level).collect::<Result<_>>()?,
@@ -175,6 +184,12 @@ impl Algorithm<Reduce> for Rows {
         if count.max() == 0 {
             return Ok(());
         }
+        // 2^32 - 1 elements have fewer workgroups than that, at every level.
+        let [first, ..] = &self.levels[..] else { return Ok(()) };
+        let rows = count.max().div_ceil(self.length.into());
+        recorder.check_workgroups(
+            rows.div_ceil(first.shape.group_rows().into()) * u64::from(first.shape.tiles),
+        )?;
         let none = AddressRange::default();
         let arrays = |level: usize| {
             layout.arrays[level].map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
@@ -190,11 +205,6 @@ impl Algorithm<Reduce> for Rows {
             let group_items = u64::from(shape.group_rows()) * u64::from(self.length);
             let tile_items = u32::try_from(group_items).unwrap_or(u32::MAX);
             let tiles = Tiles::new(count.max(), tile_items)?;
-            if u64::from(tiles.count) * u64::from(shape.tiles) > u32::MAX.into() {
-                let max = u64::from(u32::MAX / shape.tiles) * group_items;
-                let what = "2^32 - 1 workgroups of this policy";
-                return Err(Error::TooManyElements { count: count.max(), max, what });
-            }
             recorder.phase(if index == 0 { c"level args" } else { c"totals" });
             let grid = TileGrid { tile_items, column_count: shape.tiles };
             let levels = (buffers.scratch, layout.level_args + LevelArgs::size(index as u64));
@@ -233,7 +243,7 @@ mod tests {
     fn rows_take_few_lanes_a_workgroup_or_several() {
         let of = |length| {
             let shape = |shape: Shape| (shape.lanes, shape.packs, shape.tiles);
-            Shape::all(length, 4, 8).into_iter().map(shape).collect::<Vec<_>>()
+            Shape::all(length, Pack { values: 4, words: 4 }, 8).into_iter().map(shape).collect::<Vec<_>>()
         };
         assert_eq!(of(1), [(4, 1, 1)]);
         assert_eq!(of(40), [(4, 3, 1)]);
@@ -243,5 +253,7 @@ mod tests {
         assert_eq!(of(4097), [(128, 8, 2), (4, 1, 1)]);
         assert_eq!(of(1 << 24), [(128, 8, 4096), (128, 8, 1)]);
         assert_eq!(of(u32::MAX), [(128, 8, 1 << 20), (128, 8, 256), (4, 16, 1)]);
+        let custom = Shape::new(40, Pack { values: 1, words: 16 }, 2);
+        assert_eq!((custom.lanes, custom.packs), (128, 1));
     }
 }

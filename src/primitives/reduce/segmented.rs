@@ -197,7 +197,7 @@ impl Recording<'_> {
         match self.reduction.runs {
             ReduceRuns::Offsets => self.buffers.segments.size / 4,
             ReduceRuns::Keys32 | ReduceRuns::Keys64 => self.count.max(),
-            ReduceRuns::Every(_) => unreachable!("rows have an algorithm of their own"),
+            ReduceRuns::FixedSize(_) => unreachable!("rows have an algorithm of their own"),
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) enum Coding {
     /// Values and counts of all runs.
     Encode,
     /// Those of runs of more than one element.
-    EncodeLong,
+    EncodeNonTrivial,
     /// Elements.
     Decode,
 }
@@ -55,7 +55,7 @@ impl RunLengthConfig {
     pub const fn non_trivial(mut self) -> Self {
         self.has_offsets = true;
         self.coding = match self.coding {
-            Coding::Encode | Coding::EncodeLong => Coding::EncodeLong,
+            Coding::Encode | Coding::EncodeNonTrivial => Coding::EncodeNonTrivial,
             Coding::Decode => Coding::Decode,
         };
         self
@@ -67,9 +67,12 @@ impl RunLengthConfig {
         self
     }
 
-    /// Writes no values, only counts and offsets.
+    /// Writes no values, only counts and offsets. Decodes as [`Self::decode_indices`] does.
     pub const fn without_values(mut self) -> Self {
         self.has_values = false;
+        if self.is_decoding() {
+            self.element = ElementType::U32;
+        }
         self
     }
 

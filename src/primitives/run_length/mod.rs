@@ -43,7 +43,7 @@ impl RunLengthConfig {
     }
 
     /// The selection of the runs of more than one element: their lengths, and with each its offset.
-    fn long_runs() -> SelectConfig {
+    fn non_trivial_runs() -> SelectConfig {
         SelectConfig::compare(ElementType::U32, Comparison::Greater).values(1).indirect_count()
     }
 
@@ -102,7 +102,7 @@ struct Encode {
     tile_items: u32,
     level_args: LevelArgsWriter,
     /// Of runs of more than one element, and their values.
-    long_runs: Option<(SelectPlan, Option<GatherPlan>)>,
+    non_trivial: Option<(SelectPlan, Option<GatherPlan>)>,
     has_offsets: bool,
 }
 
@@ -137,11 +137,12 @@ impl Primitive for RunLength {
         };
         let tile_items = policy.tile_items();
         let steps = match config.coding {
-            Coding::Encode | Coding::EncodeLong => {
+            Coding::Encode | Coding::EncodeNonTrivial => {
                 let select = |select: SelectConfig| SelectPlan::declare(device, select.policy(policy.select));
                 let gather = GatherConfig::elements(config.element.words()).indirect_count();
                 let values = || config.has_values.then(|| GatherPlan::declare(device, gather)).transpose();
-                let long_runs = || Ok::<_, Error>((select(RunLengthConfig::long_runs())?, values()?));
+                let non_trivial =
+                    || Ok::<_, Error>((select(RunLengthConfig::non_trivial_runs())?, values()?));
                 // The runs are counted on the device.
                 let level_args = LevelArgsWriter::always(device, policy.subgroup_size, 0)?;
                 Steps::Encode(Encode {
@@ -149,7 +150,7 @@ impl Primitive for RunLength {
                     lengths: pipeline(kernels::RUN_LENGTH_LENGTHS.module(&[]), &[])?,
                     tile_items,
                     level_args,
-                    long_runs: (config.coding == Coding::EncodeLong).then(long_runs).transpose()?,
+                    non_trivial: (config.coding == Coding::EncodeNonTrivial).then(non_trivial).transpose()?,
                     has_offsets: config.has_offsets,
                 })
             }
@@ -179,7 +180,7 @@ impl Primitive for RunLength {
 
     fn check_count(&self, config: &RunLengthConfig, count: u64) -> Result<()> {
         let (max, what) = match config.coding {
-            Coding::Encode | Coding::EncodeLong => (RunLengthPlan::MAX_COUNT, "an encoding of runs"),
+            Coding::Encode | Coding::EncodeNonTrivial => (RunLengthPlan::MAX_COUNT, "an encoding of runs"),
             Coding::Decode => (RunLengthPlan::MAX_DECODED_RUNS, "a decoding of runs"),
         };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
@@ -204,7 +205,7 @@ struct EncodeLayout {
     run_count: Part,
     level_args: u64,
     select: Part,
-    select_long: Part,
+    select_non_trivial: Part,
     gather: Part,
 }
 
@@ -212,34 +213,34 @@ impl Algorithm<RunLength> for Encode {
     type Layout = EncodeLayout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let long_runs = self.long_runs.iter().flat_map(|(select, gather)| {
+        let non_trivial = self.non_trivial.iter().flat_map(|(select, gather)| {
             select.pipelines().chain(gather.iter().flat_map(GatherPlan::pipelines))
         });
         let lengths = [self.level_args.pipeline(), &self.lengths];
-        self.starts.pipelines().chain(lengths).chain(long_runs)
+        self.starts.pipelines().chain(lengths).chain(non_trivial)
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> EncodeLayout {
         let mut take = |name, size| (cursor.take(name, size), size);
         let words = count.saturating_mul(4);
-        let is_long = self.long_runs.is_some();
-        let long = |size| if is_long { size } else { 0 };
-        let of_long = |of: &dyn Fn(&SelectPlan, Option<&GatherPlan>) -> u64| match &self.long_runs {
+        let is_non_trivial = self.non_trivial.is_some();
+        let if_needed = |size| if is_non_trivial { size } else { 0 };
+        let of_both = |of: &dyn Fn(&SelectPlan, Option<&GatherPlan>) -> u64| match &self.non_trivial {
             Some((select, gather)) => of(select, gather.as_ref()),
             None => 0,
         };
-        let select_long = of_long(&|select, _| select.scratch_requirements(count).size);
-        let gather = of_long(&|_, gather| gather.map_or(0, |gather| gather.scratch_requirements(count).size));
+        let select_non_trivial = of_both(&|select, _| select.scratch_requirements(count).size);
+        let gather = of_both(&|_, gather| gather.map_or(0, |gather| gather.scratch_requirements(count).size));
         EncodeLayout {
-            starts: take("starts of runs", if self.has_offsets && !is_long { 0 } else { words }),
-            lengths: take("lengths of runs", long(words)),
-            run_count: take("number of runs", long(4)),
+            starts: take("starts of runs", if self.has_offsets && !is_non_trivial { 0 } else { words }),
+            lengths: take("lengths of runs", if_needed(words)),
+            run_count: take("number of runs", if_needed(4)),
             level_args: take("level arguments", LevelArgs::size(1)).0,
             select: take(
                 "scratch of the selection of unique elements",
                 self.starts.scratch_requirements(count).size,
             ),
-            select_long: take("scratch of the selection of long runs", select_long),
+            select_non_trivial: take("scratch of the selection of non-trivial runs", select_non_trivial),
             gather: take("scratch of a gather", gather),
         }
     }
@@ -252,14 +253,14 @@ impl Algorithm<RunLength> for Encode {
         count: Count,
     ) -> Result<()> {
         let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
-        // Nothing has no runs, however long.
-        let long_runs = self.long_runs.as_ref().filter(|_| count.max() > 0);
+        // No elements have no runs at all.
+        let non_trivial = self.non_trivial.as_ref().filter(|_| count.max() > 0);
         let or_scratch = |range: AddressRange, part: Part, is_scratch: bool| {
             if is_scratch { scratch(part).addresses() } else { range }
         };
         let starts = or_scratch(buffers.offsets, layout.starts, layout.starts.1 > 0);
-        let lengths = or_scratch(buffers.counts, layout.lengths, long_runs.is_some());
-        let run_count = or_scratch(buffers.result_count, layout.run_count, long_runs.is_some());
+        let lengths = or_scratch(buffers.counts, layout.lengths, non_trivial.is_some());
+        let run_count = or_scratch(buffers.result_count, layout.run_count, non_trivial.is_some());
 
         let selection =
             SelectBuffers::new(buffers.elements, buffers.values, run_count, scratch(layout.select));
@@ -283,12 +284,16 @@ impl Algorithm<RunLength> for Encode {
         };
         workgroups.dispatch(recorder, &self.lengths, &push)?;
 
-        let Some((select, gather)) = long_runs else { return Ok(()) };
+        let Some((select, gather)) = non_trivial else { return Ok(()) };
         // It has a barrier between its own arguments and the lengths.
-        let selection =
-            SelectBuffers::new(lengths, buffers.counts, buffers.result_count, scratch(layout.select_long))
-                .values(starts, buffers.offsets)
-                .operands(Operands::host(&[1u32])?);
+        let selection = SelectBuffers::new(
+            lengths,
+            buffers.counts,
+            buffers.result_count,
+            scratch(layout.select_non_trivial),
+        )
+        .values(starts, buffers.offsets)
+        .operands(Operands::host(&[1u32])?);
         select.record(recorder, &selection, runs)?;
         if let Some(gather) = gather {
             recorder.phase(c"gather");
@@ -368,11 +373,11 @@ impl RunLengthPlan {
         match &self.primitive.0 {
             Steps::Encode(encode) => {
                 let starts = encode.starts.traffic_size(element_count, run_count);
-                let long = encode.long_runs.as_ref().map_or(0, |(select, gather)| {
+                let non_trivial = encode.non_trivial.as_ref().map_or(0, |(select, gather)| {
                     let gather = gather.as_ref().map_or(0, |gather| gather.traffic_size(kept_count));
                     select.traffic_size(run_count, kept_count) + gather
                 });
-                starts + 8 * run_count + long
+                starts + 8 * run_count + non_trivial
             }
             Steps::Decode(_) => {
                 // A scan reads the counts once or twice, and the values are read once.

@@ -29,15 +29,19 @@ pub struct RunLengthPolicy {
 impl RunLengthPolicy {
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &RunLengthConfig) -> Choice<Self> {
-        // The second selection of long runs holds two words of each.
+        // The selection of non-trivial runs holds two words of each.
         let select = match config.coding {
-            Coding::EncodeLong => RunLengthConfig::long_runs(),
+            Coding::EncodeNonTrivial => RunLengthConfig::non_trivial_runs(),
             Coding::Encode | Coding::Decode => config.starts(),
         };
         let select = SelectPolicy::choose(capabilities, &select).policy;
         let scan = ScanPolicy::choose(capabilities, &config.ends()).policy;
         let policy = Self::tiled(capabilities.max_workgroup_invocations.min(256), 8, select, scan);
-        Choice { policy, reason: "eight searches in flight per invocation hide some of their latency" }
+        let reason = match config.coding {
+            Coding::Decode => "eight searches in flight per invocation hide some of their latency",
+            Coding::Encode | Coding::EncodeNonTrivial => "the selection takes nearly all of the time",
+        };
+        Choice { policy, reason }
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` runs or elements for each.
@@ -74,6 +78,7 @@ impl fmt::Display for RunLengthPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, items_per_invocation, subgroup_size, .. } = self;
         write!(f, "run length: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write!(f, "; select {}; scan {}", self.select, self.scan)
     }
 }

@@ -73,7 +73,7 @@ pub enum SegmentsBy {
     Offsets,
     /// Segments of so many rows each, the last of what is left: the rows of a table whose elements are the rows of the
     /// scan. Takes no memory.
-    Every(u32),
+    FixedSize(u32),
 }
 
 impl SegmentsBy {
@@ -87,7 +87,7 @@ impl SegmentsBy {
             Self::Keys32 => "keys32",
             Self::Keys64 => "keys64",
             Self::Offsets => "offsets",
-            Self::Every(_) => "rows",
+            Self::FixedSize(_) => "rows",
         }
     }
 
@@ -96,7 +96,7 @@ impl SegmentsBy {
         match self {
             Self::Flags | Self::Keys32 => 4,
             Self::Keys64 => 8,
-            Self::Offsets | Self::Every(_) => 0,
+            Self::Offsets | Self::FixedSize(_) => 0,
         }
     }
 }
@@ -169,7 +169,7 @@ impl ScanConfig {
     /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
     /// a recording is that of all elements.
     pub const fn along_rows(self, length: u32) -> Self {
-        self.segments(SegmentsBy::Every(length))
+        self.segments(SegmentsBy::FixedSize(length))
     }
 
     /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
@@ -275,7 +275,7 @@ impl ScanConfig {
     /// [`Error::Unsupported`] if no device does, [`Error::MissingFeature`] if this one lacks a feature.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a scan", self.columns, 1..=Self::MAX_COLUMNS)?;
-        if let Some(SegmentsBy::Every(length)) = self.segments {
+        if let Some(SegmentsBy::FixedSize(length)) = self.segments {
             in_range("the length of a segment", length, 1..=u32::MAX)?;
         }
         match self.operation {
@@ -435,7 +435,7 @@ pub struct ScanBuffers {
     /// Initial value, for a plan with [`ScanConfig::with_initial`].
     pub initial: InitialValue,
     /// Segments, for a plan with [`ScanConfig::segments`], in its representation. The size determines the number of
-    /// offsets; flags and keys may exceed the rows.
+    /// offsets; flags and keys may exceed the rows. Empty for segments of a fixed size.
     pub segments: AddressRange,
 }
 
@@ -500,12 +500,12 @@ impl Buffers<Scan> for ScanBuffers {
         }
         self.initial.check(config)?;
         let segments = match config.segments {
-            None | Some(SegmentsBy::Every(_)) if self.segments.size > 0 => {
+            None | Some(SegmentsBy::FixedSize(_)) if self.segments.size > 0 => {
                 return Err(Error::Unsupported {
-                    reason: "the plan takes no segments; make it with segments",
+                    reason: "the plan takes no segments in memory; make it with segments by flags, keys or offsets",
                 });
             }
-            None | Some(SegmentsBy::Every(_)) => AddressRange::default(),
+            None | Some(SegmentsBy::FixedSize(_)) => AddressRange::default(),
             Some(SegmentsBy::Offsets) => self.segments.prefix("segments", self.segments.size / 4 * 4)?,
             Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,
         }

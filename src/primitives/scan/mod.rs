@@ -1,7 +1,8 @@
 //! Scan: `destination[i] = source[0] ⊕ … ⊕ source[i]` (inclusive) or `… ⊕ source[i - 1]` (exclusive).
 //!
 //! ⊕ is a [`ScanOperator`] on elements of an [`ElementType`](crate::ElementType). The columns of a table, 1 to 16, are
-//! scanned independently. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy:
+//! scanned independently. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy, or along the rows of
+//! a table, each of a fixed length, those of `axis=1`:
 //!
 //! * Integer sums and products wrap.
 //! * A minimum or maximum of elements that include a NaN is an unspecified NaN. -0 is less than +0.
@@ -73,13 +74,14 @@ pub type ScanPlan = Plan<Scan>;
 /// | a single tile, the seed's policy, block doubling | none |
 /// | the strided scan | `count * row_size` |
 /// | segments | 4 per tile; by offsets also a bit per row |
+/// | segments of a fixed size that fit a tile | none, nor for tiles |
 /// | an initial value | `row_size` |
 /// | an indirect count | 32 per level of tiles |
 ///
 /// | commands | |
 /// |---|---|
 /// | preparation | an update for an initial value of the host; a fill for segments by offsets, or the chained scan's statuses; a barrier; a dispatch for offsets, another for an indirect count; a barrier |
-/// | a single tile, the chained scan | one dispatch |
+/// | a single tile, the chained scan, segments of a fixed size that fit a tile | one dispatch |
 /// | reduce-then-scan, scan-then-propagate | two dispatches per level of tiles, and one for the last, with barriers |
 /// | block doubling, the strided scan | a dispatch per doubling from 1 to `count`; for the latter in place an even number |
 ///

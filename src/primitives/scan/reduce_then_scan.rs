@@ -99,7 +99,7 @@ impl Rows {
                     Some(SegmentsBy::Keys32) => [1, 1],
                     Some(SegmentsBy::Keys64) => [2, 1],
                     Some(SegmentsBy::Offsets) => [3, 1],
-                    Some(SegmentsBy::Every(rows)) => [5, rows],
+                    Some(SegmentsBy::FixedSize(rows)) => [5, rows],
                 },
             ),
             Self::Sums => (false, [4, 1]),
@@ -152,7 +152,7 @@ impl ReduceThenScan {
         };
         let tile_items = policy.tile_items();
         let tile_step = match config.segments {
-            Some(SegmentsBy::Every(rows)) if rows <= tile_items => Some(tile_items / rows * rows),
+            Some(SegmentsBy::FixedSize(rows)) if rows <= tile_items => Some(tile_items / rows * rows),
             _ => None,
         };
         let has_whole_segments = tile_step.is_some();

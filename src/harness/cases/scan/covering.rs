@@ -147,7 +147,7 @@ fn along_rows(capabilities: &Capabilities) -> Vec<ScanCase> {
     let default = ScanCase::sum_of_u32(PolicyName::Default);
     let tile = small.tile(capabilities) as u32;
     let of = |plain: &ScanCase, element, kind, length, columns| {
-        let segments = Some(SegmentsBy::Every(length));
+        let segments = Some(SegmentsBy::FixedSize(length));
         ScanCase { element, kind, segments, columns, ..plain.clone() }
     };
     let device = CountFrom::Device;

@@ -145,7 +145,7 @@ impl fmt::Display for ScanCase {
         if let Some(segments) = self.segments {
             write!(f, ";segments={}", segments.name())?;
         }
-        if let Some(SegmentsBy::Every(length)) = self.segments {
+        if let Some(SegmentsBy::FixedSize(length)) = self.segments {
             write!(f, "-{length}")?;
         }
         write!(
@@ -212,7 +212,7 @@ impl PrimitiveCase for ScanCase {
             (_, row) => (InitialValue::Identity, row.clone().map(|row| operands.add(row))),
         };
         let counted = operands.add_count(self.count_from, count);
-        let in_memory = self.segments.filter(|by| !matches!(by, SegmentsBy::Every(_)));
+        let in_memory = self.segments.filter(|by| !matches!(by, SegmentsBy::FixedSize(_)));
         let segments = in_memory.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
         let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
         let expectation = ScanExpectation {
@@ -301,7 +301,7 @@ fn bench_works() -> [ScanCase; 8] {
             ..default.clone()
         },
         // Along rows.
-        ScanCase { segments: Some(SegmentsBy::Every(40)), ..default.clone() },
-        ScanCase { segments: Some(SegmentsBy::Every(1 << 16)), ..default },
+        ScanCase { segments: Some(SegmentsBy::FixedSize(40)), ..default.clone() },
+        ScanCase { segments: Some(SegmentsBy::FixedSize(1 << 16)), ..default },
     ]
 }

@@ -17,7 +17,7 @@ pub(super) fn initial_row(scan: &ScanCase) -> Vec<u32> {
 pub(super) fn heads(scan: &ScanCase, rows: usize) -> Vec<usize> {
     match scan.segments {
         None => return Vec::new(),
-        Some(SegmentsBy::Every(length)) => return (0..rows).step_by(length as usize).skip(1).collect(),
+        Some(SegmentsBy::FixedSize(length)) => return (0..rows).step_by(length as usize).skip(1).collect(),
         Some(_) => {}
     }
     let mut random = SplitMix64(rows as u64);
@@ -69,6 +69,6 @@ pub(super) fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32>
             offsets.extend([0, 0, room as u32, u32::MAX]);
             offsets
         }
-        SegmentsBy::Every(_) => Vec::new(),
+        SegmentsBy::FixedSize(_) => Vec::new(),
     }
 }
