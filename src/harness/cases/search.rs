@@ -283,7 +283,9 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
             let of = SearchCase { sorted_count: Some(sorted_count), ..work.clone() };
             cases.extend([Input::EdgeValues, Input::Uniform].map(|input| of.case(5003, input)));
         }
-        cases.push(work.case((1 << 25) + 3, Input::Uniform));
+        // Several rows of workgroups; as many sorted keys would take minutes on a CPU.
+        let large = SearchCase { sorted_count: Some(1_000_003), ..work.clone() };
+        cases.push(large.case((1 << 24) + 3, Input::Uniform));
     }
     for element in ElementType::ALL {
         let case = SearchCase::lower_bound(element);
