@@ -457,7 +457,8 @@ typedef struct SubsweepReduceInfo {
     /// The rows to reduce.
     struct SubsweepAddressRange source;
     /// The results: a row, or an index for each column, of which there is one for all rows, for each segment, or for
-    /// each run of keys; room for as many runs as rows.
+    /// each run of keys; room for as many runs as rows. Along rows one for each row of the table, the last of which may
+    /// be short: the count divided by row_length, rounded up.
     struct SubsweepAddressRange destination;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -483,7 +484,7 @@ typedef struct SubsweepRunLengthPlanCreateInfo {
     SubsweepRunLengthFlags flags;
     /// What is computed.
     SubsweepRunLengthCoding coding;
-    /// The type of the elements. -0 equals +0, and all NaNs are equal.
+    /// The type of the elements. -0 equals +0, and all NaNs are equal. Without values ignored to decode.
     SubsweepElementType element_type;
 } SubsweepRunLengthPlanCreateInfo;
 
@@ -1545,11 +1546,13 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /// subsweep_plan_destroy.
 ///
 /// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
-/// for keys also 4 bytes for each row; with an indirect count 32 bytes for each level of tiles.
+/// for keys also 4 bytes for each row; along rows a number for each tile of a row of several, and for indices another 4
+/// bytes; with an indirect count 32 bytes for each level of tiles.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, bitwise operators on floats, and an index that is
-/// of segments or not of a minimum or maximum; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
-/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
+/// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+/// shaderFloat64; SUBSWEEP_ERROR_NULL,
 /// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
@@ -1561,7 +1564,7 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepReducePlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/// Records the reduction of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
+/// Records the reduction of `info->count` rows, or along rows of as many elements, into `command_buffer`. Nothing is submitted, waited for or
 /// allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
@@ -1576,8 +1579,8 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
 ///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
 ///    pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
-///    or 0 runs; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
-///    and indices; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
+///    or 0 runs, but along rows none; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
+///    and indices, and 2^32 - 1 elements along rows; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
 /// 5. Result: in `destination`, `unique_keys` and `run_count`; `source` is unchanged. Sums and products of floats
 ///    have the same bits on every device that keeps denormals.
 ///
@@ -1603,7 +1606,8 @@ VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
 /// subsweep_plan_destroy.
 ///
 /// Scratch: to encode, that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
-/// written; of non-trivial runs twice as much. To decode, 4 bytes for each run, and that of a scan of these.
+/// written; of non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes
+/// for each run, and that of a scan of these.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
 /// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
