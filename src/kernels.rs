@@ -5,7 +5,6 @@
 
 mod access;
 #[cfg(test)]
-#[expect(dead_code, reason = "build.rs uses the rest")]
 mod generate;
 #[cfg(test)]
 mod list;
