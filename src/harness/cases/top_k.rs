@@ -133,7 +133,7 @@ impl TopKCase {
         columns
     }
 
-    /// Whether rows have enough keys, and small tiles are large enough.
+    /// Whether rows have enough keys.
     fn is_valid(&self) -> bool {
         self.k <= self.columns
     }
