@@ -110,6 +110,7 @@ static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const
     info.destination.address = 0;
     info.destination.size = 16;
     REFUSE(subsweep_cmd_top_k(plan, commands, &info), SUBSWEEP_ERROR_NULL, "destination has 16 bytes");
+    info.destination = part(memory, 40, 16);
     info.count.count = (uint64_t)1 << 32;
     REFUSE(subsweep_cmd_top_k(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "4294967295");
     subsweep_plan_destroy(plan);
