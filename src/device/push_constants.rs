@@ -108,8 +108,8 @@ pub(crate) mod push {
                 $(pub(crate) $field: $type),+
             }
 
-            // SAFETY: the fields are those of the kernels' blocks, where the build has found each at its natural alignment.
             $(#[$attribute])*
+            // SAFETY: the fields are those of the kernels' blocks, where the build has found each at its natural alignment.
             unsafe impl PushConstants for $name {
                 const FAMILIES: &'static [&'static kernels::Family] = &[$(&kernels::$family),+];
 

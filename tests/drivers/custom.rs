@@ -159,7 +159,7 @@ fn segments<const N: usize>(
             // Short segments, then one longer than a tile; or all of one size.
             let of_rows = count % 2 == 0;
             let is_start = |row: &usize| match of_rows {
-                true => row % 13 == 0,
+                true => row.is_multiple_of(13),
                 false => row % 13 == 7 && *row < count / 3,
             };
             let starts: Vec<_> = (0..count).filter(is_start).collect();

@@ -90,7 +90,7 @@ pub struct RunLength(Steps);
 /// The algorithm of each coding.
 #[derive(Debug)]
 enum Steps {
-    Encode(Encode),
+    Encode(Box<Encode>),
     Decode(Decode),
 }
 
@@ -145,14 +145,14 @@ impl Primitive for RunLength {
                     || Ok::<_, Error>((select(RunLengthConfig::non_trivial_runs())?, values()?));
                 // The runs are counted on the device.
                 let level_args = LevelArgsWriter::always(device, policy.subgroup_size, 0)?;
-                Steps::Encode(Encode {
+                Steps::Encode(Box::new(Encode {
                     starts: select(config.starts())?,
                     lengths: pipeline(kernels::RUN_LENGTH_LENGTHS.module(&[]), &[])?,
                     tile_items,
                     level_args,
                     non_trivial: (config.coding == Coding::EncodeNonTrivial).then(non_trivial).transpose()?,
                     has_offsets: config.has_offsets,
-                })
+                }))
             }
             Coding::Decode => {
                 let words = if config.has_values { config.element.words() } else { 0 };
@@ -169,7 +169,7 @@ impl Primitive for RunLength {
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         std::iter::once(match &self.0 {
-            Steps::Encode(encode) => encode as _,
+            Steps::Encode(encode) => &**encode as _,
             Steps::Decode(decode) => decode as _,
         })
     }
