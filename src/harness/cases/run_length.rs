@@ -290,7 +290,7 @@ impl fmt::Display for RunLengthCase {
         if !self.has_values {
             write!(f, ";values=none")?;
         }
-        if self.has_offsets && self.coding != RunLengthCoding::NonTrivial {
+        if self.has_offsets {
             write!(f, ";offsets=yes")?;
         }
         if self.is_cut {
