@@ -8,7 +8,7 @@ use std::path::Path;
 const MOST: usize = 16;
 
 /// Files of the primitives whose plans record the page's example.
-const BUILT_ON_IT: [&str; 1] = ["src/primitives/select/"];
+const BUILT_ON_IT: [&str; 2] = ["src/primitives/select/", "src/primitives/run_length/"];
 
 /// Whether a file is written by hand; reports, tables and modules are written by tests and tools.
 fn is_by_hand(path: &String) -> bool {

@@ -582,6 +582,11 @@ fn selectable_works() -> Vec<ReduceCase> {
             works.extend(RUNS[1..3].iter().map(|&runs| ReduceCase { runs, ..plain.clone() }));
         }
     }
+    let rows = [256, 1 << 16].map(|length| Some(ReduceRuns::FixedSize(length)));
+    works.extend(rows.map(|runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
+    let index =
+        ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };
+    works.extend(rows.map(|runs| ReduceCase { runs, ..index.clone() }));
     let keys64 = Some(ReduceRuns::Keys64);
     works.push(ReduceCase { runs: keys64, ..ReduceCase::sum(ElementType::U32) });
     works

@@ -154,6 +154,7 @@ fn along_rows(capabilities: &Capabilities) -> Vec<ScanCase> {
     vec![
         of(&small, U32, Inclusive, 1, 1),
         ScanCase { misalignment: 4, ..of(&small, U32, Exclusive, 7, 1) },
+        ScanCase { misalignment: 4, ..of(&small, U32, Inclusive, 2 * tile, 1) },
         ScanCase { is_reverse: true, ..of(&small, F32, Inclusive, 12, 1) },
         ScanCase { in_place: true, ..of(&small, I64, Inclusive, tile, 1) },
         ScanCase { is_reverse: true, count_from: device, ..of(&small, U32, Exclusive, tile - 3, 3) },

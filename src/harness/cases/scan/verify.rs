@@ -59,6 +59,9 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
     // The full table has these in small tiles only.
     let sums = ScanCase::sum_of_u32(PolicyName::Default);
     scans.push(ScanCase { segments: Some(SegmentsBy::Flags), ..sums.clone() });
+    // Along rows, whole ones in a tile and several tiles to one.
+    let rows = [40, 1 << 16].map(|length| Some(SegmentsBy::FixedSize(length)));
+    scans.extend(rows.map(|segments| ScanCase { segments, ..sums.clone() }));
     scans.push(ScanCase { algorithm: ScanAlgorithm::Chained, is_reverse: true, ..sums.clone() });
     let fixed_tree = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
     for element in [ElementType::F32, ElementType::F64] {
