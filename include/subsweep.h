@@ -1630,7 +1630,7 @@ VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
 ///    completed. Ranges that are written overlap no other range.
 /// 3. Commands: to encode, a selection and two dispatches with barriers, of which the last is indirect, and of
-///    non-trivial runs another selection and a gather; to decode, a scan, a barrier and a dispatch for all elements
+///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all elements
 ///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
 ///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends
 ///    with COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push

@@ -293,7 +293,7 @@ pub const SHOWN: Shown = Shown {
             let sum = ReduceConfig::sum(ElementType::F32);
             let by_key = ReduceConfig::sum(ElementType::U64).runs(ReduceRuns::Keys32);
             let index = ReduceConfig::argmin(ElementType::F32);
-            let rows = [sum.along_rows(256), sum.along_rows(1 << 16), index.along_rows(256)];
+            let rows = [sum.along_rows(128), sum.along_rows(1 << 16), index.along_rows(128)];
             [sum, sum.columns(3), index, by_key].into_iter().chain(rows).map(Into::into).collect()
         }
         false => Vec::new(),

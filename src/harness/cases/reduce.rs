@@ -548,7 +548,7 @@ fn along_rows() -> Vec<ReduceCase> {
         of(F32, add, 1),
         of(F32, add, 40),
         ReduceCase { misalignment: 4, ..of(U32, add, 64) },
-        ReduceCase { count_from: device, has_small_tiles: true, ..of(F32, add, 255) },
+        ReduceCase { count_from: device, has_small_tiles: true, ..of(F32, add, 127) },
         of(F64, add, 300),
         ReduceCase { is_index: true, ..of(F32, ScanOperator::Min, 33) },
         ReduceCase { is_index: true, count_from: device, has_small_tiles: true, ..of(F64, max, 1000) },
@@ -582,7 +582,7 @@ fn selectable_works() -> Vec<ReduceCase> {
             works.extend(RUNS[1..3].iter().map(|&runs| ReduceCase { runs, ..plain.clone() }));
         }
     }
-    let rows = [256, 1 << 16].map(|length| Some(ReduceRuns::FixedSize(length)));
+    let rows = [128, 1 << 16].map(|length| Some(ReduceRuns::FixedSize(length)));
     works.extend(rows.map(|runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
     let index =
         ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };

@@ -14,7 +14,7 @@ use crate::primitives::{Choice, ElementType, check_subgroups};
 #[non_exhaustive]
 pub struct ReducePolicy {
     /// Packs of 16 bytes per invocation, 1 to 32; of a custom operator elements. The only parameter on which the order of
-    /// operations depends. Reductions of segments, and along rows of up to 256 words, have a fixed one.
+    /// operations depends. Reductions of segments, and along rows of up to 128 words, have a fixed one.
     pub packs_per_invocation: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,

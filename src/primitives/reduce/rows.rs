@@ -19,8 +19,8 @@ use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 /// Invocations that reduce a small segment: the smallest subgroup.
 const SMALL_LANES: u32 = 4;
-/// Words that one of these holds; larger segments are left to workgroups.
-const SMALL_WORDS: u32 = 64;
+/// Words that one of these holds; larger segments are left to workgroups. Intel's compiler spills with 64.
+const SMALL_WORDS: u32 = 32;
 /// Exceeds the levels of 2^32 elements in the smallest tiles, of 128.
 const MAX_LEVELS: usize = 8;
 
@@ -247,12 +247,12 @@ mod tests {
         };
         assert_eq!(of(1), [(4, 1, 1)]);
         assert_eq!(of(40), [(4, 3, 1)]);
-        assert_eq!(of(256), [(4, 16, 1)]);
-        assert_eq!(of(257), [(128, 1, 1)]);
+        assert_eq!(of(128), [(4, 8, 1)]);
+        assert_eq!(of(129), [(128, 1, 1)]);
         assert_eq!(of(4096), [(128, 8, 1)]);
         assert_eq!(of(4097), [(128, 8, 2), (4, 1, 1)]);
         assert_eq!(of(1 << 24), [(128, 8, 4096), (128, 8, 1)]);
-        assert_eq!(of(u32::MAX), [(128, 8, 1 << 20), (128, 8, 256), (4, 16, 1)]);
+        assert_eq!(of(u32::MAX), [(128, 8, 1 << 20), (128, 8, 256), (128, 1, 1)]);
         let custom = Shape::new(40, Pack { values: 1, words: 16 }, 2);
         assert_eq!((custom.lanes, custom.packs), (128, 1));
     }

@@ -8,7 +8,7 @@ const INVOCATIONS: usize = 128;
 /// Invocations of a group.
 const GROUP_INVOCATIONS: usize = 4;
 /// Packs of an invocation of a group that reduces a row.
-const MAX_GROUP_PACKS: usize = 16;
+const MAX_GROUP_PACKS: usize = 8;
 /// Rows of a group of `segments.comp`.
 pub const GROUP_ROWS: usize = 32;
 
