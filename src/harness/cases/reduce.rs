@@ -555,7 +555,7 @@ fn along_rows() -> Vec<ReduceCase> {
         ReduceCase { misalignment: 12, ..of(I64, max, 4096) },
         ReduceCase { has_small_tiles: true, ..of(I32, ScanOperator::Xor, 5000) },
         ReduceCase { has_small_tiles: true, count_from: CountFrom::DeviceBeyond, ..of(F32, add, 65_536) },
-        ReduceCase { is_index: true, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_001) },
+        ReduceCase { is_index: true, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_300) },
         ReduceCase { has_small_tiles: true, count_from: device, ..of(F32, add, 140_000) },
     ]
 }

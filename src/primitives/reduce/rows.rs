@@ -42,7 +42,8 @@ pub(super) struct Rows {
 #[derive(Debug)]
 struct Level {
     shape: Shape,
-    by_words: Pipeline,
+    /// Of the source, whose address may be any, and of rows that are not whole quads.
+    by_words: Option<Pipeline>,
     by_quads: Option<Pipeline>,
 }
 
@@ -118,7 +119,8 @@ impl Rows {
             // Rows begin at quads.
             let takes_quads = row_shape.takes_quads() && shape.length.is_multiple_of(pack_values);
             let by_quads = takes_quads.then(|| pipeline(true)).transpose()?;
-            Ok(Level { shape, by_words: pipeline(false)?, by_quads })
+            let by_words = (index == 0 || !takes_quads).then(|| pipeline(false)).transpose()?;
+            Ok(Level { shape, by_words, by_quads })
         };
         let pack = Pack { values: pack_values, words: pack_values * config.row_size() as u32 / 4 };
         let shapes = Shape::all(length, pack, policy.packs_per_invocation);
@@ -155,8 +157,7 @@ impl Algorithm<Reduce> for Rows {
     type Layout = Layout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let levels =
-            self.levels.iter().flat_map(|level| [&level.by_words].into_iter().chain(&level.by_quads));
+        let levels = self.levels.iter().flat_map(|level| level.by_words.iter().chain(&level.by_quads));
         levels.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
@@ -225,7 +226,8 @@ impl Algorithm<Reduce> for Rows {
                 column_count: shape.length,
             };
             let is_aligned = index > 0 || has_quads(&[source], self.mixed_access, count, self.pack_values);
-            let pipeline = by_quads.as_ref().filter(|_| is_aligned).unwrap_or(by_words);
+            let pipeline = by_quads.as_ref().filter(|_| is_aligned).or(by_words.as_ref());
+            let pipeline = pipeline.expect("`new` declares one for every address of the source");
             if index == 0 {
                 recorder.phase(c"tiles");
             }
