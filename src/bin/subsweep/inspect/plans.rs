@@ -58,7 +58,7 @@ mod tests {
         let is_sort = |plan: &PlanConfig| is_of(plan, "(SortConfig ");
         let is_select = |plan: &PlanConfig| is_of(plan, "(SelectConfig ");
         for (algorithm, count, select_count) in
-            [("strided", 3, 0), ("chained", 6, 3), ("reduce-then-scan", 8, 4)]
+            [("strided", 3, 0), ("chained", 6, 3), ("reduce-then-scan", 9, 4)]
         {
             let (selections, scans): (Vec<_>, Vec<_>) =
                 plans(Some(algorithm), None).into_iter().partition(is_select);
