@@ -9,6 +9,8 @@
 //! The carry is a row of its own before the rows of a chunk, behind them in a reverse scan: the last result of the chunk
 //! before. It never leaves the device. An exclusive scan has a further row at the other end, whose result is the next
 //! carry. Chunks have a fixed number of rows, so that sums of floats do not depend on the memory.
+//!
+//! Along the rows of a table a chunk has whole rows, and nothing is carried; rows longer than a chunk are segments.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::iter::Peekable;
@@ -45,9 +47,10 @@ pub struct ScanStream<'a> {
     /// after it. Of an exclusive scan, the result that the first row gets.
     pub carry: Option<&'a [u32]>,
     /// The rows at which segments begin: ascending, or, of a reverse scan, descending. For a configuration with
-    /// [`SegmentsBy::Offsets`], the only representation that is supported.
+    /// [`SegmentsBy::Offsets`]; of the others, [`ScanConfig::along_rows`] alone is supported, and needs none.
     pub segments: Option<&'a mut (dyn Iterator<Item = io::Result<u64>> + Send)>,
-    /// Number of rows, if known: of fewer than a chunk the memory is smaller. Needed by a reverse scan with segments.
+    /// Number of rows, if known: of fewer than a chunk the memory is smaller. Needed by a reverse scan with segments, and
+    /// along rows.
     pub row_count: Option<u64>,
     /// Limit of the memory on host and device together, bytes; [`StreamError::Memory`] states the least.
     pub memory_size: Option<u64>,
@@ -110,6 +113,8 @@ struct ChunkedScan {
     /// Bytes of scratch of either plan.
     scratch_sizes: [u64; 2],
     initial: InitialValue,
+    /// Whether a segment begins at the first row of each chunk, so that nothing is carried.
+    has_whole_segments: bool,
 }
 
 /// The rows of a chunk, in two parts.
@@ -157,6 +162,7 @@ impl Gpu {
     ) -> Result<(), StreamError> {
         let ScanStream { initial, carry: row_before, segments, row_count, memory_size, chunk_size } = stream;
         let scan = ChunkedScan::new(self, config, initial, chunk_size, row_count)?;
+        let mut begins_of_rows = begins_of_rows(&config, &scan, row_count);
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
         let scratch = [continued?, fresh?];
         let carry = self.allocate(scan.row_size)?;
@@ -168,8 +174,9 @@ impl Gpu {
             self.upload(&carry, 0, row)?;
         }
         let chunks = scan.chunks(self, memory_size)?;
-        let no_segments: &mut (dyn Iterator<Item = io::Result<u64>> + Send) = &mut std::iter::empty();
-        let mut filler = Filler::new(&scan, segments.unwrap_or(no_segments), row_count, row_before.is_some());
+        let segments = segments.unwrap_or(&mut *begins_of_rows);
+        let is_continued = row_before.is_some() && !scan.has_whole_segments;
+        let mut filler = Filler::new(&scan, segments, row_count, is_continued);
         Stages {
             fill: |chunk: &mut ScanChunk| filler.fill(chunk, &mut source),
             start: |chunk: &mut ScanChunk| {
@@ -208,9 +215,14 @@ impl ChunkedScan {
         chunk_size: Option<u64>,
         row_count: Option<u64>,
     ) -> Result<Self> {
-        if config.segments_by().is_some_and(|by| by != SegmentsBy::Offsets) {
-            return Err(Error::Unsupported { reason: "the segments of a stream are offsets" });
-        }
+        let length = match config.segments_by() {
+            None | Some(SegmentsBy::Offsets) => None,
+            Some(SegmentsBy::FixedSize(length)) => Some(u64::from(length)),
+            Some(_) => {
+                let reason = "the segments of a stream are offsets, or the rows of a table";
+                return Err(Error::Unsupported { reason });
+            }
+        };
         let initial = match initial {
             Some(row) => {
                 config = config.with_initial();
@@ -220,10 +232,20 @@ impl ChunkedScan {
         };
         let row_size = config.row_size();
         let rows = chunk_size.unwrap_or(CHUNK_SIZE) / row_size;
-        let rows = rows.min(row_count.unwrap_or(MAX_ROWS)).clamp(1, MAX_ROWS);
-        let (continued, fresh) = (gpu.plan(config.unsegmented())?, gpu.plan(config)?);
+        let mut rows = rows.min(row_count.unwrap_or(MAX_ROWS)).clamp(1, MAX_ROWS);
+        // From the last row on, whole segments end a chunk only where the last one is whole.
+        let ends_whole = |length| !config.is_reverse() || row_count.unwrap_or(0).is_multiple_of(length);
+        let whole = length.filter(|&length| length <= rows && ends_whole(length));
+        match (whole, length) {
+            (Some(length), _) => rows -= rows % length,
+            (None, Some(_)) => config = config.segments(SegmentsBy::Offsets),
+            (None, None) => {}
+        }
+        let fresh = gpu.plan(config)?;
+        let continued = if whole.is_some() { Arc::clone(&fresh) } else { gpu.plan(config.unsegmented())? };
         let scratch_sizes = [&continued, &fresh].map(|plan| plan.scratch_requirements(rows + EDGES).size);
-        Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial })
+        let has_whole_segments = whole.is_some();
+        Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial, has_whole_segments })
     }
 
     /// Bytes of a table: the rows of a chunk, and the edges.
@@ -231,8 +253,12 @@ impl ChunkedScan {
         self.first_offset() + (self.rows + EDGES) * self.row_size
     }
 
+    fn has_offsets(&self) -> bool {
+        self.config.segments_by() == Some(SegmentsBy::Offsets)
+    }
+
     fn offsets_size(&self) -> u64 {
-        if self.config.segments_by().is_some() { 4 * self.rows } else { 0 }
+        if self.has_offsets() { 4 * self.rows } else { 0 }
     }
 
     /// Bytes of a chunk on host and device.
@@ -258,14 +284,14 @@ impl ChunkedScan {
             return Err(StreamError::Memory { needed, given });
         }
         let further = (given - needed) / self.chunk_size();
-        let offsets = |_| -> Result<_> {
+        let offsets = || -> Result<_> {
             Ok([gpu.memory.allocate_staging(self.offsets_size())?, gpu.allocate(self.offsets_size())?])
         };
         let chunk = |_| {
             Ok(ScanChunk {
                 commands: gpu.commands()?,
                 staging: gpu.memory.allocate_staging(self.rows * self.row_size)?,
-                offsets: self.config.segments_by().map(offsets).transpose()?,
+                offsets: self.has_offsets().then(offsets).transpose()?,
                 table: gpu.allocate(self.table_size())?,
                 result: if self.is_in_place() { None } else { Some(gpu.allocate(self.table_size())?) },
                 row_count: 0,
@@ -277,9 +303,10 @@ impl ChunkedScan {
     }
 
     /// Byte of the first edge in a table. The rows that are scanned begin at a multiple of 16 bytes: with the first edge,
-    /// or, of a reverse inclusive scan, with the row after it.
+    /// or, of a reverse inclusive scan and without a carry, with the row after it.
     fn first_offset(&self) -> u64 {
-        let begins_with_row = self.config.is_reverse() && self.config.kind() == ScanKind::Inclusive;
+        let is_inclusive = self.config.kind() == ScanKind::Inclusive;
+        let begins_with_row = self.has_whole_segments || self.config.is_reverse() && is_inclusive;
         if begins_with_row { self.row_size.next_multiple_of(16) - self.row_size } else { 0 }
     }
 
@@ -288,7 +315,7 @@ impl ChunkedScan {
     fn scanned(&self, parts: &Parts, is_continued: bool) -> Range<u64> {
         let part = if is_continued { &parts.continued } else { &parts.fresh };
         let is_last = !is_continued || parts.fresh.is_empty();
-        let has_edge_after = is_last && self.config.kind() == ScanKind::Exclusive;
+        let has_edge_after = is_last && self.config.kind() == ScanKind::Exclusive && !self.has_whole_segments;
         let (before, after) = match self.config.is_reverse() {
             false => (is_continued, has_edge_after),
             true => (has_edge_after, is_continued),
@@ -355,6 +382,21 @@ impl ChunkedScan {
     }
 }
 
+/// The rows at which segments begin that are known from the configuration: those of rows that are longer than a chunk.
+fn begins_of_rows(
+    config: &ScanConfig,
+    scan: &ChunkedScan,
+    row_count: Option<u64>,
+) -> Box<dyn Iterator<Item = io::Result<u64>> + Send> {
+    let Some(SegmentsBy::FixedSize(length)) = config.segments_by().filter(|_| !scan.has_whole_segments)
+    else {
+        return Box::new(std::iter::empty());
+    };
+    let length = u64::from(length);
+    let begins = (0..row_count.unwrap_or(0).div_ceil(length)).map(move |row| Ok(row * length));
+    if config.is_reverse() { Box::new(begins.rev()) } else { Box::new(begins) }
+}
+
 /// Rows in a table before and after those of a chunk.
 const EDGES: u64 = 2;
 
@@ -419,7 +461,7 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
                 Parts { continued: last_begin..rows, fresh: 0..last_begin }
             }
         };
-        self.is_continued = !is_reverse || begins.first() != Some(&0);
+        self.is_continued = !scan.has_whole_segments && (!is_reverse || begins.first() != Some(&0));
         self.begin = if is_reverse { first } else { first + rows };
         if let Some([staging, _]) = &mut chunk.offsets {
             let table_begin = scan.scanned(&chunk.parts, false).start;

@@ -81,25 +81,13 @@ impl Run for ScanArgs {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, payload_size, .. } = opened.table;
-        let (columns, initial) = self.check_table(common, &source, &opened.table)?;
-        // Along rows, every element is a row of the scan, and every row of the table a segment.
+        let (mut config, initial) = self.config(common, &source, &opened.table)?;
+        // Along rows, every element is a row of the scan.
         let rows_of = |shape: TableShape| if self.axis == 1 { shape.element_count() } else { shape.rows() };
         let row_count = shape.map(rows_of);
-        let mut segments: Option<Box<dyn Iterator<Item = io::Result<u64>> + Send>> =
-            match (&segments_source, self.axis) {
-                (Some(source), _) => {
-                    let row_count = row_count.map(|count| count as u64);
-                    Some(Box::new(Offsets::open(source, self.reverse, row_count)?))
-                }
-                (None, 1) => {
-                    let length = shape.map_or(1, TableShape::columns);
-                    let begins = (0..row_count.unwrap_or(0)).step_by(length).map(|begin| Ok(begin as u64));
-                    Some(if self.reverse { Box::new(begins.rev()) } else { Box::new(begins) })
-                }
-                (None, _) => None,
-            };
         let row_count = row_count.map(|count| count as u64);
-        let mut config = self.config(common, element, columns)?;
+        let offsets = |source| Offsets::open(source, self.reverse, row_count);
+        let mut segments = segments_source.as_ref().map(offsets).transpose()?;
         let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
             (Box::new(opened.backward()), row_count)
         } else {
@@ -117,7 +105,7 @@ impl Run for ScanArgs {
         let stream = ScanStream {
             initial: initial.as_deref(),
             carry: None,
-            segments: segments.as_mut().map(|begins| &mut **begins as _),
+            segments: segments.as_mut().map(|begins| begins as _),
             row_count,
             memory_size: self.memory.size(),
             chunk_size: None,
@@ -154,11 +142,24 @@ impl ScanArgs {
         if self.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive }
     }
 
-    /// The configuration of a scan of `columns` columns.
+    /// The configuration of the scan of an opened table, and the initial row.
     ///
     /// # Errors
-    /// The algorithm does not support it.
-    pub fn config(&self, common: &Common, element: ElementType, columns: u32) -> Result<ScanConfig, Ended> {
+    /// The operator, the shape or the initial value is not one for the elements, or the algorithm does not support it.
+    pub fn config(
+        &self,
+        common: &Common,
+        source: &Source,
+        table: &TableReader<File>,
+    ) -> Result<(ScanConfig, Option<Vec<u32>>), Ended> {
+        let element = table.element;
+        check_operator(self.op, element)?;
+        let (columns, row_length) = match self.axis {
+            1 => (1, Some(row_length(source, table.shape)?)),
+            _ => (check_columns(source, table.shape)?, None),
+        };
+        check_seed(common, self.op, element, columns)?;
+        let initial = self.init.as_deref().map(|text| initial_row(text, element, columns)).transpose()?;
         let mut config = ScanConfig::new(self.kind(), element).operator(self.op).columns(columns);
         // The seed's scan is in place.
         if common.seed().is_none() {
@@ -167,39 +168,17 @@ impl ScanArgs {
         if self.reverse {
             config = config.reverse();
         }
-        if self.segments.is_some() || self.axis == 1 {
+        if self.segments.is_some() {
             config = config.segments(SegmentsBy::Offsets);
+        }
+        if let Some(length) = row_length {
+            config = config.along_rows(length);
         }
         if self.init.is_some() {
             config = config.with_initial();
         }
         policy::check_config(common, &config)?;
-        Ok(config)
-    }
-
-    /// The opened table's columns, and the initial row.
-    ///
-    /// # Errors
-    /// The operator, the number of columns or the initial value is not one for the elements.
-    pub fn check_table(
-        &self,
-        common: &Common,
-        source: &Source,
-        table: &TableReader<File>,
-    ) -> Result<(u32, Option<Vec<u32>>), Ended> {
-        check_operator(self.op, table.element)?;
-        let columns = match (self.axis, table.shape) {
-            (1, Some(TableShape::Grid { .. })) => 1,
-            (1, _) => {
-                return Err(Ended::usage(format!(
-                    "{source}: has one dimension, and no axis 1; leave out --axis 1"
-                )));
-            }
-            _ => check_columns(source, table.shape)?,
-        };
-        check_seed(common, self.op, table.element, columns)?;
-        let initial = self.init.as_deref().map(|text| initial_row(text, table.element, columns));
-        Ok((columns, initial.transpose()?))
+        Ok((config, initial))
     }
 }
 
@@ -292,6 +271,17 @@ fn check_columns(source: &Source, shape: Option<TableShape>) -> Result<u32, Ende
     u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
         let max = ScanConfig::MAX_COLUMNS;
         Ended::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
+    })
+}
+
+/// Elements of a row.
+fn row_length(source: &Source, shape: Option<TableShape>) -> Result<u32, Ended> {
+    let Some(TableShape::Grid { columns, .. }) = shape else {
+        return Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")));
+    };
+    u32::try_from(columns).map_err(|_| {
+        let max = u32::MAX;
+        Ended::usage(format!("{source}: has rows of {columns} elements, and up to {max} are scanned"))
     })
 }
 

@@ -50,8 +50,7 @@ impl Run for Scan {
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
                 TableReader::new(file, size, args.files.element, &TAKEN)
             })?;
-            let (columns, initial) = args.check_table(common, &source, &opened.table)?;
-            let config = args.config(common, opened.table.element, columns)?;
+            let (config, initial) = args.config(common, &source, &opened.table)?;
             Ok((opened, config, initial))
         };
         let (opened, mut config, initial) = open().agreed(&world)?;
