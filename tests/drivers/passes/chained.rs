@@ -84,7 +84,7 @@ impl<'g> Chained<'g> {
         on_device: bool,
     ) -> Result<Written, Failed> {
         let (gpu, alignment) = (self.gpu, self.alignment);
-        let tiles = Tiles::new(words.len() / R::WORDS, self.shape.tile_items::<R>());
+        let tiles = Tiles::new(words.len() / R::WORDS, self.shape.tile_items(R::TYPE));
         let known = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
         let (tile_count, last_extent) = match on_device {
             true => (tiles.tile_count * 3 / 2 + 2, 1),
@@ -129,7 +129,7 @@ impl<'g> Chained<'g> {
             self.kernel.name,
             R::name()
         );
-        let tile_items = self.shape.tile_items::<R>();
+        let tile_items = self.shape.tile_items(R::TYPE);
         let words = R::input(count, count);
         let rows = order.of(R::of_words(&words), tile_items);
         let mut expected = model::chained(&rows, tile_items, exclusive, fixed_tree);
@@ -252,7 +252,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
 
 fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
     let rig = chained.rig::<R>()?;
-    let tile_items = chained.shape.tile_items::<R>();
+    let tile_items = chained.shape.tile_items(R::TYPE);
     // One tile, two tiles, several, and several look-back windows of tiles and groups with a partial tile.
     let many = 175 * tile_items + 5;
     for count in [1, tile_items, tile_items + 1, 7 * tile_items - 3, many] {
@@ -266,7 +266,7 @@ fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
 fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     type Sum = Row<Add, f32, 1>;
     let chained = Chained { fixed_tree: true, ..Chained::new(gpu, kernel) };
-    let tile_items = chained.shape.tile_items::<Sum>();
+    let tile_items = chained.shape.tile_items(Sum::TYPE);
     let count = 137 * tile_items + 9;
     // Numbers of every size and both signs, so that few sums are exact.
     let number = |word: &u32| (*word as i32 as f32) * 2f32.powi((*word % 41) as i32 - 20);

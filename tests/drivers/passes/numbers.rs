@@ -28,11 +28,86 @@ pub trait TestRow: Element {
     /// Input words of `count` elements.
     fn input(seed: usize, count: usize) -> Vec<u32>;
 
-    fn of_words(words: &[u32]) -> Vec<Self>;
+    fn of_row(row: &[u32]) -> Self;
+
+    fn of_words(words: &[u32]) -> Vec<Self> {
+        words.chunks_exact(Self::WORDS).map(Self::of_row).collect()
+    }
 
     fn words(&self) -> Vec<u32>;
 
     fn name() -> String;
+
+    /// This type as a value.
+    const TYPE: &'static RowType = &RowType {
+        words: Self::WORDS,
+        pack_items: Self::PACK_ITEMS,
+        constants: Self::constants,
+        input: Self::input,
+        name: Self::name,
+        identity: || row_words(Self::IDENTITY),
+        combine: |a, b| {
+            let (a, b) = (Self::of_row(&a[..Self::WORDS]), Self::of_row(&b[..Self::WORDS]));
+            row_words(a.combine(b))
+        },
+    };
+}
+
+/// A [`TestRow`] as a value, so that checks of dozens of types are compiled once.
+pub struct RowType {
+    pub words: usize,
+    pub pack_items: usize,
+    pub constants: fn(&Kernel) -> Vec<(&'static str, u32)>,
+    pub input: fn(usize, usize) -> Vec<u32>,
+    pub name: fn() -> String,
+    identity: fn() -> RowWords,
+    combine: fn(RowWords, RowWords) -> RowWords,
+}
+
+/// The words of a row, and zeros.
+type RowWords = [u32; 4];
+
+fn row_words(row: impl TestRow) -> RowWords {
+    let row = row.words();
+    let mut words = RowWords::default();
+    words[..row.len()].copy_from_slice(&row);
+    words
+}
+
+/// A row of any type.
+#[derive(Clone, Copy)]
+pub struct AnyRow {
+    /// None for the identity, whose words depend on the type.
+    value: Option<(RowWords, &'static RowType)>,
+}
+
+impl AnyRow {
+    /// The rows of a type at these words.
+    pub fn of_words(of: &'static RowType, words: &[u32]) -> impl Iterator<Item = Self> {
+        words.chunks_exact(of.words).map(|row| {
+            let mut words = RowWords::default();
+            words[..of.words].copy_from_slice(row);
+            Self { value: Some((words, of)) }
+        })
+    }
+
+    fn row_words(self, of: &RowType) -> RowWords {
+        self.value.map_or_else(of.identity, |(words, _)| words)
+    }
+
+    /// The words of a row of this type.
+    pub fn words(self, of: &RowType) -> impl Iterator<Item = u32> {
+        self.row_words(of).into_iter().take(of.words)
+    }
+}
+
+impl Element for AnyRow {
+    const IDENTITY: Self = Self { value: None };
+
+    fn combine(self, later: Self) -> Self {
+        let of = self.value.or(later.value).map(|(_, of)| of);
+        Self { value: of.map(|of| ((of.combine)(self.row_words(of), later.row_words(of)), of)) }
+    }
 }
 
 /// The operator of a marker type.
@@ -71,20 +146,13 @@ impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C>
     }
 
     fn input(seed: usize, count: usize) -> Vec<u32> {
-        let bits = random(seed, 2 * count * C);
-        let bits = bits.chunks_exact(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32);
-        let number = |(i, bits)| number(N::TYPE, O::OPERATOR, i, count * C, bits);
-        let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(N::TYPE.words() as usize);
-        bits.enumerate().map(number).flat_map(words).collect()
+        numbers(N::TYPE, O::OPERATOR, seed, count * C)
     }
 
-    fn of_words(words: &[u32]) -> Vec<Self> {
-        let row = |row: &[u32]| {
-            let mut columns = [N::zeroed(); C];
-            bytemuck::cast_slice_mut(&mut columns).copy_from_slice(row);
-            Self::new(columns)
-        };
-        words.chunks_exact(Self::WORDS).map(row).collect()
+    fn of_row(row: &[u32]) -> Self {
+        let mut columns = [N::zeroed(); C];
+        bytemuck::cast_slice_mut(&mut columns).copy_from_slice(row);
+        Self::new(columns)
     }
 
     fn words(&self) -> Vec<u32> {
@@ -94,6 +162,15 @@ impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C>
     fn name() -> String {
         format!("{} of {C} {}", O::OPERATOR, N::TYPE)
     }
+}
+
+/// The words of `count` numbers.
+fn numbers(element: ElementType, operator: ScanOperator, seed: usize, count: usize) -> Vec<u32> {
+    let bits = random(seed, 2 * count);
+    let bits = bits.chunks_exact(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32);
+    let number = |(i, bits)| number(element, operator, i, count, bits);
+    let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(element.words() as usize);
+    bits.enumerate().map(number).flat_map(words).collect()
 }
 
 /// The bits of number `i` of `count`, derived from random bits.

@@ -11,7 +11,7 @@ use subsweep::reference::passes::scan as model;
 use subsweep::reference::passes::segmented_scan::{Headed, Heads, mark_segments};
 use subsweep::scan::{ScanConfig, ScanPolicy, SegmentsBy};
 
-use super::numbers::TestRow;
+use super::numbers::{AnyRow, RowType};
 use super::operators::Rows;
 use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
 
@@ -29,8 +29,8 @@ impl TileShape {
         Self { workgroup_size: small_workgroup(gpu), runs_per_invocation, packs_per_run }
     }
 
-    pub fn tile_items<R: TestRow>(&self) -> usize {
-        (self.workgroup_size * self.runs_per_invocation * self.packs_per_run) as usize * R::PACK_ITEMS
+    pub fn tile_items(&self, of: &RowType) -> usize {
+        (self.workgroup_size * self.runs_per_invocation * self.packs_per_run) as usize * of.pack_items
     }
 
     pub fn constants(&self) -> [(&'static str, u32); 2] {
@@ -52,13 +52,13 @@ enum ShapeChoice {
 }
 
 impl ShapeChoice {
-    fn shape<R: TestRow>(self, gpu: &Gpu, is_segmented: bool) -> TileShape {
-        let config = ScanConfig::inclusive(ElementType::U32).columns(R::WORDS as u32);
+    fn shape(self, gpu: &Gpu, of: &RowType, is_segmented: bool) -> TileShape {
+        let config = ScanConfig::inclusive(ElementType::U32).columns(of.words as u32);
         // In segmented scans an invocation has fewer rows, one bit for each.
         let config = if is_segmented { config.segments(SegmentsBy::Flags) } else { config };
         let ScanPolicy { workgroup_size, items_per_invocation, .. } =
             ScanPolicy::choose(gpu.capabilities(), &config).policy;
-        let packs = items_per_invocation / R::PACK_ITEMS as u32;
+        let packs = items_per_invocation / of.pack_items as u32;
         match self {
             Self::Small { runs, packs } => TileShape::small(gpu, runs, packs),
             Self::LongRun => TileShape { workgroup_size, runs_per_invocation: 1, packs_per_run: packs },
@@ -193,23 +193,15 @@ impl Specialization {
         specializations
     }
 
-    fn shape<R: TestRow>(self, gpu: &Gpu) -> TileShape {
-        self.shape_choice.shape::<R>(gpu, self.heads.is_some())
-    }
-
-    fn rig<'g, R: TestRow>(
-        self,
-        subject: &KernelUnderTest<'g>,
-        more: &[(&'static str, u32)],
-    ) -> Result<Rig<'g>, Failed> {
-        let shape = self.shape::<R>(subject.gpu);
+    fn rig<'g>(self, subject: &KernelUnderTest<'g>, more: &[(&'static str, u32)]) -> Result<Rig<'g>, Failed> {
+        let shape = subject.shape(self);
         let mut constants = shape.constants().to_vec();
         constants.extend(self.alignment.constants());
         constants.push(self.order.constant());
         if let Some(heads) = self.heads {
             constants.push(("HEADS", heads as u32));
         }
-        constants.extend(R::constants(subject.kernel));
+        constants.extend((subject.of.constants)(subject.kernel));
         constants.extend(more);
         Rig::new(subject.gpu, subject.kernel, shape.workgroup_size, &constants)
     }
@@ -240,18 +232,22 @@ fn head_words(heads: Heads, count: usize) -> Vec<u32> {
     }
 }
 
-/// A kernel and the number of columns of its rows.
-pub struct KernelUnderTest<'g> {
+/// A kernel, and the type and the number of columns of its rows.
+struct KernelUnderTest<'g> {
     gpu: &'g Gpu,
     kernel: &'static Kernel,
+    of: &'static RowType,
     column_count: usize,
 }
 
 /// Checks reduce or downsweep on the row types of its variant.
 pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (stem, variant) = kernel.name.split_once(':').unwrap_or((kernel.name, ""));
-    let Rows { column_count, checks } = Rows::of(variant).ok_or("no rows for this variant")?;
-    let subject = KernelUnderTest { gpu, kernel, column_count };
+    let Rows { column_count, types } = Rows::of(variant).ok_or("no rows for this variant")?;
+    let check = |of, specialization| {
+        let subject = KernelUnderTest { gpu, kernel, of, column_count };
+        if stem == "scan/reduce" { subject.reduce(specialization) } else { subject.downsweep(specialization) }
+    };
     let mut specializations = match variant {
         _ if variant.ends_with("_segmented") => {
             let mut specializations = Specialization::of_segments();
@@ -288,39 +284,16 @@ pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
         // The operator alternates from one specialization to the next.
         return first
             .into_iter()
-            .zip(checks.iter().cycle())
-            .try_for_each(|(specialization, check)| check(&subject, specialization));
+            .zip(types.into_iter().cycle())
+            .try_for_each(|(specialization, of)| check(of, specialization));
     }
-    for (index, check) in checks.iter().enumerate() {
+    for (index, of) in types.into_iter().enumerate() {
         let is_whole = index == 0 || specializations[0].heads.is_some();
         let specializations =
             if is_whole { &specializations[..] } else { &specializations[index % 3..][..1] };
-        specializations.iter().try_for_each(|&specialization| check(&subject, specialization))?;
+        specializations.iter().try_for_each(|&specialization| check(of, specialization))?;
     }
     Ok(())
-}
-
-pub fn check<R: TestRow>(
-    subject: &KernelUnderTest<'_>,
-    specialization: Specialization,
-) -> Result<(), Failed> {
-    let check = if subject.kernel.name.starts_with("scan/reduce:") {
-        KernelUnderTest::reduce::<R>
-    } else {
-        KernelUnderTest::downsweep::<R>
-    };
-    check(subject, specialization)
-}
-
-/// The column of a table whose rows are `column_count` elements.
-fn column<R: TestRow>(words: &[u32], column_count: usize, column: usize) -> Vec<R> {
-    R::of_words(words).into_iter().skip(column).step_by(column_count).collect()
-}
-
-/// The inverse of [`column`].
-fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
-    let rows = columns.first().map_or(0, Vec::len);
-    (0..rows).flat_map(|row| columns.iter().flat_map(move |column| column[row].words())).collect()
 }
 
 /// A kernel's tile count, in push constants or GPU-resident.
@@ -351,17 +324,36 @@ impl<'g> TilesMemory<'g> {
 }
 
 /// The input of a check: `count` rows.
-struct Input<R> {
+struct Input {
     tiles: Tiles,
     words: Vec<u32>,
     head_words: Vec<u32>,
     /// The rows of each column, in the order of the scan.
-    columns: Vec<Vec<Headed<R>>>,
+    columns: Vec<Vec<Headed<AnyRow>>>,
 }
 
-impl<R: TestRow> Input<R> {
-    fn new(specialization: Specialization, count: usize, column_count: usize, tile_items: usize) -> Self {
-        let words = R::input(count, count * column_count);
+impl KernelUnderTest<'_> {
+    fn case(&self, specialization: Specialization, count: usize) -> String {
+        format!("{} of {}, {count} rows, {specialization:?}", self.kernel.name, (self.of.name)())
+    }
+
+    fn shape(&self, specialization: Specialization) -> TileShape {
+        specialization.shape_choice.shape(self.gpu, self.of, specialization.heads.is_some())
+    }
+
+    /// A column of a table.
+    fn column(&self, words: &[u32], column: usize) -> impl Iterator<Item = AnyRow> {
+        AnyRow::of_words(self.of, words).skip(column).step_by(self.column_count)
+    }
+
+    /// The table of these columns.
+    fn table(&self, columns: &[Vec<AnyRow>]) -> Vec<u32> {
+        let rows = columns.first().map_or(0, Vec::len);
+        (0..rows).flat_map(|row| columns.iter().flat_map(move |column| column[row].words(self.of))).collect()
+    }
+
+    fn input(&self, specialization: Specialization, count: usize, tile_items: usize) -> Input {
+        let words = (self.of.input)(count, count * self.column_count);
         let (head_words, heads) = match specialization.heads {
             None => (Vec::new(), vec![false; count]),
             Some(heads) => {
@@ -371,36 +363,32 @@ impl<R: TestRow> Input<R> {
             }
         };
         let in_order = |index| {
-            let values = column::<R>(&words, column_count, index);
-            let rows = values.into_iter().zip(&heads).map(|(value, &is_head)| Headed { value, is_head });
+            let rows = self.column(&words, index).zip(&heads);
+            let rows = rows.map(|(value, &is_head)| Headed { value, is_head });
             specialization.order.of(rows.collect(), tile_items)
         };
-        let columns = (0..column_count).map(in_order).collect();
-        Self { tiles: Tiles::new(count, tile_items), words, head_words, columns }
-    }
-}
-
-impl KernelUnderTest<'_> {
-    fn case<R: TestRow>(&self, specialization: Specialization, count: usize) -> String {
-        format!("{} of {}, {count} rows, {specialization:?}", self.kernel.name, R::name())
+        let columns = (0..self.column_count).map(in_order).collect();
+        Input { tiles: Tiles::new(count, tile_items), words, head_words, columns }
     }
 
-    fn reduce<R: TestRow>(&self, specialization: Specialization) -> Result<(), Failed> {
+    fn reduce(&self, specialization: Specialization) -> Result<(), Failed> {
         let (gpu, column_count) = (self.gpu, self.column_count);
-        let rig = specialization.rig::<R>(self, &[])?;
-        let tile_items = specialization.shape::<R>(gpu).tile_items::<R>();
+        let rig = specialization.rig(self, &[])?;
+        let tile_items = self.shape(specialization).tile_items(self.of);
         for count in sizes(tile_items) {
-            let Input { tiles, words, head_words, columns } =
-                Input::<R>::new(specialization, count, column_count, tile_items);
+            let Input { tiles, words, head_words, columns } = self.input(specialization, count, tile_items);
             let totals: Vec<_> = columns.iter().map(|rows| model::tile_totals(rows, tile_items)).collect();
-            let values = |totals: &Vec<Headed<R>>| totals.iter().map(|total| total.value).collect();
-            let expected: Vec<Vec<R>> = totals.iter().map(values).collect();
+            let values = |totals: &Vec<Headed<AnyRow>>| totals.iter().map(|total| total.value).collect();
+            let expected: Vec<Vec<AnyRow>> = totals.iter().map(values).collect();
             let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
 
             let source = Memory::of(gpu, &words, specialization.alignment)?;
             let heads = Memory::of(gpu, &head_words, Alignment::Words)?;
-            let sums =
-                Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, specialization.alignment)?;
+            let sums = Memory::poisoned(
+                gpu,
+                tiles.tile_count * column_count * self.of.words,
+                specialization.alignment,
+            )?;
             let sum_heads = Memory::poisoned(gpu, tiles.tile_count, Alignment::Words)?;
             let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
             let mut push = vec![
@@ -412,9 +400,9 @@ impl KernelUnderTest<'_> {
             ];
             push.extend(on_device.push());
             rig.run(&push, tiles.tile_count * column_count)?;
-            let case = self.case::<R>(specialization, count);
+            let case = self.case(specialization, count);
             compare(&case, "source", &source, &words)?;
-            compare(&case, "sums", &sums, &table(&expected))?;
+            compare(&case, "sums", &sums, &self.table(&expected))?;
             if specialization.heads.is_some() {
                 compare(&case, "heads", &heads, &head_words)?;
                 compare(&case, "sum_heads", &sum_heads, &expected_heads)?;
@@ -423,17 +411,17 @@ impl KernelUnderTest<'_> {
         Ok(())
     }
 
-    fn downsweep<R: TestRow>(&self, specialization: Specialization) -> Result<(), Failed> {
-        let rig = specialization.rig::<R>(self, &[("EXCLUSIVE", specialization.exclusive.into())])?;
-        for count in sizes(specialization.shape::<R>(self.gpu).tile_items::<R>()) {
+    fn downsweep(&self, specialization: Specialization) -> Result<(), Failed> {
+        let rig = specialization.rig(self, &[("EXCLUSIVE", specialization.exclusive.into())])?;
+        for count in sizes(self.shape(specialization).tile_items(self.of)) {
             for in_place in [false, true] {
-                self.downsweep_of::<R>(&rig, specialization, count, in_place)?;
+                self.downsweep_of(&rig, specialization, count, in_place)?;
             }
         }
         Ok(())
     }
 
-    fn downsweep_of<R: TestRow>(
+    fn downsweep_of(
         &self,
         rig: &Rig<'_>,
         specialization: Specialization,
@@ -441,26 +429,23 @@ impl KernelUnderTest<'_> {
         in_place: bool,
     ) -> Result<(), Failed> {
         let (gpu, column_count) = (self.gpu, self.column_count);
-        let tile_items = specialization.shape::<R>(gpu).tile_items::<R>();
-        let Input { tiles, words, head_words, columns } =
-            Input::<R>::new(specialization, count, column_count, tile_items);
-        let carry_words = R::input(count + 1, tiles.tile_count * column_count);
-        let initial_words = R::input(count + 2, column_count);
-        let results_of = |(index, rows): (usize, &Vec<Headed<R>>)| {
-            let carries = column::<R>(&carry_words, column_count, index);
-            let carries: Vec<_> = carries.into_iter().map(|value| Headed { value, is_head: false }).collect();
+        let tile_items = self.shape(specialization).tile_items(self.of);
+        let Input { tiles, words, head_words, columns } = self.input(specialization, count, tile_items);
+        let carry_words = (self.of.input)(count + 1, tiles.tile_count * column_count);
+        let initial_words = (self.of.input)(count + 2, column_count);
+        let results_of = |(index, rows): (usize, &Vec<Headed<AnyRow>>)| {
+            let carries = self.column(&carry_words, index);
+            let carries: Vec<_> = carries.map(|value| Headed { value, is_head: false }).collect();
             // Combined with the identity, since the operator canonicalizes NaNs.
-            let initial = match specialization.has_initial {
-                true => R::IDENTITY.combine(column::<R>(&initial_words, column_count, index)[0]),
-                false => R::IDENTITY,
-            };
+            let initial = self.column(&initial_words, index).next().filter(|_| specialization.has_initial);
+            let initial = initial.map_or(AnyRow::IDENTITY, |initial| AnyRow::IDENTITY.combine(initial));
             let scanned = model::scan_tiles(
                 rows,
                 tile_items,
                 specialization.exclusive,
                 specialization.has_carry.then_some(&*carries),
             );
-            let result = |(&scanned, row): (&Headed<R>, &Headed<R>)| match specialization.heads {
+            let result = |(&scanned, row): (&Headed<AnyRow>, &Headed<AnyRow>)| match specialization.heads {
                 Some(heads) => heads.result(initial, scanned, row.is_head, specialization.exclusive),
                 None => scanned.value,
             };
@@ -485,12 +470,12 @@ impl KernelUnderTest<'_> {
         ];
         push.extend(on_device.push());
         rig.run(&push, tiles.tile_count * column_count)?;
-        let case = format!("{}, in place: {in_place}", self.case::<R>(specialization, count));
+        let case = format!("{}, in place: {in_place}", self.case(specialization, count));
         if !in_place {
             compare(&case, "source", &source, &words)?;
         }
         compare(&case, "carries", &carries, &carry_words)?;
         compare(&case, "heads", &heads, &head_words)?;
-        compare(&case, "destination", destination, &table(&expected))
+        compare(&case, "destination", destination, &self.table(&expected))
     }
 }

@@ -42,7 +42,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
         let [quads, mixed] = alignment.constants();
         let constants = [quads, mixed, ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
         let rig = rig(gpu, kernel, &shape, &constants)?;
-        let tile_items = shape.tile_items::<Sums>();
+        let tile_items = shape.tile_items(Sums::TYPE);
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
             let input = Sums::input(count, count);
@@ -74,7 +74,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
 pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     for (shape, alignment) in shapes(gpu, selection) {
         let rig = rig(gpu, kernel, &shape, &alignment.constants())?;
-        let tile_items = shape.tile_items::<Sums>();
+        let tile_items = shape.tile_items(Sums::TYPE);
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
             let input = Sums::input(count, count);
