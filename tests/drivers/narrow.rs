@@ -81,7 +81,7 @@ fn check_narrowed(is_validated: bool, narrowing: &Narrowing) -> Result<(), Faile
     let gpu = open(is_validated, narrowing.limit)?;
     let mut refusals = 0;
     // A sample over primitives, policies, sizes and inputs, since each case compiles a plan.
-    let step = if is_full() { 37 } else { 71 };
+    let step = if is_full() { 37 } else { 149 };
     for case in verify_cases(Effort::Quick, gpu.capabilities()).into_iter().step_by(step) {
         match (verify_case(&gpu, &case)?, narrowing.refusal) {
             (Outcome::Pass, _) => {}

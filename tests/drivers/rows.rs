@@ -32,7 +32,7 @@ pub struct DriverRow {
 enum Share {
     /// The cases of `verify --quick`.
     Quick,
-    /// A third of the groups of the quick cases, and the groups that wait for other workgroups or may.
+    /// A quarter of the groups of the quick cases, and half of those that wait for other workgroups or may.
     PartOfQuick,
     /// This part of the groups that `verify` has besides the quick cases, and the lane-sensitive ones.
     Specializations(usize),
@@ -98,7 +98,7 @@ impl DriverRow {
         match self.share {
             _ if is_full() => true,
             Share::Quick | Share::LaneSensitive => true,
-            Share::PartOfQuick => depends_on_progress || part_of(3) == 0,
+            Share::PartOfQuick => part_of(if depends_on_progress { 2 } else { 4 }) == 0,
             // Pipelines compile twice as fast at 4 lanes as at 16: two thirds run there.
             Share::Specializations(part) => matches_digits || part_of(3) / 2 == part,
         }

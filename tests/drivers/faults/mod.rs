@@ -41,25 +41,30 @@ pub fn trials(is_validated: bool) -> Vec<Trial> {
 
 fn every_fault(phase: &Phase) -> Result<(), Failed> {
     let mut device = None;
-    for (index, call) in selected(without_fault(phase, false)?) {
-        for &result in call.errors {
-            for lasts in [false, true] {
-                device = with_fault(phase, device, Fault { index, result, lasts }, false)?;
-            }
-        }
+    for fault in faults(&without_fault(phase, false)?) {
+        device = with_fault(phase, device, fault, false)?;
     }
     close(device)
 }
 
-/// The calls that are made to fail, with their indices: in the short suite the first and the last call of each function
-/// in a phase, since each runs the phase again.
-fn selected(calls: Vec<Call>) -> Vec<(usize, Call)> {
-    let of_name = |call: Call| move |other: &&Call| other.name == call.name;
-    let is_taken = |&(index, call): &(usize, Call)| {
-        let (before, after) = (&calls[..index], &calls[index + 1..]);
-        is_full() || !before.iter().any(|o| of_name(call)(&o)) || !after.iter().any(|o| of_name(call)(&o))
-    };
-    calls.iter().copied().enumerate().filter(is_taken).collect()
+/// The faults of a phase, each of which runs it again. In the short suite, every error of the first call of each function,
+/// one of its last call, and one that lasts.
+fn faults(calls: &[Call]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (index, call) in calls.iter().enumerate() {
+        let is_other = |other: &Call| other.name != call.name;
+        let is_first = calls[..index].iter().all(is_other);
+        let is_last = calls[index + 1..].iter().all(is_other);
+        for (turn, &result) in call.errors.iter().enumerate() {
+            for lasts in [false, true] {
+                let is_one = turn == 0 && (is_first || is_last);
+                if is_full() || is_one || is_first && !lasts {
+                    faults.push(Fault { index, result, lasts });
+                }
+            }
+        }
+    }
+    faults
 }
 
 /// Under validation, one fault of each function, in the full suite in every phase, and a second one where it may lose
