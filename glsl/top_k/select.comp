@@ -9,8 +9,7 @@
 //
 // Dispatch: row_count * tile_count workgroups.
 // Reads:    keys, row_count rows of column_count keys; indices, as many words, unless null; indirect_rows, a word,
-//           unless null; values, row_count rows of value_columns values, of WORDS_PER_VALUE words
-//           each.
+//           unless null; values, row_count rows of value_columns values of WORDS_PER_VALUE words.
 // Writes:   top_keys and top_indices, unless null: k keys and words for each tile; top_values, k values for each tile.
 // Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile; 2^15
 //           words of values in a result for each invocation.

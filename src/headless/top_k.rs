@@ -36,7 +36,7 @@ impl Gpu {
     /// selected keys.
     ///
     /// # Errors
-    /// Those of [`Self::top_k`]; without values only empty ones are taken. [`Error::RowLengthMismatch`] if the selected
+    /// Those of [`Self::top_k`]; without values `values` must be empty. [`Error::RowLengthMismatch`] if the selected
     /// values are not whole numbers of `V`.
     pub fn top_k_pairs<N: Number, V: Number>(
         &self,
@@ -53,8 +53,9 @@ impl Gpu {
         Ok((numbers(&top.keys)?, top.indices, numbers(&top.values)?))
     }
 
-    /// Prepares [`Self::top_k_pairs`] of `words`, keys as 32-bit words in memory order, and of `values`, likewise, into `top`:
-    /// creates the plan, and computes the size of the memory, before any is allocated. Without values `values` is empty.
+    /// Prepares [`Self::top_k_pairs`] of `words`, keys as 32-bit words in memory order, and of `values`, likewise, into
+    /// `top`: creates the plan, and computes the size of the memory, before any is allocated. Without values `values` is
+    /// empty.
     ///
     /// # Errors
     /// [`Error::RowLengthMismatch`] if `words` are not whole rows or, in words, `values` are not whole values,
