@@ -1854,9 +1854,9 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
 /// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
 /// all keys are sorted: for each key another one and 4 bytes, and the scratch of a segmented sort.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if neither
-/// keys nor indices nor values are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
-/// error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no keys,
+/// indices or values are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or
+/// Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -1876,14 +1876,13 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 ///    work has completed. Written ranges overlap no other range.
 /// 3. Commands: dispatches and barriers; with a sort of all keys, fills of `scratch` as well.
 ///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is that of
-///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of the
-///    destinations, with no barrier before or after. Leaves a compute pipeline and push constants bound,
-///    and changes no other state.
+///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier
+///    before or after. Leaves a compute pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0 records nothing; an indirect count of 0 writes nothing, and one above its maximum is
 ///    clamped to it. At most subsweep_plan_max_count rows, or the two-dimensional dispatch limit of the device.
-/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index, unless
-///    SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number, greater
-///    than all others. The same on every device.
+/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
+///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number,
+///    greater than all others. The same on every device.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
