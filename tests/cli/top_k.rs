@@ -89,7 +89,7 @@ fn values_move_with_their_elements() {
     let values = folder.file("values.npy", npy("<i4", "(4, 3)", &bytes(&words[..12])));
     assert!(run_on(&input, &values) == npy("<i4", "(2, 3)", &of_words(&[1, 2])));
     // Raw values, of 8 bytes, to standard output.
-    let values = folder.file("values.raw", doubles[..32].to_vec());
+    let values = folder.file("values.raw", &doubles[..32]);
     let arguments = ["topk", &input, "-k", "1", "-o", &output, "--values", &values, "--values-output", "-"];
     assert_eq!(run(&mut subsweep(arguments)).done(), &doubles[8..16]);
 }
