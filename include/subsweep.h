@@ -650,6 +650,8 @@ typedef struct SubsweepTopKPlanCreateInfo {
     uint32_t column_count;
     /// The number of keys to select of a row, 1 to column_count.
     uint32_t k;
+    /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 without values.
+    uint32_t words_per_value;
 } SubsweepTopKPlanCreateInfo;
 
 /// The memory and the count of one recording of a top-k.
@@ -666,6 +668,10 @@ typedef struct SubsweepTopKInfo {
     struct SubsweepAddressRange destination;
     /// Their indices in the row, uint32_t; ignored with SUBSWEEP_TOP_K_NO_INDICES_BIT.
     struct SubsweepAddressRange destination_indices;
+    /// A value for each key; ignored without values.
+    struct SubsweepAddressRange source_values;
+    /// The values of the selected keys, k for each row; ignored without values.
+    struct SubsweepAddressRange destination_values;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepTopKInfo;
@@ -939,10 +945,10 @@ typedef struct SubsweepTopKInfo {
 /// The selected keys of a row keep their order, which saves a sort.
 #define SUBSWEEP_TOP_K_UNSORTED_BIT 4
 
-/// Writes no keys, only indices.
+/// Writes no keys, only indices and values.
 #define SUBSWEEP_TOP_K_NO_KEYS_BIT 8
 
-/// Writes no indices, only keys.
+/// Writes no indices, only keys and values.
 #define SUBSWEEP_TOP_K_NO_INDICES_BIT 16
 
 #ifdef __cplusplus
@@ -1848,9 +1854,9 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
 /// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
 /// all keys are sorted: for each key another one and 4 bytes, and the scratch of a segmented sort.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns or a k out of range, and if neither keys nor indices
-/// are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
-/// error. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no keys,
+/// indices or values are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or
+/// Vulkan's own error. `*plan` is null then.
 ///
 /// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
 /// synchronised.
@@ -1864,20 +1870,19 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 /// Records the top-k of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source`, `destination` and `destination_indices` at least as large as count, columns and k require;
-///    all at multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+/// 2. Memory: `source`, `source_values` and the destinations at least as large as count, columns and k require; all
+///    at multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
 ///    work has completed. Written ranges overlap no other range.
 /// 3. Commands: dispatches and barriers; with a sort of all keys, fills of `scratch` as well.
 ///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is that of
-///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of `destination` and
-///    `destination_indices`, with no barrier before or after. Leaves a compute pipeline and push constants bound,
-///    and changes no other state.
+///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier
+///    before or after. Leaves a compute pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0 records nothing; an indirect count of 0 writes nothing, and one above its maximum is
 ///    clamped to it. At most subsweep_plan_max_count rows, or the two-dimensional dispatch limit of the device.
-/// 5. Result: k keys and indices for each row; the best first, and of equal keys that of the lowest index, unless
-///    SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number, greater
-///    than all others. The same on every device.
+/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
+///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number,
+///    greater than all others. The same on every device.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,

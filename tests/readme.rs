@@ -52,6 +52,7 @@ fn commands_of_the_readme_work() {
         ("large.npy", &[7, 8]),
         ("some.npy", &[2, 1, 2]),
         ("where.npy", &[0, 2, 4]),
+        ("best-ids.npy", &[15, 14, 12]),
         ("unique.npy", &[3, 1, 4, 1, 5, 9]),
         ("parts.npy", &[2, 1, 2, 7, 8]),
         ("three.npy", &[1, 2, 2, 7, 8]),

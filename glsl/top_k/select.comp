@@ -9,9 +9,10 @@
 //
 // Dispatch: row_count * tile_count workgroups.
 // Reads:    keys, row_count rows of column_count keys; indices, as many words, unless null; indirect_rows, a word,
-//           unless null.
-// Writes:   top_keys and top_indices, unless null: k keys and words for each tile.
-// Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile.
+//           unless null; values, row_count rows of value_columns values of WORDS_PER_VALUE words.
+// Writes:   top_keys and top_indices, unless null: k keys and words for each tile; top_values, k values for each tile.
+// Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile; 2^15
+//           words of values in a result for each invocation.
 // Shared:   the workgroup scan's, RADIX + 3 words, and a word for each of TOP_ITEMS; if SORTED, WORDS_PER_KEY more. An
 //           entry more each, since no array is empty.
 // Pass model: reference::passes::top_k::select.
@@ -33,6 +34,8 @@ layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
 layout(constant_id = ID_TOP_ITEMS) const uint TOP_ITEMS = 1;
 // Whether the result is in the order of the keys, and not of the indices.
 layout(constant_id = ID_SORTED) const bool SORTED = false;
+// 0 without values. A constant, so that the compiler divides by multiplication.
+layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
 
 const uint RADIX = 1 << RADIX_BITS;
 const uint LOWEST_BIT = 64 - 32 * WORDS_PER_KEY;
@@ -51,12 +54,17 @@ layout(push_constant, std430) uniform Push {
     // Tiles of a row.
     uint tile_count;
     uint k;
+    // Behind the others: AMD's driver passes the first constants in registers.
+    Words values;
+    Words top_values;
+    // Columns of the first dispatch, to which indices refer.
+    uint value_columns;
 } push;
 
 shared uint s_bins[RADIX];
 // The digit of key k, the keys of lower digits, and those of the digit.
 shared uint s_found[3];
-// The positions of the selected keys in the tile, and the words of their order.
+// The positions of the selected keys in the tile, at last the columns of their values, and the words of their order.
 shared uint s_positions[TOP_ITEMS + 1];
 shared uint s_low[SORTED_LOW_ITEMS + 1];
 shared uint s_high[SORTED_ITEMS + 1];
@@ -233,12 +241,30 @@ void main() {
         if (!is_null(push.top_keys)) {
             store_top_key(top_keys, rank, load_top_key(keys, position));
         }
-        if (!is_null(push.top_indices)) {
+        if (WORDS_PER_VALUE > 0 || !is_null(push.top_indices)) {
             uint index = begin + position;
             if (!is_null(push.indices)) {
                 index = indices.word[index];
             }
-            top_indices.word[rank] = index;
+            if (WORDS_PER_VALUE > 0) {
+                s_positions[rank] = index;
+            }
+            if (!is_null(push.top_indices)) {
+                top_indices.word[rank] = index;
+            }
         }
+    }
+    if (WORDS_PER_VALUE == 0) {
+        return;
+    }
+    barrier();
+    // Neighbouring invocations copy neighbouring words, however wide a value is.
+    uvec2 first_value;
+    umulExtended(row, push.value_columns, first_value.y, first_value.x);
+    Words values = advance_words(push.values, first_value, WORDS_PER_VALUE);
+    Words top_values = advance_words(push.top_values, workgroup_index(), push.k * WORDS_PER_VALUE);
+    for (uint i = invocation_index(); i < push.k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
+        Words value = advance_words(values, s_positions[i / WORDS_PER_VALUE], WORDS_PER_VALUE);
+        top_values.word[i] = value.word[i % WORDS_PER_VALUE];
     }
 }

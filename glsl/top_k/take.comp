@@ -1,10 +1,12 @@
-// Takes the first k indices of each row of a sorted array of indices, and their keys.
+// Takes the first k indices of each row of a sorted array of indices, and their keys and values.
 //
 // Dispatch: row_count * chunk_count workgroups.
 // Reads:    keys, rows of column_count keys; sorted, rows of sorted_count indices of keys, less than the index of
-//           the row's first key plus column_count; indirect_rows, a word, unless null.
+//           the row's first key plus column_count; indirect_rows, a word, unless null; values, WORDS_PER_VALUE words
+//           for each key, unless null.
 // Writes:   top_keys, row_count rows of k keys, unless null; top_indices, as many columns, unless null; all_indices, as
-//           many indices of keys, unless null.
+//           many indices of keys, unless null; top_values, as many values, unless values is null.
+// Limits:   less than 2^32 keys.
 // Shared:   nothing.
 // Pass model: none; the lines above say the result.
 
@@ -13,6 +15,9 @@
 #include "common/dispatch.glsl"
 #include "common/tiles.glsl"
 #include "top_k/order.glsl"
+
+// 0 without values. A constant, so that the compiler divides by multiplication.
+layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -28,15 +33,31 @@ layout(push_constant, std430) uniform Push {
     // Workgroups of a row.
     uint chunk_count;
     uint k;
+    Words values;
+    Words top_values;
 } push;
 
 void main() {
-    uint rank = workgroup_index() % push.chunk_count * WORKGROUP_SIZE + gl_LocalInvocationIndex;
+    uint first = workgroup_index() % push.chunk_count * WORKGROUP_SIZE;
+    uint rank = first + gl_LocalInvocationIndex;
     uint row = workgroup_index() / push.chunk_count;
-    if (row >= count_of(push.row_count, push.indirect_rows) || rank >= push.k) {
+    if (row >= count_of(push.row_count, push.indirect_rows)) {
         return;
     }
-    uint index = advance_words(push.sorted, row, push.sorted_count).word[rank];
+    Words sorted = advance_words(push.sorted, row, push.sorted_count);
+    if (WORDS_PER_VALUE > 0 && !is_null(push.values)) {
+        // Neighbouring invocations copy neighbouring words, however wide a value is.
+        uint word_count = min(push.k - first, WORKGROUP_SIZE) * WORDS_PER_VALUE;
+        Words top_values = advance_words(push.top_values, row * push.k + first, WORDS_PER_VALUE);
+        for (uint i = gl_LocalInvocationIndex; i < word_count; i += WORKGROUP_SIZE) {
+            Words value = advance_words(push.values, sorted.word[first + i / WORDS_PER_VALUE], WORDS_PER_VALUE);
+            top_values.word[i] = value.word[i % WORDS_PER_VALUE];
+        }
+    }
+    if (rank >= push.k) {
+        return;
+    }
+    uint index = sorted.word[rank];
     uint column = index - row * push.column_count;
     if (!is_null(push.top_keys)) {
         Words keys = advance_words(push.keys, row, push.column_count * WORDS_PER_KEY);

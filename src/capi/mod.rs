@@ -85,8 +85,8 @@ mod tests {
             (SubsweepMergeInfo::FIRST_SIZE, 176),
             (SubsweepDifferencePlanCreateInfo::FIRST_SIZE, 16),
             (SubsweepDifferenceInfo::FIRST_SIZE, 96),
-            (SubsweepTopKPlanCreateInfo::FIRST_SIZE, 20),
-            (SubsweepTopKInfo::FIRST_SIZE, 112),
+            (SubsweepTopKPlanCreateInfo::FIRST_SIZE, 24),
+            (SubsweepTopKInfo::FIRST_SIZE, 144),
         ];
         for (size, first) in sizes {
             assert_eq!(size, first);

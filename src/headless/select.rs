@@ -136,12 +136,14 @@ impl Selected {
     }
 }
 
-fn numbers<N: Number + Pod>(words: &[u32]) -> Result<Vec<N>> {
+pub(super) fn numbers<N: Number + Pod>(words: &[u32]) -> Result<Vec<N>> {
     let (value_count, columns) = (words.len() as u64, N::TYPE.words());
     if !value_count.is_multiple_of(columns.into()) {
         return Err(Error::RowLengthMismatch { value_count, columns });
     }
-    Ok(bytemuck::pod_collect_to_vec(words))
+    let mut numbers = zeroed(words.len() / columns as usize)?;
+    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(words);
+    Ok(numbers)
 }
 
 impl Gpu {

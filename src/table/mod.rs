@@ -60,6 +60,15 @@ pub enum TableShape {
         /// Columns, at least one.
         columns: usize,
     },
+    /// Three dimensions in row-major order: values of several elements for each element of a table.
+    Cube {
+        /// Rows; may be 0.
+        rows: usize,
+        /// Values of a row; may be 0.
+        values: usize,
+        /// Elements of a value; may be 0.
+        columns: usize,
+    },
 }
 
 /// The tables that a command accepts.
@@ -67,7 +76,7 @@ pub enum TableShape {
 pub struct Taken<'a> {
     /// Accepted element types.
     pub elements: &'a [ElementType],
-    /// Maximum number of dimensions: 1 or 2.
+    /// Maximum number of dimensions: 1 to 3.
     pub max_dimensions: usize,
     /// Maximum number of elements.
     pub max_count: u64,
@@ -94,11 +103,12 @@ pub fn header(format: Format, element: ElementType, shape: TableShape) -> Vec<u8
 }
 
 impl TableShape {
-    /// Rows; every element is a row in one dimension.
+    /// Rows; every element is a row in one dimension, and every value in three.
     pub fn rows(self) -> usize {
         match self {
             TableShape::Flat { count } => count,
             TableShape::Grid { rows, .. } => rows,
+            TableShape::Cube { rows, values, .. } => rows * values,
         }
     }
 
@@ -106,7 +116,23 @@ impl TableShape {
     pub fn columns(self) -> usize {
         match self {
             TableShape::Flat { .. } => 1,
-            TableShape::Grid { columns, .. } => columns,
+            TableShape::Grid { columns, .. } | TableShape::Cube { columns, .. } => columns,
+        }
+    }
+
+    /// The first dimension.
+    fn first(self) -> usize {
+        match self {
+            TableShape::Flat { count } => count,
+            TableShape::Grid { rows, .. } | TableShape::Cube { rows, .. } => rows,
+        }
+    }
+
+    /// The shape of `width` elements for each element of a table of one or two dimensions.
+    pub fn of_values(self, width: usize) -> Self {
+        match self {
+            TableShape::Flat { count } => TableShape::Grid { rows: count, columns: width },
+            _ => TableShape::Cube { rows: self.rows(), values: self.columns(), columns: width },
         }
     }
 
@@ -116,12 +142,13 @@ impl TableShape {
     }
 }
 
-/// The shape as numpy prints it: `(3,)` or `(3, 2)`.
+/// The shape as numpy prints it: `(3,)`, `(3, 2)` or `(3, 2, 5)`.
 impl fmt::Display for TableShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TableShape::Flat { count } => write!(f, "({count},)"),
             TableShape::Grid { rows, columns } => write!(f, "({rows}, {columns})"),
+            TableShape::Cube { rows, values, columns } => write!(f, "({rows}, {values}, {columns})"),
         }
     }
 }

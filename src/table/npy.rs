@@ -78,7 +78,7 @@ pub fn header(element: ElementType, shape: TableShape) -> Vec<u8> {
     const BEFORE_TEXT: usize = MAGIC.len() + 2 + 2;
 
     let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}", element.descr());
-    let growth = GROWTH_DIGITS - shape.rows().to_string().len();
+    let growth = GROWTH_DIGITS - shape.first().to_string().len();
     let size = (BEFORE_TEXT + text.len() + growth + 1).next_multiple_of(ALIGNMENT);
     text.extend(std::iter::repeat_n(' ', size - BEFORE_TEXT - text.len() - 1));
     text.push('\n');
@@ -167,7 +167,7 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<TableS
     }
     let items = inner.strip_suffix(b",").unwrap_or(inner).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let count = if inner.is_empty() { 0 } else { items.clone().count() };
-    let mut extents = [0; 2];
+    let mut extents = [0_usize; 3];
     let max = max_dimensions.min(extents.len());
     if !(1..=max).contains(&count) {
         return Err(TableError::Dimensions { shape: shown(tuple), count, max });
@@ -181,12 +181,15 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<TableS
         let value = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
         *extent = value.ok_or_else(|| TableError::TooLarge { shape: shown(tuple) })?;
     }
-    let [rows, columns] = extents;
+    let [rows, second, third] = extents;
+    let is_long = |extent: &&usize| **extent > 1;
     match count {
         1 => Ok(TableShape::Flat { count: rows }),
-        _ if columns == 0 => Err(TableError::NoColumns { rows }),
-        _ if by_columns && rows > 1 && columns > 1 => Err(TableError::ByColumns),
-        _ => Ok(TableShape::Grid { rows, columns }),
+        2 if second == 0 => Err(TableError::NoColumns { rows }),
+        _ if by_columns && extents.iter().filter(is_long).count() > 1 => Err(TableError::ByColumns),
+        2 => Ok(TableShape::Grid { rows, columns: second }),
+        _ if rows.checked_mul(second).is_none() => Err(TableError::TooLarge { shape: shown(tuple) }),
+        _ => Ok(TableShape::Cube { rows, values: second, columns: third }),
     }
 }
 

@@ -56,6 +56,32 @@ impl Table {
             read_raw_values(Bytes { reader, file_size, memory_size }, count)
         }
     }
+
+    /// As [`Self::read_values`], for a value for each element of a table of shape `keys`: an `.npy` file of that shape, or
+    /// with one dimension more, the elements of a value. Raw values are returned with the shape of the keys.
+    ///
+    /// # Errors
+    /// The first problem found.
+    pub fn read_values_of(bytes: Bytes<impl Read>, keys: TableShape) -> Result<Self, TableError> {
+        let Bytes { mut reader, file_size, memory_size } = bytes;
+        let mut start = [0; npy::MAGIC.len()];
+        let start_size = read_full(&mut reader, &mut start)?;
+        if start != npy::MAGIC {
+            let reader = start[..start_size].chain(reader);
+            let bytes = Bytes { reader, file_size, memory_size };
+            return Ok(Self { shape: keys, ..read_raw_values(bytes, keys.element_count() as u64)? });
+        }
+        let max_dimensions = if matches!(keys, TableShape::Flat { .. }) { 2 } else { 3 };
+        let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
+        let table = TableReader::npy(reader, file_size, Expected::default(), &taken)?;
+        let is_of_keys = |shape: TableShape| {
+            shape == keys || shape.columns() > 0 && shape == keys.of_values(shape.columns())
+        };
+        match table.shape {
+            Some(shape) if !is_of_keys(shape) => Err(TableError::ValueShape { shape, keys }),
+            _ => read_all(table, file_size, memory_size),
+        }
+    }
 }
 
 /// Why no table was read: one line with advice. The caller adds the file's name.
@@ -234,6 +260,16 @@ pub enum TableError {
         /// Keys.
         count: u64,
     },
+    /// The first dimensions of values are not those of the keys.
+    #[error(
+        "has shape {shape}, and the keys {keys}; give one value for each key, in one dimension more if it has several elements"
+    )]
+    ValueShape {
+        /// The shape found.
+        shape: TableShape,
+        /// That of the keys.
+        keys: TableShape,
+    },
     /// Raw values of an unsupported size.
     #[error(
         "holds {size} bytes{}, and values of 4 or 8 for each of {count} keys are taken; check whether it is complete",
@@ -276,6 +312,7 @@ fn conversions(elements: &[ElementType]) -> String {
 fn dimensions_taken(count: usize, max: usize) -> &'static str {
     match (count, max) {
         (_, 1) => "one is taken; save a.reshape(-1)",
+        (_, 3) => "up to three are taken; save a.reshape(len(a), len(a[0]), -1)",
         (0, _) => "one or two are taken; save a.reshape(-1)",
         _ => "one or two are taken; save a.reshape(-1) or a.reshape(len(a), -1)",
     }

@@ -4,14 +4,14 @@
 
 #include "expect.h"
 
-enum { COUNT = 50, COLUMNS = 100, K = 7 };
+enum { COUNT = 50, COLUMNS = 100, K = 7, VALUE_WORDS = 3 };
 
 /* Fields of the first version of the header keep their places. */
 #if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepTopKPlanCreateInfo, k) == 16 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepTopKPlanCreateInfo) >= 20 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepTopKInfo, scratch) == 72 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepTopKInfo) >= 112 ? 1 : -1];
+typedef char CreateInfoOffset[offsetof(SubsweepTopKPlanCreateInfo, words_per_value) == 20 ? 1 : -1];
+typedef char CreateInfoSize[sizeof(SubsweepTopKPlanCreateInfo) >= 24 ? 1 : -1];
+typedef char InfoOffset[offsetof(SubsweepTopKInfo, scratch) == 104 ? 1 : -1];
+typedef char InfoSize[sizeof(SubsweepTopKInfo) >= 144 ? 1 : -1];
 #endif
 
 /* Whether key `a` of a row comes before key `b`. */
@@ -29,11 +29,12 @@ static void select_of_rows(const Host *host, const SubsweepDevice *device, uint3
         .flags = SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT | (is_smallest ? SUBSWEEP_TOP_K_SMALLEST_BIT : 0u),
         .element_type = SUBSWEEP_ELEMENT_TYPE_U32,
         .column_count = COLUMNS,
-        .k = K};
+        .k = K,
+        .words_per_value = VALUE_WORDS};
     SubsweepScratchRequirements needs;
     SubsweepTopKInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory count, rows, keys, indices, scratch;
+    Memory count, rows, row_values, keys, indices, values, scratch;
     VkCommandBuffer commands;
     uint32_t i, column, other, rank;
     host_check(subsweep_top_k_plan_create(device, &of_plan, &plan), "subsweep_top_k_plan_create");
@@ -42,19 +43,27 @@ static void select_of_rows(const Host *host, const SubsweepDevice *device, uint3
     host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     guarded_create(&count, host, 4, 0);
     guarded_create(&rows, host, 4 * COLUMNS * COUNT, 0);
+    guarded_create(&row_values, host, 4 * VALUE_WORDS * COLUMNS * COUNT, 0);
     guarded_create(&keys, host, 4 * K * COUNT, 0);
     guarded_create(&indices, host, 4 * K * COUNT, 0);
+    guarded_create(&values, host, 4 * VALUE_WORDS * K * COUNT, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
     count.words[0] = stored;
     for (i = 0; i < COLUMNS * COUNT; i++) {
         rows.words[i] = number(i) % 60;
     }
+    for (i = 0; i < VALUE_WORDS * COLUMNS * COUNT; i++) {
+        row_values.words[i] = number(i + 1);
+    }
     memset(keys.words, 0xff, 4 * K * COUNT);
     memset(indices.words, 0xff, 4 * K * COUNT);
+    memset(values.words, 0xff, 4 * VALUE_WORDS * K * COUNT);
     info.count.address = count.address;
     info.source = part(&rows, 0, 4 * COLUMNS * COUNT);
     info.destination = part(&keys, 0, 4 * K * COUNT);
     info.destination_indices = part(&indices, 0, 4 * K * COUNT);
+    info.source_values = part(&row_values, 0, 4 * VALUE_WORDS * COLUMNS * COUNT);
+    info.destination_values = part(&values, 0, 4 * VALUE_WORDS * K * COUNT);
     info.scratch = guarded_scratch(&scratch, 0, needs.size);
     commands = host_begin(host);
     host_check(subsweep_cmd_top_k(plan, commands, &info), "subsweep_cmd_top_k");
@@ -68,15 +77,20 @@ static void select_of_rows(const Host *host, const SubsweepDevice *device, uint3
             }
             if (rank < K) {
                 EXPECT(indices.words[K * i + rank] == column && keys.words[K * i + rank] == row[column]);
+                EXPECT(memcmp(&values.words[VALUE_WORDS * (K * i + rank)],
+                              &row_values.words[VALUE_WORDS * (COLUMNS * i + column)], 4 * VALUE_WORDS) == 0);
             }
         }
         for (rank = 0; rank < K && i >= stored; rank++) {
             EXPECT(indices.words[K * i + rank] == UINT32_MAX && keys.words[K * i + rank] == UINT32_MAX);
+            EXPECT(values.words[VALUE_WORDS * (K * i + rank)] == UINT32_MAX);
         }
     }
     guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&values, host, __LINE__);
     guarded_destroy(&indices, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
+    guarded_destroy(&row_values, host, __LINE__);
     guarded_destroy(&rows, host, __LINE__);
     guarded_destroy(&count, host, __LINE__);
     subsweep_plan_destroy(plan);
@@ -93,7 +107,10 @@ static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const
     of_plan.flags = 32;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepTopKFlags");
     of_plan.flags = SUBSWEEP_TOP_K_NO_KEYS_BIT | SUBSWEEP_TOP_K_NO_INDICES_BIT;
-    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "keys, indices or both");
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "keys, indices or values");
+    of_plan.words_per_value = 4097;
+    REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "words per value");
+    of_plan.words_per_value = 0;
     of_plan.flags = SUBSWEEP_TOP_K_NO_INDICES_BIT | SUBSWEEP_TOP_K_UNSORTED_BIT;
     of_plan.element_type = 6;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");

@@ -66,9 +66,56 @@ fn an_array_is_one_row_of_any_type() {
 }
 
 #[test]
+fn values_move_with_their_elements() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<u4", "(2, 4)", &bytes(&[5, 9, 9, 1, 2, 0, 7, 3])));
+    let (output, moved) = (folder.argument("out.npy"), folder.argument("moved.npy"));
+    let run_on = |input: &str, values: &str| {
+        let arguments = ["topk", input, "-k", "2", "-o", &output, "--values", values, "--values-output", &moved];
+        assert_eq!(run(&mut subsweep(arguments)).done(), b"");
+        folder.read("moved.npy")
+    };
+    let doubles: Vec<_> = (10..18).flat_map(|number| f64::from(number).to_le_bytes()).collect();
+    let values = folder.file("values.npy", npy("<f8", "(2, 4)", &doubles));
+    let of_doubles = |places: [usize; 4]| places.map(|place| &doubles[8 * place..][..8]).concat();
+    assert!(run_on(&input, &values) == npy("<f8", "(2, 2)", &of_doubles([1, 2, 6, 7])));
+    assert!(folder.read("out.npy") == npy("<u4", "(2, 2)", &bytes(&[9, 9, 7, 3])));
+    // Three elements for each, of a table and of an array.
+    let words: Vec<_> = (100..124).collect();
+    let of_words = |places: &[usize]| places.iter().map(|&place| bytes(&words[3 * place..][..3])).collect::<Vec<_>>().concat();
+    let values = folder.file("values.npy", npy("<i4", "(2, 4, 3)", &bytes(&words)));
+    assert!(run_on(&input, &values) == npy("<i4", "(2, 2, 3)", &of_words(&[1, 2, 6, 7])));
+    let input = folder.file("in.npy", npy("<f4", "(4,)", &bytes(&[5, 9, 9, 1])));
+    let values = folder.file("values.npy", npy("<i4", "(4, 3)", &bytes(&words[..12])));
+    assert!(run_on(&input, &values) == npy("<i4", "(2, 3)", &of_words(&[1, 2])));
+    // Raw values, of 8 bytes, to standard output.
+    let values = folder.file("values.raw", &doubles[..32]);
+    let arguments = ["topk", &input, "-k", "1", "-o", &output, "--values", &values, "--values-output", "-"];
+    assert_eq!(run(&mut subsweep(arguments)).done(), &doubles[8..16]);
+}
+
+#[test]
 fn invalid_selections() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<f4", "(2, 5)", &[0; 40]));
+    let to = folder.argument("to.npy");
+    for (shape, size, what) in [
+        ("(2, 4)", 32, "has shape (2, 4), and the keys (2, 5)"),
+        ("(10,)", 40, "has shape (10,), and the keys (2, 5)"),
+        ("(5, 2, 3)", 120, "has shape (5, 2, 3), and the keys (2, 5)"),
+        ("(2, 5, 0)", 0, "has shape (2, 5, 0), and the keys (2, 5)"),
+        ("(2, 5, 4097)", 163_880, "up to 4096 of u32 are moved"),
+        ("(2, 5, 1, 1)", 40, "4 dimensions"),
+    ] {
+        let values = folder.file("values.npy", npy("<u4", shape, &vec![0; size]));
+        let arguments = ["topk", &input, "-k", "1", "--values", &values, "--values-output", &to];
+        refused(&folder, &arguments, what);
+    }
+    let raw = folder.file("values.raw", vec![0; 41]);
+    refused(&folder, &["topk", &input, "-k", "1", "--values", &raw, "--values-output", &to], "values of 4 or 8");
+    refused(&folder, &["topk", &input, "-k", "1", "--values", &raw], "go together");
+    let arguments = ["topk", "-", "-k", "1", "--values", "-", "--values-output", &to];
+    run(without_drivers(&mut subsweep(arguments))).refused(2, "standard input is one table");
     for k in ["0", "6", "4294967295"] {
         refused(&folder, &["topk", &input, "-k", k], "give 1 to 5");
     }

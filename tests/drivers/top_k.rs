@@ -59,13 +59,16 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let (rows, columns) = (COUNT / 1000, 1000);
     let config = TopKConfig::largest(ElementType::U32, columns, 10);
     let lanes = device.capabilities().max_subgroup_size.max(16);
-    let [source, keys, indices] = [0, 1, 2].map(|index| room.array(index));
-    let buffers = TopKBuffers::new(source, keys, indices, room.scratch);
+    let [source, keys, indices, source_values] = [0, 1, 2, 3].map(|index| room.array(index));
+    let half = indices.size / 2;
+    let values = AddressRange::new(indices.address + half, half);
+    let indices = AddressRange::new(indices.address, half);
+    let buffers = TopKBuffers::new(source, keys, indices, room.scratch).values(source_values, values);
     let Count::Indirect { address, .. } = room.count() else { unreachable!("its count is indirect") };
     let mut subjects = Vec::new();
     for algorithm in TopKAlgorithm::ALL {
         let config = config.policy(TopKPolicy::new(algorithm, 2 * lanes, 2));
-        for config in [config, config.unsorted()] {
+        for config in [config.values(1), config.unsorted()] {
             for count in [Count::Direct(rows.into()), Count::Indirect { address, max: rows }] {
                 let config = if let Count::Direct(_) = count { config } else { config.indirect_count() };
                 let name = format!("a top-k by {}, {count:?}", algorithm.name());
@@ -99,13 +102,16 @@ struct Shape {
     radix_bits: u32,
     /// Keys per invocation.
     items: u32,
+    /// Words of a value.
+    values: u32,
 }
 
 /// Every option, in the first four shapes; then types.
 const SHAPES: [Shape; 7] = {
     const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> Shape {
         let [is_smallest, is_sorted] = flags;
-        Shape { element, is_smallest, is_sorted, radix_bits, items }
+        let values = [1, 3, 0][items as usize % 3];
+        Shape { element, is_smallest, is_sorted, radix_bits, items, values }
     }
     [
         shape(ElementType::F32, [false, true], 4, 3),
@@ -125,6 +131,7 @@ impl Shape {
             ("RADIX_BITS", self.radix_bits),
             ("TOP_ITEMS", k.next_power_of_two() as u32),
             ("SORTED", self.is_sorted.into()),
+            ("WORDS_PER_VALUE", self.values),
         ];
         [&shape[..], &self.key_constants()].concat()
     }
@@ -199,10 +206,14 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
             let rig = Rig::new(gpu, kernel, workgroup_size, &shape.constants(k))?;
             let input = shape.keys(rows + columns, rows * columns);
             // In turn, columns of another dispatch, and results without keys or without columns.
-            let input_indices = random(columns, rows * columns);
+            let value_columns = columns + 3;
+            let mut input_indices = random(columns, rows * columns);
+            input_indices.iter_mut().for_each(|index| *index %= value_columns as u32);
             let has_indices = index % 2 == 1;
             let (has_keys, has_columns) = (index != 2, index != 4);
-            let [mut keys, mut indices] = [Vec::new(), Vec::new()];
+            let value_words = shape.values as usize;
+            let input_values = random(rows, rows * value_columns * value_words);
+            let [mut keys, mut indices, mut values] = [Vec::new(), Vec::new(), Vec::new()];
             for row in 0..rows {
                 let mut begin = 0;
                 for tile in 0..tiles {
@@ -212,13 +223,18 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                     for position in top_k::select(&orders, k, shape.is_sorted) {
                         keys.extend_from_slice(&input[(first + position) * words..][..words]);
                         let column = (begin + position) as u32;
-                        indices.push(if has_indices { input_indices[first + position] } else { column });
+                        let index = if has_indices { input_indices[first + position] } else { column };
+                        indices.push(index);
+                        let value = (row * value_columns + index as usize) * value_words;
+                        values.extend_from_slice(&input_values[value..][..value_words]);
                     }
                     begin += extent;
                 }
             }
             let source = Memory::of(gpu, &input, Alignment::Words)?;
             let source_indices = Memory::of(gpu, &input_indices, Alignment::Words)?;
+            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
             let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
             // With a GPU-resident count, the host's number is too large.
@@ -230,14 +246,18 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 ("top_keys", Value::pointer_if(has_keys, &top_keys)),
                 ("top_indices", Value::pointer_if(has_columns, &top_indices)),
                 ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("values", Value::pointer_if(value_words > 0, &source_values)),
+                ("top_values", Value::pointer_if(value_words > 0, &top_values)),
                 ("row_count", Value::Number(if is_on_device { rows + 2 } else { rows })),
                 ("column_count", Value::Number(columns)),
                 ("tile_count", Value::Number(tiles)),
                 ("k", Value::Number(k)),
+                ("value_columns", Value::Number(value_columns)),
             ];
             rig.run(&push, (rows + 1) * tiles)?;
             let case = format!("{rows} rows of {columns} in {tiles} tiles, {k}, {shape:?}");
             compare(&case, "keys", &source, &input)?;
+            compare(&case, "top_values", &top_values, &values)?;
             if has_keys {
                 compare(&case, "top_keys", &top_keys, &keys)?;
             }
@@ -307,9 +327,10 @@ fn number(words: &[u32]) -> u64 {
 
 fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for words in selection.first(2, [1, 2]) {
-        let rig = Rig::new(gpu, kernel, workgroup_size, &[("WORDS_PER_KEY", words)])?;
-        let words = words as usize;
+    for (words, value_words) in selection.first(2, [(1, 3), (2, 0), (2, 1)]) {
+        let constants = [("WORDS_PER_KEY", words), ("WORDS_PER_VALUE", value_words)];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let [words, value_words] = [words, value_words].map(|words| words as usize);
         let size = workgroup_size as usize;
         for (rows, columns, sorted_count, k) in
             [(1, 1, 1, 1), (3, size + 9, size + 9, size), (2, 3 * size, 2 * size, size + 1), (4, 50, 9, 9)]
@@ -325,11 +346,17 @@ fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 taken.iter().flat_map(|&index| &input[index as usize * words..][..words]).copied().collect();
             let column = |(place, index): (usize, &u32)| index - (place / k * columns) as u32;
             let taken_columns: Vec<_> = taken.iter().enumerate().map(column).collect();
+            let has_values = value_words > 0 && rows != 3;
+            let input_values = random(rows, rows * columns * value_words);
+            let value = |&index: &u32| &input_values[index as usize * value_words..][..value_words];
+            let taken_values: Vec<_> = taken.iter().flat_map(value).copied().collect();
             let [source, of_sort] =
                 [Memory::of(gpu, &input, Alignment::Words)?, Memory::of(gpu, &sorted, Alignment::Words)?];
             let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let top_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
             let all_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
+            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, taken_values.len(), Alignment::Words)?;
             let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
             let is_on_device = rows > 2;
             let chunks = k.div_ceil(size);
@@ -340,6 +367,8 @@ fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 ("top_indices", Value::pointer_if(rows != 3, &top_indices)),
                 ("all_indices", Value::pointer_if(rows != 2, &all_indices)),
                 ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("values", Value::pointer_if(has_values, &source_values)),
+                ("top_values", Value::pointer_if(has_values, &top_values)),
                 ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
                 ("column_count", Value::Number(columns)),
                 ("sorted_count", Value::Number(sorted_count)),
@@ -348,6 +377,9 @@ fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             ];
             rig.run(&push, (rows + 1) * chunks)?;
             let case = format!("{rows} rows of {columns}, {k} of {sorted_count}, {words} words");
+            if has_values {
+                compare(&case, "top_values", &top_values, &taken_values)?;
+            }
             if rows != 4 {
                 compare(&case, "top_keys", &top_keys, &keys)?;
             }
@@ -376,6 +408,19 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let unsorted = of(ElementType::I64, 4, 2).unsorted().without_indices();
     assert_eq!(gpu.top_k(unsorted, &rows)?, (vec![3, 3, 7, i64::MAX], vec![]));
     assert_eq!(gpu.top_k::<u32>(of(ElementType::U32, 5, 2), &[])?, (vec![], vec![]));
+    let pairs = of(ElementType::I64, 4, 2).values(2);
+    let values: Vec<_> = (10..26).collect();
+    let moved = vec![12, 13, 16, 17, 20, 21, 18, 19];
+    let expected = (vec![3, 3, i64::MAX, 7], vec![1, 3, 1, 0], moved.clone());
+    assert_eq!(gpu.top_k_pairs(pairs, &rows, &values)?, expected);
+    let alone = pairs.without_keys().without_indices();
+    assert_eq!(gpu.top_k_pairs(alone, &rows, &values)?, (vec![], vec![], moved));
+    let [few, other] = [&values[..15], &values[..14]].map(|values| gpu.top_k_pairs(pairs, &rows, values));
+    assert_eq!(few, Err(Error::RowLengthMismatch { value_count: 15, columns: 2 }));
+    assert_eq!(other, Err(Error::ValueCountMismatch { key_count: 8, value_count: 7 }));
+    assert_eq!(gpu.top_k(pairs, &rows), Err(Error::ValueSizeMismatch { expected: 8, got: 0 }));
+    let surplus = gpu.top_k_pairs(of(ElementType::I64, 4, 2), &rows, &values);
+    assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 4 }));
 
     let mismatch = gpu.top_k(of(ElementType::F32, 1, 1), &[1u32]);
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
@@ -452,6 +497,16 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(with(source, keys, at(196, 80)), overlap("source", "destination indices"));
     assert_eq!(with(source, keys, at(332, 80)), overlap("destination", "destination indices"));
 
+    let with = |source_values, values| {
+        let buffers = TopKBuffers::new(at(0, 200), at(256, 80), at(344, 80), scratch);
+        record(config.values(1), buffers.values(source_values, values), ten)
+    };
+    assert_eq!(with(at(512, 196), at(768, 80)), too_small("source values", 200, 196));
+    assert_eq!(with(at(512, 200), at(768, 76)), too_small("destination values", 80, 76));
+    assert_eq!(with(at(514, 200), at(768, 80)), misaligned("source values", 514));
+    assert_eq!(with(at(512, 200), at(708, 80)), overlap("source values", "destination values"));
+    assert_eq!(with(at(512, 200), at(416, 80)), overlap("destination indices", "destination values"));
+
     let counted = config.indirect_count();
     let buffers = TopKBuffers::new(source, keys, indices, scratch);
     let short = TopKBuffers::new(source, keys, indices, BufferRange { size: 28, ..scratch });
@@ -468,6 +523,8 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         let refused = planned(TopKConfig::largest(ElementType::U32, columns, k));
         assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{columns}, {k}: {refused:?}");
     }
+    let most = TopKConfig::MAX_VALUE_WORDS;
+    assert!(matches!(planned(config.values(most + 1)), Err(Error::OutOfRange { .. })));
     let nothing = planned(config.without_keys().without_indices());
     assert!(matches!(nothing, Err(Error::Unsupported { .. })), "{nothing:?}");
     let tiles = |size, items| TopKPolicy::new(TopKAlgorithm::Tiles, size, items);
@@ -483,6 +540,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         (config, tiles(32, 4).with_radix_bits(8)),
         (config, tiles(size, 4).with_subgroup_size(3)),
         (wide, tiles(size, 4)),
+        (TopKConfig::largest(ElementType::U32, 9 * size, 9 * size).values(4096), tiles(size, 9)),
         (TopKConfig::largest(ElementType::U32, 8000, 4097), tiles(256, 32)),
     ] {
         // A workgroup of 32 is smaller than some subgroups.

@@ -57,9 +57,7 @@ impl Run for DiffArgs {
         let rows = config.result_count(rows) as usize;
         let shape = match table.shape {
             TableShape::Flat { .. } => TableShape::Flat { count: rows },
-            TableShape::Grid { .. } => {
-                TableShape::Grid { rows, columns: config.result_column_count() as usize }
-            }
+            _ => TableShape::Grid { rows, columns: config.result_column_count() as usize },
         };
         Ok(output.commit(&Table { shape, words, ..table })?)
     }
@@ -84,7 +82,7 @@ impl DiffArgs {
             (_, TableShape::Grid { columns: 1, .. }) if !self.keep_first => {
                 Err(Ended::usage(format!("{source}: has one column, and --axis 1 leaves none; leave it out")))
             }
-            (_, TableShape::Grid { .. }) => Ok(config.along_rows()),
+            _ => Ok(config.along_rows()),
         }
     }
 }

@@ -63,7 +63,7 @@ impl Run for GatherArgs {
         }
         let shape = match table.shape {
             TableShape::Flat { .. } => TableShape::Flat { count: indices.len() },
-            TableShape::Grid { columns, .. } => TableShape::Grid { rows: indices.len(), columns },
+            shape => TableShape::Grid { rows: indices.len(), columns: shape.columns() },
         };
         Ok(output.commit(&Table { shape, words: gathered, ..table })?)
     }

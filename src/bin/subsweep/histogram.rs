@@ -90,7 +90,7 @@ impl Run for HistogramArgs {
         let (columns, bins) = (config.column_count() as usize, config.bins() as usize);
         let shape = match table.shape {
             TableShape::Flat { .. } => TableShape::Flat { count: bins },
-            TableShape::Grid { .. } => TableShape::Grid { rows: columns, columns: bins },
+            _ => TableShape::Grid { rows: columns, columns: bins },
         };
         Ok(output.commit(&Table { shape, element: ElementType::U32, words: counts, format: table.format })?)
     }

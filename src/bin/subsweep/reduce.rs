@@ -170,10 +170,10 @@ impl Run for ReduceArgs {
         let columns = if self.axis == 1 { 1 } else { table.shape.columns() };
         let result_count = reduced.results.len() / (columns * element.words() as usize);
         let shape = match table.shape {
-            TableShape::Grid { .. } if self.axis == 1 => TableShape::Flat { count: result_count },
-            TableShape::Grid { .. } if config.reduced_runs().is_none() => TableShape::Flat { count: columns },
-            TableShape::Grid { .. } => TableShape::Grid { rows: result_count, columns },
             TableShape::Flat { .. } => TableShape::Flat { count: result_count },
+            _ if self.axis == 1 => TableShape::Flat { count: result_count },
+            _ if config.reduced_runs().is_none() => TableShape::Flat { count: columns },
+            _ => TableShape::Grid { rows: result_count, columns },
         };
         let results = Table { format: table.format, element, shape, words: reduced.results };
         let unique = keys.map(|keys| {
@@ -225,7 +225,7 @@ impl ReduceArgs {
             TableShape::Flat { .. } => {
                 Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
             }
-            TableShape::Grid { .. } => match u32::try_from(columns) {
+            _ => match u32::try_from(columns) {
                 Ok(length) if length <= u32::MAX / table.element.size() as u32 => {
                     Ok(self.config_of(table.element)?.along_rows(length))
                 }

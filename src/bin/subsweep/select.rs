@@ -390,7 +390,7 @@ impl Selection<'_> {
 fn with_rows(shape: TableShape, rows: usize) -> TableShape {
     match shape {
         TableShape::Flat { .. } => TableShape::Flat { count: rows },
-        TableShape::Grid { columns, .. } => TableShape::Grid { rows, columns },
+        _ => TableShape::Grid { rows, columns: shape.columns() },
     }
 }
 

@@ -41,6 +41,15 @@ pub struct TopKArgs {
     /// Write the indices in the row as well, as u32
     #[arg(long, value_name = "FILE")]
     pub indices: Option<OsString>,
+
+    /// Move the values in FILE along with the elements: an .npy file of the input's shape, or with one dimension more for
+    /// values of several elements; or raw, 4 or 8 bytes for each element
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<OsString>,
+
+    /// Write the values here, in the format and type of --values; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub values_output: Option<OsString>,
 }
 
 // The device's memory limits the count; it is checked once the device is open.
@@ -50,55 +59,76 @@ impl Run for TopKArgs {
     fn run(&self, common: &Common) -> Result<()> {
         check(common)?;
         let source = self.files.source();
-        let destination = self.files.destination();
-        let indices_destination = self.indices.clone().map(Destination::from);
-        if let Some(indices) = &indices_destination {
-            if destination == Destination::Stdout && *indices == Destination::Stdout {
-                let what = "standard output takes one table; name a file with -o or --indices";
-                return Err(Ended::usage(what).into());
-            }
-            if destination.is_same_file_as(indices) {
-                let what = "-o and --indices name the same file; give each its own";
-                return Err(Ended::usage(what).into());
-            }
+        let values_source = self.values.clone().map(Source::from);
+        if self.values.is_some() != self.values_output.is_some() {
+            return Err(Ended::usage("--values and --values-output go together; give both or neither").into());
         }
+        if source == Source::Stdin && values_source == Some(Source::Stdin) {
+            return Err(Ended::usage("standard input is one table; name a file for --values").into());
+        }
+        let destinations = self.destinations()?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let config = self.config(&source, &table)?;
-        let output = Output::prepare(&destination, "-o", &[&source])?;
-        let indices_output = indices_destination
-            .map(|destination| Output::prepare(&destination, "--indices", &[&source]))
-            .transpose()?;
+        let values =
+            values_source.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
+        let config = match (&values_source, &values) {
+            (Some(source), Some(values)) => config.values(value_words(source, values, table.shape)?),
+            _ => config,
+        };
+        let sources: Vec<_> = std::iter::once(&source).chain(&values_source).collect();
+        let prepare =
+            |(option, to): (&'static str, Destination)| Ok((option, Output::prepare(&to, option, &sources)?));
+        let outputs = destinations.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
 
         let gpu = device::open(common)?;
         let mut top = TopKWords::default();
         {
             let _spinner = Progress::of_one(format_args!("selecting from {source}"));
-            let prepared = gpu.prepare_top_k(config, &table.words, &mut top)?;
+            let values = values.as_ref().map_or(&[][..], |values| &values.words);
+            let prepared = gpu.prepare_top_k(config, &table.words, values, &mut top)?;
             device::check_memory(&gpu, prepared.device_size(), "the table, the result and their scratch")?;
             prepared.run()?;
         }
         let columns = config.k() as usize;
         let shape = match table.shape {
             TableShape::Flat { .. } => TableShape::Flat { count: columns },
-            TableShape::Grid { rows, .. } => TableShape::Grid { rows, columns },
+            _ => TableShape::Grid { rows: table.shape.rows(), columns },
         };
-        let mut outputs = vec![(output, Table { shape, words: top.keys, ..table })];
-        if let Some(output) = indices_output {
-            let indices =
-                Table { shape, element: ElementType::U32, words: top.indices, format: table.format };
-            outputs.push((output, indices));
-        }
-        files::commit_all(outputs)?;
+        let TopKWords { keys, indices, values: words } = top;
+        let mut keys = Some(Table { shape, words: keys, ..table });
+        let mut indices =
+            Some(Table { shape, element: ElementType::U32, words: indices, format: table.format });
+        let mut values = values.map(|values| {
+            let is_one = values.shape == table.shape;
+            let shape = if is_one { shape } else { shape.of_values(values.shape.columns()) };
+            Table { shape, words, ..values }
+        });
+        let mut take = |option| match option {
+            "-o" => keys.take(),
+            "--indices" => indices.take(),
+            _ => values.take(),
+        };
+        let tables = outputs.into_iter().filter_map(|(option, output)| Some((output, take(option)?)));
+        files::commit_all(tables.collect())?;
         Ok(())
     }
 }
 
 impl TopKArgs {
+    /// The outputs, by their options.
+    fn destinations(&self) -> Result<Vec<(&'static str, Destination)>, Ended> {
+        let others = [("--indices", &self.indices), ("--values-output", &self.values_output)];
+        let mut all = vec![("-o", self.files.destination())];
+        all.extend(others.into_iter().filter_map(|(option, file)| Some((option, file.clone()?.into()))));
+        files::output::check_distinct(&all)?;
+        Ok(all)
+    }
+
     /// The configuration for a table; an array is one row.
     fn config(&self, source: &Source, table: &Table) -> Result<TopKConfig, Ended> {
         let columns = match table.shape {
             TableShape::Flat { count } => count,
-            TableShape::Grid { columns, .. } => columns,
+            shape => shape.columns(),
         };
         let max = TopKConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|&columns| columns <= max).ok_or_else(|| {
@@ -119,6 +149,20 @@ impl TopKArgs {
         };
         let config = if self.unsorted { config.unsorted() } else { config };
         Ok(if self.indices.is_some() { config } else { config.without_indices() })
+    }
+}
+
+/// Words of a value of a table whose shape begins with that of the keys, if the kernels can move as many.
+fn value_words(source: &Source, values: &Table, keys: TableShape) -> Result<u32, Ended> {
+    let width = if values.shape == keys { 1 } else { values.shape.columns() };
+    let max = TopKConfig::MAX_VALUE_WORDS / values.element.words();
+    match u32::try_from(width) {
+        Ok(width) if width <= max => Ok(width * values.element.words()),
+        _ => Err(Ended::usage(format!(
+            "{source}: has values of {width} elements, and up to {max} of {} are moved; write --indices, and take \
+             the values by numpy.take_along_axis",
+            values.element
+        ))),
     }
 }
 
@@ -144,6 +188,7 @@ pub const SHOWN: Shown = Shown {
     plans: |common, _| match common.is_plain() {
         true => [
             TopKConfig::largest(ElementType::F32, 1 << 16, 32),
+            TopKConfig::largest(ElementType::F32, 1 << 16, 32).values(1),
             TopKConfig::largest(ElementType::F32, 40, 8),
             TopKConfig::largest(ElementType::F32, 1 << 16, 2048),
             TopKConfig::largest(ElementType::U64, 1 << 16, 2048).unsorted(),

@@ -760,6 +760,7 @@ mod tests {
                 ("kind", &["largest", "smallest"]),
                 ("order", &["sorted", "unsorted"]),
                 ("output", &["both", "keys", "indices"]),
+                ("values", &["0", "1", "3"]),
                 ("algorithm", &["tiles", "sort"]),
                 COUNTS,
                 MISALIGNED,

@@ -33,6 +33,8 @@ pub struct TopKCase {
     pub is_sorted: bool,
     /// Arrays of the result.
     pub output: TopKOutput,
+    /// Words of a value; 0 without values.
+    pub values: u32,
     /// The algorithm, in small tiles; `None` for the policy of the device.
     pub algorithm: Option<TopKAlgorithm>,
     /// Host or indirect count.
@@ -74,6 +76,7 @@ impl TopKCase {
             is_smallest: false,
             is_sorted: true,
             output: TopKOutput::Both,
+            values: 0,
             algorithm: None,
             count_from: CountFrom::Host,
             misalignment: 0,
@@ -87,6 +90,7 @@ impl TopKCase {
             false => TopKConfig::largest(self.element, self.columns, self.k),
         };
         let config = if self.is_sorted { config } else { config.unsorted() };
+        let config = config.values(self.values);
         let config = match self.output {
             TopKOutput::Both => config,
             TopKOutput::Keys => config.without_indices(),
@@ -145,7 +149,11 @@ impl fmt::Display for TopKCase {
         let kind = if self.is_smallest { "smallest" } else { "largest" };
         let order = if self.is_sorted { "sorted" } else { "unsorted" };
         write!(f, "top_k:{kind}:type={element};columns={columns};k={k};order={order}")?;
-        write!(f, ";output={}{}", self.output.name(), self.count_from.parameter())?;
+        write!(f, ";output={}", self.output.name())?;
+        if self.values > 0 {
+            write!(f, ";values={}", self.values)?;
+        }
+        write!(f, "{}", self.count_from.parameter())?;
         match self.algorithm {
             None => write!(f, ";policy=default")?,
             Some(algorithm) => write!(f, ";algorithm={};policy=small", algorithm.name())?,
@@ -201,6 +209,13 @@ impl PrimitiveCase for TopKCase {
         let room = self.count_from.room(count);
         let mut operands = Operands::default();
         let counted = operands.add_count(self.count_from, count);
+        let value_words = self.values as usize;
+        let value_count = self.item_count(room) as usize * value_words;
+        let source_values = Input::Uniform.generate(value_count, count + 2);
+        let values_operand = operands.add(source_values.clone());
+        // The columns, and behind them the values.
+        let sizes = [config.indices_size(), u64::from(self.k) * config.value_size()].map(|size| room * size);
+        let indices_count = (sizes[0] / 4) as usize;
         let case = self.clone();
         Ok(Prepared {
             policy: plan.policy().to_string(),
@@ -208,7 +223,7 @@ impl PrimitiveCase for TopKCase {
             needs: Needs {
                 room,
                 misalignment: self.misalignment,
-                values_size: room * config.indices_size(),
+                values_size: sizes[0] + sizes[1],
                 values_misalignment: self.misalignment,
                 scratch_size: plan.scratch_requirements(room).size,
                 operands,
@@ -216,16 +231,21 @@ impl PrimitiveCase for TopKCase {
             },
             record: Box::new(move |recorder, ranges| {
                 let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
-                let buffers = TopKBuffers::new(source, keys, ranges.values.addresses(), ranges.scratch);
+                let [indices, values] =
+                    [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
+                let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
+                    .values(ranges.operand(values_operand), values);
                 plan.record(recorder, &buffers, ranges.count(counted))
             }),
             expected: Box::new(move |source| {
                 let words = case.element.words() as usize;
-                let (mut keys, mut indices) = (Vec::new(), Vec::new());
-                for row in source.chunks(case.columns as usize * words) {
+                let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+                for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
                     for column in case.selected(row) {
                         keys.extend_from_slice(&row[column * words..][..words]);
                         indices.push(column as u32);
+                        let key = index * case.columns as usize + column;
+                        values.extend_from_slice(&source_values[key * value_words..][..value_words]);
                     }
                 }
                 if config.keys_size() == 0 {
@@ -235,6 +255,8 @@ impl PrimitiveCase for TopKCase {
                     indices.clear();
                 }
                 keys.resize(source.len(), POISON);
+                indices.resize(indices_count, POISON);
+                indices.extend(values);
                 (Expected::exact(keys), indices)
             }),
             look_back: None,
@@ -255,6 +277,7 @@ fn covering_cases(_: &Capabilities) -> Vec<Case> {
         axis(&[false, true], |case, is_smallest| case.is_smallest = is_smallest),
         axis(&[true, false], |case, is_sorted| case.is_sorted = is_sorted),
         axis(&TopKOutput::ALL, |case, output| case.output = output),
+        axis(&[0, 1, 3], |case, values| case.values = values),
         axis(&TopKAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
@@ -277,16 +300,17 @@ fn covering_cases(_: &Capabilities) -> Vec<Case> {
 fn selectable_works() -> [TopKCase; 8] {
     let of = TopKCase::largest;
     let unsorted = |case| TopKCase { is_sorted: false, ..case };
+    let with_values = |values, case| TopKCase { values, ..case };
     [
         of(ElementType::F32, 40, 8),
         unsorted(of(ElementType::U64, 40, 8)),
-        of(ElementType::I64, 3000, 32),
+        with_values(2, of(ElementType::I64, 3000, 32)),
         of(ElementType::F32, 20_000, 32),
         // The indexer of a language model's attention.
         unsorted(of(ElementType::F32, 20_000, 2051)),
         of(ElementType::F64, 20_000, 1024),
         of(ElementType::F32, 9000, 5000),
-        unsorted(of(ElementType::I64, 9000, 5000)),
+        with_values(1, unsorted(of(ElementType::I64, 9000, 5000))),
     ]
 }
 
@@ -314,6 +338,10 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     }
     cases.push(TopKCase::largest(ElementType::F32, 40, 8).case(100_000, Input::Uniform));
     cases.push(TopKCase::largest(ElementType::F32, 1 << 22, 32).case(1, Input::Uniform));
+    for columns in [40, 20_000] {
+        let wide = TopKCase { values: 301, ..TopKCase::largest(ElementType::F32, columns, 32) };
+        cases.push(wide.case(3, Input::Uniform));
+    }
     cases
 }
 
@@ -340,7 +368,9 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
         let of = move |&k| TopKCase::largest(ElementType::F32, columns, k).case(rows, Input::Uniform);
         all.iter().map(of)
     });
-    cases.collect()
+    let pairs = TopKCase { values: 1, ..TopKCase::largest(ElementType::F32, 4000, 32) };
+    let pairs = (effort != Effort::Quick).then(|| pairs.case(1000, Input::Uniform));
+    cases.chain(pairs).collect()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub struct TopKConfig {
     pub(super) is_sorted: bool,
     has_keys: bool,
     has_indices: bool,
+    words_per_value: u32,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<TopKPolicy>,
 }
@@ -26,6 +27,8 @@ pub struct TopKConfig {
 impl TopKConfig {
     /// Maximum number of columns.
     pub const MAX_COLUMNS: u32 = 1 << 28;
+    /// Maximum size of a value, words: 16 KiB.
+    pub const MAX_VALUE_WORDS: u32 = 1 << 12;
 
     /// The `k` largest keys of each row of `columns` keys, and their columns: the largest first, and of equal keys that of
     /// the lowest column. 1 to [`Self::MAX_COLUMNS`] columns, and 1 to `columns` keys.
@@ -38,6 +41,7 @@ impl TopKConfig {
             is_sorted: true,
             has_keys: true,
             has_indices: true,
+            words_per_value: 0,
             has_indirect_count: false,
             policy: None,
         }
@@ -54,13 +58,19 @@ impl TopKConfig {
         self
     }
 
-    /// Writes no keys, only columns.
+    /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each selected key; 0 for none.
+    pub const fn values(mut self, words_per_value: u32) -> Self {
+        self.words_per_value = words_per_value;
+        self
+    }
+
+    /// Writes no keys, only columns and values.
     pub const fn without_keys(mut self) -> Self {
         self.has_keys = false;
         self
     }
 
-    /// Writes no columns, only keys.
+    /// Writes no columns, only keys and values.
     pub const fn without_indices(mut self) -> Self {
         self.has_indices = false;
         self
@@ -108,6 +118,16 @@ impl TopKConfig {
         if self.has_indices { self.k as u64 * 4 } else { 0 }
     }
 
+    /// Size of a value, bytes; 0 without values.
+    pub const fn value_size(&self) -> u64 {
+        self.words_per_value as u64 * 4
+    }
+
+    /// The constant of the kernels that move values.
+    pub(super) const fn value_constant(&self) -> (&'static str, u32) {
+        ("WORDS_PER_VALUE", self.words_per_value)
+    }
+
     pub(super) const fn constants(&self) -> [(&'static str, u32); 3] {
         [
             ("KEY_NUMBERS", self.element.numbers()),
@@ -119,9 +139,10 @@ impl TopKConfig {
     pub(super) fn check(&self) -> Result<()> {
         in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
-        if !self.has_keys && !self.has_indices {
+        in_range("words per value of a top-k", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)?;
+        if !self.has_keys && !self.has_indices && self.words_per_value == 0 {
             return Err(Error::Unsupported {
-                reason: "a top-k writes keys, indices or both; leave out one of without_keys and without_indices",
+                reason: "a top-k writes keys, indices or values; leave out without_keys or without_indices",
             });
         }
         Ok(())
@@ -146,19 +167,31 @@ pub struct TopKBuffers {
     pub destination: AddressRange,
     /// The columns of the selected keys, u32: k for each row.
     pub destination_indices: AddressRange,
+    /// A value for each key.
+    pub source_values: AddressRange,
+    /// The values of the selected keys: k for each row.
+    pub destination_values: AddressRange,
     /// Scratch of [`TopKPlan::scratch_requirements`](super::TopKPlan::scratch_requirements).
     pub scratch: BufferRange,
 }
 
 impl TopKBuffers {
-    /// Rows, and the memory of the result.
-    pub const fn new(
+    /// Rows, and the memory of the result, without values.
+    pub fn new(
         source: AddressRange,
         destination: AddressRange,
         destination_indices: AddressRange,
         scratch: BufferRange,
     ) -> Self {
-        Self { source, destination, destination_indices, scratch }
+        let none = AddressRange::default();
+        let (source_values, destination_values) = (none, none);
+        Self { source, destination, destination_indices, source_values, destination_values, scratch }
+    }
+
+    /// Sets the values, and the memory of the selected ones.
+    pub const fn values(mut self, source_values: AddressRange, destination_values: AddressRange) -> Self {
+        (self.source_values, self.destination_values) = (source_values, destination_values);
+        self
     }
 }
 
@@ -172,13 +205,18 @@ impl Buffers<TopK> for TopKBuffers {
         let destination = checked("destination", self.destination, config.keys_size())?;
         let destination_indices =
             checked("destination indices", self.destination_indices, config.indices_size())?;
+        let values_size = |key_count: u32| u64::from(key_count) * config.value_size();
+        let source_values = checked("source values", self.source_values, values_size(config.columns))?;
+        let destination_values =
+            checked("destination values", self.destination_values, values_size(config.k))?;
         let scratch = scratch.check(self.scratch)?;
         let written = [
             ("destination", destination),
             ("destination indices", destination_indices),
+            ("destination values", destination_values),
             ("scratch", scratch.addresses()),
         ];
-        for read in [("source", source), ("the count", indirect)] {
+        for read in [("source", source), ("source values", source_values), ("the count", indirect)] {
             check_disjoint(read, &written)?;
         }
         for (index, range) in written.into_iter().enumerate() {
@@ -187,6 +225,6 @@ impl Buffers<TopK> for TopKBuffers {
         // To a kernel a null pointer is a result that is not written.
         let or_null = |range: AddressRange| if range.size > 0 { range } else { AddressRange::default() };
         let (destination, destination_indices) = (or_null(destination), or_null(destination_indices));
-        Ok(Self { source, destination, destination_indices, scratch })
+        Ok(Self { source, destination, destination_indices, source_values, destination_values, scratch })
     }
 }

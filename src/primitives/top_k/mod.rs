@@ -1,11 +1,12 @@
-//! Top-k: the k largest or smallest keys of each row of a table, and their columns.
+//! Top-k: the k largest or smallest keys of each row of a table, their columns, and their values.
 //!
 //! ```text
 //!   tiles:  rows ── select ──► k keys of each tile ── select ──► … ──► k keys of each row
 //!   sort:   rows ── orders ──► segmented sort of all keys ── take ──► k keys of each row
 //! ```
 //!
-//! Ties go to the lowest column. The results are those of a stable sort of each row, on every device.
+//! Ties go to the lowest column. The results are those of a stable sort of each row, on every device. Values move once, in
+//! the dispatch that writes the results.
 
 mod config;
 mod policy;
@@ -35,6 +36,8 @@ pub type TopKPlan = Plan<TopK>;
 /// | `source` | `count * columns * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | `count * k * key_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `destination_indices` | `count * k * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `source_values` | `count * columns * value_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination_values` | `count * k * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///

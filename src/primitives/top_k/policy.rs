@@ -122,6 +122,12 @@ impl TopKPolicy {
             return Ok(());
         }
         let TopKConfig { columns, k, element, is_sorted, .. } = *config;
+        // The values of a row are copied by one workgroup. lavapipe 22.3.6 ends loops after 2^16 - 1 iterations.
+        let word_count = u64::from(k) * config.value_size() / 4;
+        PolicyConflict::check(
+            word_count <= u64::from(self.workgroup_size) << 15,
+            "an invocation copies at most 2^15 words of values; take larger workgroups or the sort",
+        )?;
         let tile = self.tile_items();
         PolicyConflict::check(tile < 1 << 16, "a tile has less than 2^16 keys")?;
         PolicyConflict::check(k <= Self::MAX_K, "tiles are for a k of up to 4,096; take the sort")?;

@@ -79,7 +79,11 @@ impl BySort {
                 &[&items[..], &constants].concat(),
             )?,
             sort: plan(SortConfig::keys_and_indices(unsigned))?,
-            take: policy.pipeline(device, kernels::TOP_K_TAKE.module(&[]), &[words])?,
+            take: policy.pipeline(
+                device,
+                kernels::TOP_K_TAKE.module(&[]),
+                &[words, config.value_constant()],
+            )?,
             by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
@@ -93,7 +97,8 @@ impl BySort {
     pub(super) fn row_traffic_size(&self) -> u64 {
         let (columns, k) = (u64::from(self.config.columns), u64::from(self.config.k));
         let by_index = self.by_index.as_ref().map_or(0, |sort| sort.traffic_size([k]) + 8 * k);
-        let taken = 4 * k + 2 * self.config.keys_size() + self.config.indices_size();
+        let moved = 2 * (self.config.keys_size() + k * self.config.value_size());
+        let taken = 4 * k + moved + self.config.indices_size();
         2 * self.config.row_size() + self.sort.traffic_size([columns]) + by_index + taken
     }
 
@@ -143,6 +148,8 @@ impl BySort {
             sorted_count,
             chunk_count,
             k: self.config.k,
+            values: of_result(buffers.source_values),
+            top_values: of_result(buffers.destination_values),
         };
         workgroups.dispatch(recorder, &self.take, &push)
     }

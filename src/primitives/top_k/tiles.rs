@@ -50,12 +50,14 @@ pub(super) struct ScratchLayout {
 
 impl ByTiles {
     pub(super) fn new(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
-        let pipeline = |is_sorted: bool| {
+        // Values move in the last dispatch alone.
+        let pipeline = |is_sorted: bool, words_per_value: (&'static str, u32)| {
             let shape = [
                 ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
                 ("RADIX_BITS", policy.radix_bits),
                 ("TOP_ITEMS", top_items(config.k, is_sorted)),
                 ("SORTED", is_sorted.into()),
+                words_per_value,
             ];
             let constants = [&shape[..], &config.constants()].concat();
             policy.pipeline(device, kernels::TOP_K_SELECT.module(&[]), &constants)
@@ -64,8 +66,8 @@ impl ByTiles {
         Ok(Self {
             config: *config,
             tile_items: policy.tile_items(),
-            inner: has_inner.then(|| pipeline(false)).transpose()?,
-            last: pipeline(config.is_sorted)?,
+            inner: has_inner.then(|| pipeline(false, ("WORDS_PER_VALUE", 0))).transpose()?,
+            last: pipeline(config.is_sorted, config.value_constant())?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
     }
@@ -90,7 +92,8 @@ impl ByTiles {
             // The columns of selected keys are read.
             u64::from(level.columns) * key_size + keys + indices * if index > 0 { 2 } else { 1 }
         };
-        self.levels().enumerate().map(of_level).sum()
+        let values_size = u64::from(self.config.k) * self.config.value_size();
+        self.levels().enumerate().map(of_level).sum::<u64>() + 2 * values_size
     }
 }
 
@@ -120,7 +123,7 @@ impl Algorithm<TopK> for ByTiles {
         layout: &ScratchLayout,
         count: Count,
     ) -> Result<()> {
-        let TopKBuffers { source, destination, destination_indices, scratch } = *buffers;
+        let TopKBuffers { source, destination, destination_indices, scratch, .. } = *buffers;
         let tiles = u64::from(self.config.columns.div_ceil(self.tile_items));
         // Kernels number tiles by 32 bits.
         if count.max() * tiles > u32::MAX.into() {
@@ -161,6 +164,9 @@ impl Algorithm<TopK> for ByTiles {
                 column_count: level.columns,
                 tile_count: level.tiles,
                 k: self.config.k,
+                values: buffers.source_values,
+                top_values: buffers.destination_values,
+                value_columns: self.config.columns,
             };
             let pipeline = if is_last { &self.last } else { self.inner.as_ref().unwrap_or(&self.last) };
             workgroups.dispatch(recorder, pipeline, &push)?;

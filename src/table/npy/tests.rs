@@ -50,6 +50,26 @@ fn headers_are_aligned_and_read_back_whatever_their_shape() {
 }
 
 #[test]
+fn values_of_a_table_have_three_dimensions() {
+    let read = |file: &[u8]| read_header(&mut &file[MAGIC.len()..], &Taken { max_dimensions: 3, ..*TAKEN });
+    for (rows, values, columns) in [(3, 2, 5), (0, 4, 3), (10_000_000, 1, 1)] {
+        let shape = TableShape::Cube { rows, values, columns };
+        let bytes = header(ElementType::U32, shape);
+        assert_eq!(bytes.len() % 64, 0);
+        assert_eq!(read(&bytes).unwrap().shape, shape);
+    }
+    let refused = |text: &str| read(&npy(text, b"")).unwrap_err().to_string();
+    let by_columns = refused("{'descr': '<u4', 'fortran_order': True, 'shape': (1, 2, 3)}");
+    assert!(by_columns.contains("save numpy.ascontiguousarray(a)"), "{by_columns}");
+    for shape in ["(4294967296, 4294967296, 1)", "(4294967296, 1, 4294967296)"] {
+        let message = refused(&format!("{{'descr': '<u4', 'fortran_order': False, 'shape': {shape}}}"));
+        assert!(message.starts_with(&format!("has shape {shape} in its .npy header")), "{message}");
+    }
+    let message = read(&npy_of("'<u4'", "(2, 3, 4, 5)", b"")).unwrap_err().to_string();
+    assert!(message.contains("up to three are taken"), "{message}");
+}
+
+#[test]
 fn python_spellings_are_accepted() {
     for text in [
         "{'shape': (3L,), 'fortran_order': False, 'descr': '<u4'}",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::headless::Backward;
-use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, Taken};
+use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken};
 
 use super::{Source, memory, streams};
 use crate::error::Ended;
@@ -20,6 +20,11 @@ pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Re
 /// Reads all of `source` as the values of `count` keys, by [`Table::read_values`].
 pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
     read_by(source, |bytes| Table::read_values(bytes, count))
+}
+
+/// Reads all of `source` as a value for each element of a table of shape `keys`, by [`Table::read_values_of`].
+pub fn read_values_of(source: &Source, keys: TableShape) -> Result<Table, InputError> {
+    read_by(source, |bytes| Table::read_values_of(bytes, keys))
 }
 
 /// A table whose elements are read one after the other.

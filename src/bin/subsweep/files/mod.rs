@@ -26,7 +26,7 @@ pub mod memory {
 
 pub use input::{
     Compared, no_temporary, open_table, open_values, read, read_bytes, read_compared, read_flags,
-    read_row_numbers, read_values,
+    read_row_numbers, read_values, read_values_of,
 };
 pub use output::{BegunOutput, Output, begin_both, commit_all, finish_all};
 
