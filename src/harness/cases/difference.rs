@@ -2,21 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
+use super::pairwise::{axis, covering_works, tiled_cases};
 use super::primitive::Tables;
 use super::{
     Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup, uniform_cases,
 };
 use crate::device::Capabilities;
-use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePolicy};
+use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
 use crate::{ElementType, Number};
 
 /// Parameters of a difference.
@@ -128,6 +127,8 @@ impl fmt::Display for DifferenceCase {
 }
 
 impl PrimitiveCase for DifferenceCase {
+    type Plan = DifferencePlan;
+
     fn tables() -> Tables {
         Tables {
             covering: covering_cases,
@@ -137,14 +138,6 @@ impl PrimitiveCase for DifferenceCase {
             selectable: |capabilities| selectable_works(capabilities).map(Work::from).collect(),
             bench: bench_cases,
         }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
     }
 
     fn row_size(&self) -> u64 {
@@ -160,45 +153,29 @@ impl PrimitiveCase for DifferenceCase {
         count * u64::from(self.columns)
     }
 
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
-    }
-
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
         keys::keys_and_values(self.element, SortValues::None, input, self.item_count(count))
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+    fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input) -> Result<Prepared> {
+        let (operands, counted) = Operands::of_count(self.count_from, count);
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
-                let buffers = DifferenceBuffers::new(source, destination).scratch(ranges.scratch);
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let (results, flushed) = case.results(source);
-                let fill = |mut words: Vec<u32>| {
-                    words.resize(source.len(), POISON);
-                    words
-                };
-                (Expected::either(case.element, fill(results), flushed.map(fill)), Vec::new())
-            }),
-            look_back: None,
-        })
+        let operands = move |ranges: &Ranges| {
+            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
+            let buffers = DifferenceBuffers::new(source, destination).scratch(ranges.scratch);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let (results, flushed) = case.results(source);
+            let fill = |mut words: Vec<u32>| {
+                words.resize(source.len(), POISON);
+                words
+            };
+            (Expected::either(case.element, fill(results), flushed.map(fill)), Vec::new())
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
@@ -215,17 +192,11 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
     let is_valid = |case: &DifferenceCase| has_doubles || case.element != ElementType::F64;
-    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform]);
-    let mut cases = Vec::new();
-    for covering in covering_works(&plain, &axes, &[], is_valid) {
-        let tile = covering.work.tile(capabilities);
-        for count in [0, 1, 2, tile, tile + 1, 3 * tile + 2] {
-            cases.push(covering.work.case(count, inputs.take(&covering)));
-        }
-        while inputs.is_open(&covering) {
-            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
-        }
-    }
+    let works = covering_works(&plain, &axes, &[], is_valid);
+    let mut cases = tiled_cases(works, &[Input::EdgeValues, Input::Uniform], |work| {
+        let tile = work.tile(capabilities);
+        (tile, vec![0, 1, 2, tile, tile + 1, 3 * tile + 2])
+    });
     let default = DifferenceCase::of(ElementType::F32);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
 use super::primitive::Tables;
 use super::{Case, CountFrom, PrimitiveCase, Work, bench_counts, small_workgroup, uniform_cases};
 use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
-use crate::gather::{GatherBuffers, GatherConfig, GatherPolicy};
+use crate::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
-use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
 
 /// Parameters of a gather. The case's input is the distribution of the indices; the source is random and has as many
 /// elements as are gathered.
@@ -98,6 +97,8 @@ impl fmt::Display for GatherCase {
 }
 
 impl PrimitiveCase for GatherCase {
+    type Plan = GatherPlan;
+
     fn tables() -> Tables {
         Tables {
             covering: covering_cases,
@@ -107,14 +108,6 @@ impl PrimitiveCase for GatherCase {
             selectable: |_| selectable_works().map(Work::from).into(),
             bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
         }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
     }
 
     fn row_size(&self) -> u64 {
@@ -129,45 +122,29 @@ impl PrimitiveCase for GatherCase {
         count * u64::from(self.words)
     }
 
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
-    }
-
     fn generate(&self, count: u64, _: Input) -> [Vec<u32>; 2] {
         [Input::Uniform.generate(self.item_count(count) as usize, self.seed(count)), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let indices = self.indices(input, count as usize, room as usize);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+    fn prepare(&self, plan: Arc<GatherPlan>, count: u64, input: Input) -> Result<Prepared> {
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let indices = self.indices(input, count as usize, counted.room as usize);
         let indices_operand = operands.add(indices.clone());
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
         let (words, source_size) = (self.words as usize, count * self.row_size());
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                // The elements only, without the room after them.
-                let source = AddressRange::new(ranges.source.address, source_size);
-                let destination = ranges.destination.addresses();
-                let buffers = GatherBuffers::new(source, ranges.operand(indices_operand), destination);
-                plan.record(recorder, &buffers.scratch(ranges.scratch), ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let gathered = Self::gathered(source, words, &indices[..count as usize]);
-                (Expected::exact(gathered), Vec::new())
-            }),
-            look_back: None,
-        })
+        let operands = move |ranges: &Ranges| {
+            // The elements only, without the room after them.
+            let source = AddressRange::new(ranges.source.address, source_size);
+            let destination = ranges.destination.addresses();
+            let buffers = GatherBuffers::new(source, ranges.operand(indices_operand), destination);
+            (buffers.scratch(ranges.scratch), ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let gathered = Self::gathered(source, words, &indices[..count as usize]);
+            (Expected::exact(gathered), Vec::new())
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
+use super::pairwise::{axis, covering_works, tiled_cases};
 use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, Work, bench_counts, small_workgroup};
+use super::{Case, CountFrom, Effort, PrimitiveCase, Work, bench_counts, cases_of, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::inspection::PlanConfig;
-use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
-use crate::histogram::{HistogramBuffers, HistogramConfig, HistogramPolicy, edge_words, even_edges};
+use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::histogram::{
+    HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
+};
 
 /// Parameters of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,6 +244,8 @@ impl fmt::Display for HistogramCase {
 }
 
 impl PrimitiveCase for HistogramCase {
+    type Plan = HistogramPlan;
+
     fn tables() -> Tables {
         Tables {
             covering: covering_cases,
@@ -252,14 +255,6 @@ impl PrimitiveCase for HistogramCase {
             selectable: |_| selectable_works().map(Work::from).into(),
             bench: bench_cases,
         }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
     }
 
     fn row_size(&self) -> u64 {
@@ -273,10 +268,6 @@ impl PrimitiveCase for HistogramCase {
 
     fn item_count(&self, count: u64) -> u64 {
         count * u64::from(self.columns)
-    }
-
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
@@ -299,39 +290,29 @@ impl PrimitiveCase for HistogramCase {
         [values.collect(), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
+    fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input) -> Result<Prepared> {
         let edges = self.edges();
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let edges_operand = operands.add(edge_words(self.element, &edges)?);
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                // The rows are only read: they stay as they are, and the counts are the values.
-                in_place: true,
-                misalignment: self.misalignment,
-                values_size: plan.config().counts_size(),
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (source, counts) = (ranges.source.addresses(), ranges.values.addresses());
-                let buffers = HistogramBuffers::new(source, ranges.operand(edges_operand), counts);
-                plan.record(recorder, &buffers.scratch(ranges.scratch), ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
-                let counts = Self::counted(&values, case.columns as usize, &edges);
-                (Expected::exact(source.to_vec()), counts)
-            }),
-            look_back: None,
-        })
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs {
+            // The rows are only read: they stay as they are, and the counts are the values.
+            in_place: true,
+            values_size: plan.config().counts_size(),
+            ..Needs::new(counted.room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (source, counts) = (ranges.source.addresses(), ranges.values.addresses());
+            let buffers = HistogramBuffers::new(source, ranges.operand(edges_operand), counts);
+            (buffers.scratch(ranges.scratch), ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
+            let counts = Self::counted(&values, case.columns as usize, &edges);
+            (Expected::exact(source.to_vec()), counts)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
@@ -354,18 +335,13 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let is_valid = |case: &HistogramCase| case.bins * case.columns <= 1200;
     // Even bins of floats that are not guessed: a driver may flush their widths to 0, and their range is infinite.
     let unguessed = [1, 2].map(|range| vec![(0, 2), (1, 0), (2, 3), (4, range)]);
-    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted]);
-    let mut cases = Vec::new();
-    for covering in covering_works(&plain, &axes, &unguessed, is_valid) {
-        let tile = covering.work.tile(capabilities);
-        let counts = [0, 1, tile, tile + 1, 3 * tile + 2, (10_007 / u64::from(covering.work.columns)).max(5)];
-        for count in counts {
-            cases.push(covering.work.case(count, inputs.take(&covering)));
-        }
-        while inputs.is_open(&covering) {
-            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
-        }
-    }
+    let works = covering_works(&plain, &axes, &unguessed, is_valid);
+    let inputs = [Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted];
+    let mut cases = tiled_cases(works, &inputs, |work| {
+        let tile = work.tile(capabilities);
+        let most = (10_007 / u64::from(work.columns)).max(5);
+        (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2, most])
+    });
     let default = HistogramCase::new(ElementType::F32, true, 256);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases
@@ -425,11 +401,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
         HistogramCase { bins: 4096, ..even.clone() },
         HistogramCase { bins: 65_536, ..even },
     ];
-    let cases = |work: HistogramCase| {
-        let case = move |count| [Input::Uniform, Input::Constant(0)].map(|input| work.case(count, input));
-        bench_counts(effort).into_iter().flat_map(case)
-    };
-    works.into_iter().flat_map(cases).collect()
+    cases_of(works, &bench_counts(effort), &[Input::Uniform, Input::Constant(0)])
 }
 
 #[cfg(test)]

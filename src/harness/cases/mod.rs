@@ -35,8 +35,11 @@ pub use top_k::{TopKCase, TopKOutput};
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
+use super::workload::Prepared;
 use crate::ElementType;
 use crate::device::Capabilities;
+use crate::error::Result;
+use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
 use primitive::{Table, Tables};
@@ -69,6 +72,33 @@ macro_rules! primitives {
             pub(super) fn parameters(&self) -> &dyn PrimitiveCase {
                 match self {
                     $(Self::$name(case) => case),+
+                }
+            }
+
+            /// The configuration of its plan on a device, with the policy.
+            pub(super) fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+                match self {
+                    $(Self::$name(case) => case.config().policy(case.policy(capabilities)).into()),+
+                }
+            }
+
+            /// The policy of its plan on a device, as text.
+            fn policy(&self, capabilities: &Capabilities) -> String {
+                match self {
+                    $(Self::$name(case) => case.policy(capabilities).to_string()),+
+                }
+            }
+
+            /// Creates the plan, the operands, the recording and the oracle for `count` rows.
+            ///
+            /// # Errors
+            /// Those of the plan and of [`PrimitiveCase::prepare`].
+            pub(super) fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
+                match self {
+                    $(Self::$name(case) => {
+                        let policy = case.policy(gpu.capabilities());
+                        case.prepare(gpu.plan(case.config().policy(policy))?, count, input)
+                    }),+
                 }
             }
         }
@@ -271,7 +301,7 @@ impl Case {
 
     /// The policy of its plan on a device, as text.
     pub fn policy(&self, capabilities: &Capabilities) -> String {
-        self.work.parameters().policy_text(capabilities)
+        self.work.policy(capabilities)
     }
 
     /// Bytes of all elements.
@@ -346,7 +376,7 @@ fn every(table: fn(Tables) -> Table, capabilities: &Capabilities) -> Vec<Case> {
 /// policies are not selectable.
 pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     let works = Work::tables().flat_map(|tables| (tables.selectable)(capabilities));
-    works.map(|work| work.parameters().plan(capabilities)).collect()
+    works.map(|work| work.plan(capabilities)).collect()
 }
 
 /// Element counts around the boundaries of a tile and a subgroup, up to 65,537.
@@ -405,11 +435,18 @@ fn all_algorithms() -> impl Iterator<Item = Work> {
 
 /// Each of `works` at each of `counts`.
 fn uniform_cases(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64]) -> Vec<Case> {
-    let cases = |work: Work| {
-        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
-        counts.iter().map(case)
-    };
-    works.into_iter().map(Into::into).flat_map(cases).collect()
+    cases_of(works, counts, &[Input::Uniform])
+}
+
+/// Each of `works` at each of `counts`, of each of `inputs`.
+fn cases_of(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64], inputs: &[Input]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in works.into_iter().map(Into::into) {
+        for &count in counts {
+            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input }));
+        }
+    }
+    cases
 }
 
 /// The element counts of most benchmarks.

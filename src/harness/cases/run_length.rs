@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
 use super::primitive::Tables;
@@ -14,12 +15,10 @@ use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
-use crate::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPolicy};
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::select::SelectAlgorithm;
 
@@ -181,11 +180,9 @@ impl RunLengthCase {
         (values.collect(), offsets, counts)
     }
 
-    fn prepare_encoding(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+    fn prepare_encoding(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Prepared {
+        let (operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
         let [elements, _] = self.generate(count, input);
         let (values, offsets, counts) = self.encoded(&elements);
         let run_count = counts.len() as u32;
@@ -194,48 +191,38 @@ impl RunLengthCase {
         // The number of runs, their counts, and their offsets.
         let offsets_size = if self.has_offsets { room * 4 } else { 0 };
         let (counts_size, has_values) = (room * 4, self.has_values);
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count, all_count, run_count.into()),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: 4 + counts_size + offsets_size,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let at = |offset, size| ranges.values.slice(offset, size).addresses();
-                let [elements, values] = [ranges.source, ranges.destination].map(|range| range.addresses());
-                let buffers =
-                    RunLengthBuffers::new(elements, values, at(4, counts_size), at(0, 4), ranges.scratch)
-                        .offsets(at(4 + counts_size, offsets_size));
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let mut elements = if has_values { values.clone() } else { Vec::new() };
-                elements.resize(source.len(), POISON);
-                let mut others = vec![run_count];
-                others.extend(&counts);
-                others.resize(1 + (counts_size / 4) as usize, POISON);
-                if offsets_size > 0 {
-                    others.extend(&offsets);
-                }
-                others.resize(1 + ((counts_size + offsets_size) / 4) as usize, POISON);
-                (Expected::exact(elements), others)
-            }),
-            look_back: None,
-        })
+        let needs = Needs {
+            values_size: 4 + counts_size + offsets_size,
+            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let at = |offset, size| ranges.values.slice(offset, size).addresses();
+            let [elements, values] = [ranges.source, ranges.destination].map(|range| range.addresses());
+            let buffers =
+                RunLengthBuffers::new(elements, values, at(4, counts_size), at(0, 4), ranges.scratch)
+                    .offsets(at(4 + counts_size, offsets_size));
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let mut elements = if has_values { values.clone() } else { Vec::new() };
+            elements.resize(source.len(), POISON);
+            let mut others = vec![run_count];
+            others.extend(&counts);
+            others.resize(1 + (counts_size / 4) as usize, POISON);
+            if offsets_size > 0 {
+                others.extend(&offsets);
+            }
+            others.resize(1 + ((counts_size + offsets_size) / 4) as usize, POISON);
+            (Expected::exact(elements), others)
+        };
+        let traffic_size = plan.traffic_size(count, all_count, run_count.into());
+        Prepared::new(traffic_size, plan, needs, operands, expected)
     }
 
-    fn prepare_decoding(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare_decoding(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Prepared {
         let Runs { mut values, mut lengths } = self.runs(count, input);
         let run_count = lengths.len() as u64;
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, run_count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, run_count);
         let words = self.element.words() as usize;
         let decoded: Vec<_> = match self.has_values {
             true => self.generate(count, input)[0].clone(),
@@ -243,44 +230,34 @@ impl RunLengthCase {
         };
         let stored = (if self.is_cut { count - count.div_ceil(4) } else { count }) as usize * words;
         // Runs beyond the count must not be read.
-        let room = self.count_from.room(run_count);
-        lengths.resize(room as usize, 3);
-        values.resize(room as usize * words, 7);
+        lengths.resize(counted.room as usize, 3);
+        values.resize(counted.room as usize * words, 7);
         let [values, lengths] = [values, lengths].map(|words| operands.add(words));
         let (is_cut, element_size) = (self.is_cut, self.element.size() as u64);
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count, run_count, run_count),
-            needs: Needs {
-                // More than there are, unless they are cut.
-                room: count + if is_cut { 0 } else { 5 },
-                misalignment: self.misalignment,
-                values_size: 4,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let AddressRange { address, size } = ranges.destination.addresses();
-                // The end of an element that does not fit is not written.
-                let size = if is_cut { (stored * 4) as u64 + element_size - 4 } else { size };
-                let buffers = RunLengthBuffers::new(
-                    AddressRange::new(address, size),
-                    ranges.operand(values),
-                    ranges.operand(lengths),
-                    ranges.values.addresses(),
-                    ranges.scratch,
-                );
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let mut elements = decoded[..stored].to_vec();
-                elements.resize(source.len(), POISON);
-                (Expected::exact(elements), vec![count as u32])
-            }),
-            look_back: None,
-        })
+        // More than there are, unless they are cut.
+        let room = count + if is_cut { 0 } else { 5 };
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs { values_size: 4, ..Needs::new(room, self.misalignment, scratch, operands) };
+        let operands = move |ranges: &Ranges| {
+            let AddressRange { address, size } = ranges.destination.addresses();
+            // The end of an element that does not fit is not written.
+            let size = if is_cut { (stored * 4) as u64 + element_size - 4 } else { size };
+            let buffers = RunLengthBuffers::new(
+                AddressRange::new(address, size),
+                ranges.operand(values),
+                ranges.operand(lengths),
+                ranges.values.addresses(),
+                ranges.scratch,
+            );
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let mut elements = decoded[..stored].to_vec();
+            elements.resize(source.len(), POISON);
+            (Expected::exact(elements), vec![count as u32])
+        };
+        let traffic_size = plan.traffic_size(count, run_count, run_count);
+        Prepared::new(traffic_size, plan, needs, operands, expected)
     }
 }
 
@@ -309,6 +286,8 @@ impl fmt::Display for RunLengthCase {
 }
 
 impl PrimitiveCase for RunLengthCase {
+    type Plan = RunLengthPlan;
+
     fn tables() -> Tables {
         Tables {
             covering: covering_cases,
@@ -318,14 +297,6 @@ impl PrimitiveCase for RunLengthCase {
             selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
             bench: bench_cases,
         }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
     }
 
     fn row_size(&self) -> u64 {
@@ -344,12 +315,11 @@ impl PrimitiveCase for RunLengthCase {
         [elements.collect(), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        if self.is_decoding() {
-            self.prepare_decoding(gpu, count, input)
-        } else {
-            self.prepare_encoding(gpu, count, input)
-        }
+    fn prepare(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Result<Prepared> {
+        Ok(match self.is_decoding() {
+            true => self.prepare_decoding(plan, count, input),
+            false => self.prepare_encoding(plan, count, input),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
 use super::primitive::Tables;
@@ -14,15 +15,13 @@ use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::select::{
     Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
-    SelectPolicy,
+    SelectPlan, SelectPolicy,
 };
 
 /// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
@@ -212,6 +211,8 @@ impl fmt::Display for SelectCase {
 }
 
 impl PrimitiveCase for SelectCase {
+    type Plan = SelectPlan;
+
     fn tables() -> Tables {
         Tables {
             covering: covering_cases,
@@ -221,14 +222,6 @@ impl PrimitiveCase for SelectCase {
             selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
             bench: bench_cases,
         }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
     }
 
     fn row_size(&self) -> u64 {
@@ -248,12 +241,10 @@ impl PrimitiveCase for SelectCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare(&self, plan: Arc<SelectPlan>, count: u64, input: Input) -> Result<Prepared> {
         let config = *plan.config();
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
         let [source, _] = self.generate(count, input);
         let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
         let operand_words = self.operands(&source);
@@ -288,54 +279,45 @@ impl PrimitiveCase for SelectCase {
         let source_size = count * self.row_size();
         let is_small_room = self.count_from == CountFrom::Host;
         let words = (self.row_size() / 4) as usize;
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count, kept_count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: counts_size + values_size + indices_size,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let source = AddressRange::new(
-                    ranges.source.address,
-                    if is_small_room { source_size } else { ranges.source.size },
-                );
-                let at = |offset, size| ranges.values.slice(offset, size).addresses();
-                let counts = at(0, counts_size);
-                let compared_with = match device_operands {
-                    Some(operand) => SelectOperands::Device(ranges.operand(operand)),
-                    None => host_operands,
-                };
-                let destination = ranges.destination.addresses();
-                let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
-                    .flags(ranges.operand(flags))
-                    .values(ranges.operand(values_operand), at(counts_size, values_size))
-                    .indices(at(counts_size + values_size, indices_size))
-                    .operands(compared_with);
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let moved = |from: &[u32], words: usize| -> Vec<u32> {
-                    order.iter().flat_map(|&index| from[index * words..][..words].iter().copied()).collect()
-                };
-                let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
-                elements.resize(source.len(), POISON);
-                let mut others = counts.clone();
-                others.extend(moved(&values, value_words));
-                others.resize(((counts_size + values_size) / 4) as usize, POISON);
-                if config.has_indices() {
-                    others.extend(order.iter().map(|&index| index as u32));
-                }
-                others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
-                (Expected::exact(elements), others)
-            }),
-            look_back: None,
-        })
+        let needs = Needs {
+            values_size: counts_size + values_size + indices_size,
+            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let source = AddressRange::new(
+                ranges.source.address,
+                if is_small_room { source_size } else { ranges.source.size },
+            );
+            let at = |offset, size| ranges.values.slice(offset, size).addresses();
+            let counts = at(0, counts_size);
+            let compared_with = match device_operands {
+                Some(operand) => SelectOperands::Device(ranges.operand(operand)),
+                None => host_operands,
+            };
+            let destination = ranges.destination.addresses();
+            let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
+                .flags(ranges.operand(flags))
+                .values(ranges.operand(values_operand), at(counts_size, values_size))
+                .indices(at(counts_size + values_size, indices_size))
+                .operands(compared_with);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let moved = |from: &[u32], words: usize| -> Vec<u32> {
+                order.iter().flat_map(|&index| from[index * words..][..words].iter().copied()).collect()
+            };
+            let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
+            elements.resize(source.len(), POISON);
+            let mut others = counts.clone();
+            others.extend(moved(&values, value_words));
+            others.resize(((counts_size + values_size) / 4) as usize, POISON);
+            if config.has_indices() {
+                others.extend(order.iter().map(|&index| index as u32));
+            }
+            others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
+            (Expected::exact(elements), others)
+        };
+        Ok(Prepared::new(plan.traffic_size(count, kept_count), plan, needs, operands, expected))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
 use super::primitive::Tables;
@@ -12,11 +13,9 @@ use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
-use crate::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPolicy};
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
 
 /// Parameters of a top-k. The case's count is of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,6 +162,8 @@ impl fmt::Display for TopKCase {
 }
 
 impl PrimitiveCase for TopKCase {
+    type Plan = TopKPlan;
+
     fn tables() -> Tables {
         Tables {
             covering: covering_cases,
@@ -172,14 +173,6 @@ impl PrimitiveCase for TopKCase {
             selectable: |_| selectable_works().map(Work::from).into(),
             bench: bench_cases,
         }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
     }
 
     fn row_size(&self) -> u64 {
@@ -194,21 +187,15 @@ impl PrimitiveCase for TopKCase {
         count * u64::from(self.columns)
     }
 
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
-    }
-
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
         let count = self.item_count(count);
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare(&self, plan: Arc<TopKPlan>, count: u64, _: Input) -> Result<Prepared> {
         let config = *plan.config();
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
         let value_words = self.values as usize;
         let value_count = self.item_count(room) as usize * value_words;
         let source_values = Input::Uniform.generate(value_count, count + 2);
@@ -217,50 +204,42 @@ impl PrimitiveCase for TopKCase {
         let sizes = [config.indices_size(), u64::from(self.k) * config.value_size()].map(|size| room * size);
         let indices_count = (sizes[0] / 4) as usize;
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: sizes[0] + sizes[1],
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
-                let [indices, values] =
-                    [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
-                let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
-                    .values(ranges.operand(values_operand), values);
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let words = case.element.words() as usize;
-                let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
-                for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
-                    for column in case.selected(row) {
-                        keys.extend_from_slice(&row[column * words..][..words]);
-                        indices.push(column as u32);
-                        let key = index * case.columns as usize + column;
-                        values.extend_from_slice(&source_values[key * value_words..][..value_words]);
-                    }
+        let scratch = plan.scratch_requirements(room);
+        let needs = Needs {
+            values_size: sizes[0] + sizes[1],
+            ..Needs::new(room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
+            let [indices, values] =
+                [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
+            let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
+                .values(ranges.operand(values_operand), values);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let words = case.element.words() as usize;
+            let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+            for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
+                for column in case.selected(row) {
+                    keys.extend_from_slice(&row[column * words..][..words]);
+                    indices.push(column as u32);
+                    let key = index * case.columns as usize + column;
+                    values.extend_from_slice(&source_values[key * value_words..][..value_words]);
                 }
-                if config.keys_size() == 0 {
-                    keys.clear();
-                }
-                if config.indices_size() == 0 {
-                    indices.clear();
-                }
-                keys.resize(source.len(), POISON);
-                indices.resize(indices_count, POISON);
-                indices.extend(values);
-                (Expected::exact(keys), indices)
-            }),
-            look_back: None,
-        })
+            }
+            if config.keys_size() == 0 {
+                keys.clear();
+            }
+            if config.indices_size() == 0 {
+                indices.clear();
+            }
+            keys.resize(source.len(), POISON);
+            indices.resize(indices_count, POISON);
+            indices.extend(values);
+            (Expected::exact(keys), indices)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
