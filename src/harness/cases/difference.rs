@@ -5,9 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::primitive::Tables;
 use super::{
-    Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup, uniform_cases,
+    Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, small_workgroup, uniform_cases,
 };
 use crate::device::Capabilities;
 use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
@@ -129,17 +128,6 @@ impl fmt::Display for DifferenceCase {
 impl PrimitiveCase for DifferenceCase {
     type Plan = DifferencePlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |capabilities| selectable_works(capabilities).map(Work::from).collect(),
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.config().row_size()
     }
@@ -180,7 +168,7 @@ impl PrimitiveCase for DifferenceCase {
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::of(ElementType::U32) };
     let has_doubles = capabilities.enabled.shader_float64;
     let axes = [
@@ -203,7 +191,7 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: every module, down columns and along rows.
-fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = DifferenceCase> {
+pub(super) fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = DifferenceCase> {
     let has_doubles = capabilities.enabled.shader_float64;
     let is_valid = move |element: &ElementType| has_doubles || *element != ElementType::F64;
     let elements = [ElementType::F32, ElementType::I64, ElementType::F64].into_iter().filter(is_valid);
@@ -219,14 +207,14 @@ fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = Differe
 }
 
 /// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let works = selectable_works(capabilities)
         .flat_map(|case| CountFrom::ALL.map(|count_from| DifferenceCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for work in selectable_works(capabilities) {
         let tile = work.tile(capabilities);
@@ -244,7 +232,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: adjacent numbers, and a table down its columns and along its rows.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let flat = DifferenceCase::of(ElementType::F32);
     let table = DifferenceCase { columns: 4, ..flat.clone() };
     let works = [
@@ -258,13 +246,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn differences_are_of_rows_or_columns() {

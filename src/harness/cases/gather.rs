@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, PrimitiveCase, Work, bench_counts, small_workgroup, uniform_cases};
+use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, small_workgroup, uniform_cases};
 use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
@@ -99,17 +98,6 @@ impl fmt::Display for GatherCase {
 impl PrimitiveCase for GatherCase {
     type Plan = GatherPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.config().element_size()
     }
@@ -149,7 +137,7 @@ impl PrimitiveCase for GatherCase {
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
     let axes = [
         axis(&[1, 2, 3, 4, 12, 301], |gather: &mut GatherCase, words| gather.words = words),
@@ -171,13 +159,13 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy for every access width.
-fn selectable_works() -> [GatherCase; 5] {
+pub(super) fn selectable_works(_: &Capabilities) -> [GatherCase; 5] {
     [1, 2, 3, 4, 2051].map(GatherCase::elements)
 }
 
 /// Each of [`selectable_works`] in several tiles, aligned and misaligned.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|gather| {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|gather| {
         let misaligned = GatherCase { misalignment: 4, ..gather.clone() };
         let count_from = CountFrom::Device;
         [GatherCase { count_from, ..gather.clone() }, gather, misaligned]
@@ -187,7 +175,7 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// All cases except the covering ones: elements of every access width, that do and do not divide a tile, and that span
 /// several workgroups.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let small = [1, 2, 3, 4, 12, 301, 1028].map(|words| (words, true));
     let default = [1, 2, 3, 4, 2051].map(|words| (words, false));
@@ -221,15 +209,14 @@ pub(super) fn bench_works() -> [GatherCase; 3] {
     [1, 2, 4].map(GatherCase::elements)
 }
 
+/// Each of [`bench_works`].
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+    uniform_cases(bench_works(), &bench_counts(effort))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn strays_are_beyond_the_source_and_others_are_not() {

@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, Work, bench_counts, cases_of, small_workgroup};
+use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, cases_of, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -246,17 +245,6 @@ impl fmt::Display for HistogramCase {
 impl PrimitiveCase for HistogramCase {
     type Plan = HistogramPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.config().row_size()
     }
@@ -317,7 +305,7 @@ impl PrimitiveCase for HistogramCase {
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = HistogramCase::new(ElementType::U32, true, 1);
     let axes = [
         axis(&[ElementType::U32, ElementType::I32, ElementType::F32], |case: &mut HistogramCase, element| {
@@ -348,7 +336,7 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: counters and edges in shared memory, counters alone, edges alone, neither.
-fn selectable_works() -> [HistogramCase; 7] {
+pub(super) fn selectable_works(_: &Capabilities) -> [HistogramCase; 7] {
     let columns = |case: HistogramCase, columns| HistogramCase { columns, ..case };
     [
         HistogramCase::new(ElementType::F32, true, 256),
@@ -362,17 +350,17 @@ fn selectable_works() -> [HistogramCase; 7] {
 }
 
 /// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works()
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
         .into_iter()
         .flat_map(|case| CountFrom::ALL.map(|count_from| HistogramCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in selectable_works(capabilities) {
         let tile = work.tile(capabilities);
         let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
         cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
@@ -392,7 +380,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: few bins and many, by a guess and by a search, and the same of equal values.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let even = HistogramCase::new(ElementType::F32, true, 256);
     let works = [
         even.clone(),
@@ -406,13 +394,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn the_last_bin_is_closed_and_values_out_of_range_are_not_counted() {
@@ -425,7 +407,7 @@ mod tests {
 
     #[test]
     fn edge_values_lie_at_edges_and_beside_them() {
-        for case in selectable_works() {
+        for case in selectable_works(&Capabilities::default()) {
             let words = case.generate(1000, Input::EdgeValues)[0].clone();
             let edges = edge_words(case.element, &case.edges()).unwrap();
             let is_edge = |word: &&u32| edges.contains(*word);

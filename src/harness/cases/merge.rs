@@ -5,9 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::primitive::Tables;
 use super::{
-    Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup, uniform_cases,
+    Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, small_workgroup, uniform_cases,
 };
 use crate::ElementType;
 use crate::device::Capabilities;
@@ -179,21 +178,6 @@ impl fmt::Display for MergeCase {
 impl PrimitiveCase for MergeCase {
     type Plan = MergePlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| {
-                let counted =
-                    MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
-                selectable_works().into_iter().chain([counted]).map(Work::from).collect()
-            },
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.element.size() as u64
     }
@@ -248,7 +232,7 @@ impl PrimitiveCase for MergeCase {
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = MergeCase { has_small_tiles: true, ..MergeCase::keys(ElementType::U32) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut MergeCase, element| case.element = element),
@@ -271,23 +255,29 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: keys of one word and of two, alone and with values.
-fn selectable_works() -> [MergeCase; 4] {
+fn default_works() -> [MergeCase; 4] {
     [(ElementType::F32, 0), (ElementType::F32, 1), (ElementType::U64, 0), (ElementType::U64, 2)]
         .map(|(element, values)| MergeCase { values, ..MergeCase::keys(element) })
 }
 
-/// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works()
+/// Those of [`default_works`], and one with an indirect count.
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<MergeCase> {
+    let counted = MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
+    default_works().into_iter().chain([counted]).collect()
+}
+
+/// Each of [`default_works`] in several tiles, with every count.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = default_works()
         .into_iter()
         .flat_map(|case| CountFrom::ALL.map(|count_from| MergeCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in default_works() {
         let tile = work.tile(capabilities);
         let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
         cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
@@ -308,7 +298,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: keys alone and with values, of halves and of few.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let keys = MergeCase::keys(ElementType::U32);
     let works = [
         keys.clone(),
@@ -321,13 +311,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn a_merge_is_a_stable_sort_of_both() {

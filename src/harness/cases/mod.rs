@@ -55,9 +55,9 @@ pub struct Case {
     pub input: Input,
 }
 
-/// Registers the case type of each primitive.
+/// Registers the case type of each primitive, whose file has the tables of cases.
 macro_rules! primitives {
-    ($($(#[$doc:meta])* $name:ident($case:ty)),+ $(,)?) => {
+    ($($(#[$doc:meta])* $name:ident($module:ident::$case:ident)),+ $(,)?) => {
         /// A primitive and its parameters.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Work {
@@ -66,7 +66,16 @@ macro_rules! primitives {
 
         impl Work {
             fn tables() -> impl Iterator<Item = Tables> {
-                [$(<$case>::tables()),+].into_iter()
+                [$(Tables {
+                    covering: $module::covering_cases,
+                    specializations: $module::specialization_cases,
+                    full: $module::full_cases,
+                    selectable: |capabilities| {
+                        $module::selectable_works(capabilities).into_iter().map(Work::from).collect()
+                    },
+                    bench: $module::bench_cases,
+                }),+]
+                .into_iter()
             }
 
             pub(super) fn parameters(&self) -> &dyn PrimitiveCase {
@@ -115,29 +124,29 @@ macro_rules! primitives {
 
 primitives! {
     /// A prefix sum.
-    Scan(ScanCase),
+    Scan(scan::ScanCase),
     /// A gather.
-    Gather(GatherCase),
+    Gather(gather::GatherCase),
     /// A radix sort.
-    Sort(SortCase),
+    Sort(sort::SortCase),
     /// A segmented sort.
-    SegmentedSort(SegmentedSortCase),
+    SegmentedSort(segmented_sort::SegmentedSortCase),
     /// A selection or partition.
-    Select(SelectCase),
+    Select(select::SelectCase),
     /// A histogram.
-    Histogram(HistogramCase),
+    Histogram(histogram::HistogramCase),
     /// A reduction.
-    Reduce(ReduceCase),
+    Reduce(reduce::ReduceCase),
     /// A run-length encoding or decoding.
-    RunLength(RunLengthCase),
+    RunLength(run_length::RunLengthCase),
     /// A search in a sorted array.
-    Search(SearchCase),
+    Search(search::SearchCase),
     /// A merge of two sorted arrays.
-    Merge(MergeCase),
+    Merge(merge::MergeCase),
     /// An adjacent difference.
-    Difference(DifferenceCase),
+    Difference(difference::DifferenceCase),
     /// A top-k.
-    TopK(TopKCase),
+    TopK(top_k::TopKCase),
 }
 
 /// A policy, by name.
@@ -364,7 +373,8 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// The products of parameters among the cases of [`Effort::Full`].
 pub fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
-    every(|tables| tables.products, capabilities)
+    let tables: [Table; 3] = [scan::product_cases, sort::product_cases, reduce::product_cases];
+    tables.into_iter().flat_map(|table| table(capabilities)).collect()
 }
 
 /// A table of every primitive.
@@ -844,6 +854,10 @@ mod tests {
             expect_unique(&tutorial_13_bench_cases(effort));
             expect_unique(&verify_cases(effort, &capabilities()));
         }
+        for tables in Work::tables() {
+            expect_unique(&(tables.full)(&capabilities()));
+        }
+        expect_unique(&product_cases(&capabilities()));
     }
 
     #[track_caller]

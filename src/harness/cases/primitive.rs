@@ -9,16 +9,11 @@ use crate::error::Result;
 use crate::harness::inputs::Input;
 use crate::harness::workload::Prepared;
 
-/// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), its tables of cases, and how a case is
-/// generated, recorded and checked. Its functions `config` and `policy` are those of its plan, which [`Work`] makes.
+/// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), and how a case is generated, recorded and
+/// checked. Its functions `config` and `policy` are those of its plan, which [`Work`] makes. Its file has its [`Tables`].
 pub trait PrimitiveCase: fmt::Display {
     /// The plan.
     type Plan
-    where
-        Self: Sized;
-
-    /// The tables of cases.
-    fn tables() -> Tables
     where
         Self: Sized;
 
@@ -66,7 +61,8 @@ pub trait PrimitiveCase: fmt::Display {
 /// A table of cases for a device.
 pub type Table = fn(&Capabilities) -> Vec<Case>;
 
-/// The tables of a primitive's cases. Verification takes more of them with more effort.
+/// The tables of a primitive's cases, functions of its file. Verification takes more of them with more effort; products of
+/// parameters are apart.
 pub struct Tables {
     /// Every pair of parameters in small tiles, and the default tiles.
     pub covering: Table,
@@ -74,8 +70,6 @@ pub struct Tables {
     pub specializations: Table,
     /// All other cases, except products.
     pub full: Table,
-    /// Products of parameters.
-    pub products: Table,
     /// Works that use every specialization of a kernel by a selectable policy.
     pub selectable: fn(&Capabilities) -> Vec<Work>,
     /// Benchmarks.

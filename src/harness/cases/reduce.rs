@@ -7,8 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, PrimitiveCase, Work, bench_counts, uniform_cases};
+use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, uniform_cases};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
@@ -341,17 +340,6 @@ impl fmt::Display for ReduceCase {
 impl PrimitiveCase for ReduceCase {
     type Plan = ReducePlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: product_cases,
-            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
-            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.config().row_size()
     }
@@ -451,7 +439,7 @@ fn is_valid(reduce: &ReduceCase) -> bool {
 }
 
 /// Every pair of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = ReduceCase {
         operator: ScanOperator::Min,
         has_small_tiles: true,
@@ -499,7 +487,9 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         let counts = [0, 1, tile - 1, tile, tile + 1, 3 * tile + 5, 65_537];
         cases.extend(counts.map(|count| default.case(count, Input::Distinguishing)));
     }
-    for reduce in selectable_works().into_iter().filter(|reduce| has_float64 || !needs_float64(reduce)) {
+    for reduce in
+        selectable_works(capabilities).into_iter().filter(|reduce| has_float64 || !needs_float64(reduce))
+    {
         // Every pipeline that a policy chooses, but for the packs of an invocation.
         let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
         let tile = small.tile(capabilities);
@@ -542,7 +532,7 @@ fn needs_float64(reduce: &ReduceCase) -> bool {
 }
 
 /// Works of every kernel, with every access and layout of rows.
-fn selectable_works() -> Vec<ReduceCase> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
     let mut works = Vec::new();
     for (element, operator, is_index) in [
         (ElementType::U32, ScanOperator::Add, false),
@@ -570,9 +560,9 @@ fn selectable_works() -> Vec<ReduceCase> {
 }
 
 /// Each of [`selectable_works`] in one tile, several, and three levels.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for reduce in selectable_works() {
+    for reduce in selectable_works(capabilities) {
         let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
         let tile = small.tile(capabilities);
         cases.push(small.case((tile * tile + 1).min(300_000), Input::Distinguishing));
@@ -583,15 +573,15 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Larger inputs.
-fn full_cases(_: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter();
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter();
     works
         .flat_map(|reduce| [(1 << 20) + 1, 1_299_709].map(|n| reduce.case(n, Input::Distinguishing)))
         .collect()
 }
 
 /// Every operation on every type, in every layout of rows, of all rows and of segments.
-fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for element in ElementType::ALL {
         for (operator, is_index) in OPERATIONS {
@@ -611,10 +601,10 @@ fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The benchmark works.
-fn bench_works() -> [ReduceCase; 8] {
+/// Benchmarks: sums and indices, of all rows, of segments and along rows.
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let of = |element, runs| ReduceCase { runs, ..ReduceCase::sum(element) };
-    [
+    let works = [
         of(ElementType::U32, None),
         of(ElementType::F32, None),
         ReduceCase { columns: 3, ..ReduceCase::sum(ElementType::F32) },
@@ -623,19 +613,13 @@ fn bench_works() -> [ReduceCase; 8] {
         of(ElementType::F32, Some(ReduceRuns::Keys32)),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(40))),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(1 << 16))),
-    ]
+    ];
+    uniform_cases(works, &bench_counts(effort))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-        expect_unique(&product_cases(&capabilities()));
-    }
 
     #[test]
     fn an_index_is_of_the_first_nan_or_of_the_first_of_equals() {

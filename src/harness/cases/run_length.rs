@@ -5,9 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
 use super::{
-    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup,
+    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, bench_counts, small_workgroup,
     uniform_cases,
 };
 use crate::ElementType;
@@ -288,17 +287,6 @@ impl fmt::Display for RunLengthCase {
 impl PrimitiveCase for RunLengthCase {
     type Plan = RunLengthPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.element.size() as u64
     }
@@ -327,7 +315,7 @@ impl PrimitiveCase for RunLengthCase {
 const COVERED_INPUTS: [Input; 4] = [Input::Uniform, Input::EdgeValues, Input::TwoValued, Input::Constant(0)];
 
 /// Covering sets of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let small = |coding| RunLengthCase {
         algorithm: Some(SelectAlgorithm::ReduceThenScan),
         has_small_tiles: true,
@@ -366,12 +354,12 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(case.case(counts[index % counts.len()], inputs.take(covering)));
         }
     }
-    cases.extend(selectable_works().into_iter().map(|case| case.case(65_537, Input::Uniform)));
+    cases.extend(selectable_works(capabilities).into_iter().map(|case| case.case(65_537, Input::Uniform)));
     cases
 }
 
 /// Plans of every kernel, and of each coding, with the tuned policy.
-fn selectable_works() -> Vec<RunLengthCase> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<RunLengthCase> {
     let encode = RunLengthCase::of_u32(RunLengthCoding::Encode, 8);
     let non_trivial = RunLengthCase::of_u32(RunLengthCoding::NonTrivial, 2);
     let decode = RunLengthCase::of_u32(RunLengthCoding::Decode, 8);
@@ -386,8 +374,8 @@ fn selectable_works() -> Vec<RunLengthCase> {
 }
 
 /// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|case| {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|case| {
         let counted = RunLengthCase { count_from: CountFrom::Device, ..case.clone() };
         [RunLengthCase { misalignment: 4, ..case }, counted]
     });
@@ -395,9 +383,9 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// All cases except the covering ones: counts around every boundary, every input, runs of any length.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for plain in selectable_works() {
+    for plain in selectable_works(capabilities) {
         for has_small_tiles in [false, true] {
             let case = RunLengthCase { has_small_tiles, ..plain.clone() };
             let tile = case.tile(capabilities);
@@ -419,7 +407,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark cases: short and long runs of u32.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     use RunLengthCoding::{Decode, Encode, NonTrivial};
     let works = [(Encode, 2), (Encode, 100), (NonTrivial, 2), (Decode, 2), (Decode, 100)]
         .map(|(coding, mean_length)| RunLengthCase::of_u32(coding, mean_length));
@@ -428,14 +416,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-        expect_unique(&bench_cases(Effort::Normal));
-    }
 
     #[test]
     fn runs_have_the_mean_length_and_all_elements() {

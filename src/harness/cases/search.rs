@@ -6,10 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::primitive::Tables;
-use super::{
-    Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, cases_of, small_workgroup,
-};
+use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, cases_of, small_workgroup};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
@@ -139,17 +136,6 @@ impl fmt::Display for SearchCase {
 impl PrimitiveCase for SearchCase {
     type Plan = SearchPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.element.size() as u64
     }
@@ -197,7 +183,7 @@ impl PrimitiveCase for SearchCase {
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = SearchCase { has_small_tiles: true, ..SearchCase::lower_bound(ElementType::U32) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut SearchCase, element| case.element = element),
@@ -219,24 +205,24 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: both sides, for keys of one word and of two.
-fn selectable_works() -> [SearchCase; 4] {
+pub(super) fn selectable_works(_: &Capabilities) -> [SearchCase; 4] {
     let [a, b] = both_sides(SearchCase::lower_bound(ElementType::F32));
     let [c, d] = both_sides(SearchCase::lower_bound(ElementType::U64));
     [a, b, c, d]
 }
 
 /// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works()
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
         .into_iter()
         .flat_map(|case| CountFrom::ALL.map(|count_from| SearchCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in selectable_works(capabilities) {
         let tile = work.tile(capabilities);
         let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
         cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
@@ -264,7 +250,7 @@ fn both_sides(case: SearchCase) -> [SearchCase; 2] {
 }
 
 /// Benchmarks: needles in any order and sorted ones, in as many keys and in few.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let lower = SearchCase::lower_bound;
     let few = SearchCase { sorted_count: Some(1 << 12), ..lower(ElementType::U32) };
     let works = [lower(ElementType::U32), lower(ElementType::F64), few];
@@ -273,13 +259,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn nans_are_last_and_zeros_are_equal() {
@@ -294,7 +274,7 @@ mod tests {
 
     #[test]
     fn half_of_the_sorted_keys_are_needles() {
-        for case in selectable_works() {
+        for case in selectable_works(&Capabilities::default()) {
             let [needles, _] = case.generate(1000, Input::Uniform);
             let sorted = case.sorted(&needles, Input::Uniform);
             let words = case.element.words() as usize;

@@ -5,9 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
 use super::{
-    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup,
+    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, bench_counts, small_workgroup,
     uniform_cases,
 };
 use crate::ElementType;
@@ -213,17 +212,6 @@ impl fmt::Display for SelectCase {
 impl PrimitiveCase for SelectCase {
     type Plan = SelectPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.config().element_size()
     }
@@ -339,7 +327,7 @@ const COVERED_INPUTS: [Input; 6] = [
 ];
 
 /// Covering sets of all pairs of parameters in small tiles, of flags and of keys, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = SelectCase {
         algorithm: Some(SelectAlgorithm::ReduceThenScan),
         has_small_tiles: true,
@@ -384,14 +372,14 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(select.case(counts[index % 2], inputs.take(covering)));
         }
     }
-    for select in selectable_works() {
+    for select in selectable_works(capabilities) {
         cases.push(select.case(65_537, Input::Uniform));
     }
     cases
 }
 
 /// Plans of every kernel and of each number of parts, with the tuned policy of each algorithm.
-fn selectable_works() -> Vec<SelectCase> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
     let of = |by, element| SelectCase { element, ..SelectCase::of_u32(by) };
     let less = Predicate::Compare(Comparison::Less);
     let mut works = Vec::new();
@@ -417,8 +405,8 @@ fn selectable_works() -> Vec<SelectCase> {
 }
 
 /// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|select| {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|select| {
         let counted = SelectCase { count_from: CountFrom::Device, ..select.clone() };
         [SelectCase { misalignment: 4, ..select }, counted]
     });
@@ -426,9 +414,9 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// All cases except the covering ones: counts around every boundary, every input.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for plain in selectable_works() {
+    for plain in selectable_works(capabilities) {
         for has_small_tiles in [false, true] {
             let select = SelectCase { has_small_tiles, ..plain.clone() };
             let tile = select.tile(capabilities);
@@ -451,7 +439,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark cases: each predicate on u32, with half of the elements selected, and partitions.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
     let works = [
         SelectCase::of_u32(Predicate::Flags8),
@@ -468,14 +456,9 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
+    use super::super::Work;
+    use super::super::tests::capabilities;
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-        expect_unique(&bench_cases(Effort::Normal));
-    }
 
     #[test]
     fn half_of_random_flags_are_set() {

@@ -6,8 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, small_workgroup};
+use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -164,17 +163,6 @@ impl fmt::Display for TopKCase {
 impl PrimitiveCase for TopKCase {
     type Plan = TopKPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: bench_cases,
-        }
-    }
-
     fn row_size(&self) -> u64 {
         self.config().row_size()
     }
@@ -247,7 +235,7 @@ impl PrimitiveCase for TopKCase {
 const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(_: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = TopKCase::largest(ElementType::U32, 5000, 1);
     let axes = [
         axis(&ElementType::ALL, |case: &mut TopKCase, element| case.element = element),
@@ -271,12 +259,12 @@ fn covering_cases(_: &Capabilities) -> Vec<Case> {
             cases.push(covering.work.case(count, inputs.take(&covering)));
         }
     }
-    cases.extend(selectable_works().map(|work| work.case(2, Input::EdgeValues)));
+    cases.extend(selectable_works(capabilities).map(|work| work.case(2, Input::EdgeValues)));
     cases
 }
 
 /// Plans of the default policy: short rows, rows of one tile, of small and of large tiles, and sorts.
-fn selectable_works() -> [TopKCase; 8] {
+pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 8] {
     let of = TopKCase::largest;
     let unsorted = |case| TopKCase { is_sorted: false, ..case };
     let with_values = |values, case| TopKCase { values, ..case };
@@ -294,15 +282,15 @@ fn selectable_works() -> [TopKCase; 8] {
 }
 
 /// Each of [`selectable_works`] with an indirect count.
-fn specialization_cases(_: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter();
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter();
     works.map(|case| TopKCase { count_from: CountFrom::Device, ..case }.case(3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in selectable_works(capabilities) {
         let tile = work.policy(capabilities).tile_items();
         let columns = BTreeSet::from([work.k, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 7]);
         for columns in columns.into_iter().filter(|&columns| columns >= work.k) {
@@ -325,7 +313,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: from one long row to many short ones, and few selected keys to many.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let shapes: &[(u64, u32, &[u32])] = match effort {
         Effort::Quick => &[(1, 1 << 16, &[1, 32, 2048]), (500, 40, &[8])],
         Effort::Normal => &[

@@ -8,8 +8,11 @@ mod verify;
 use std::fmt;
 use std::sync::Arc;
 
-use super::primitive::{CountFrom, PrimitiveCase, Tables};
-use super::{Case, PolicyName, Work, bench_counts, uniform_cases};
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
+
+use super::primitive::{CountFrom, PrimitiveCase};
+use super::{Case, Effort, PolicyName, Work, bench_counts, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -165,19 +168,6 @@ impl fmt::Display for ScanCase {
 impl PrimitiveCase for ScanCase {
     type Plan = ScanPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering::covering_cases,
-            specializations: verify::specialization_cases,
-            full: verify::full_cases,
-            products: verify::product_cases,
-            selectable: |capabilities| {
-                verify::selectable_works(capabilities).into_iter().map(Work::from).collect()
-            },
-            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
-        }
-    }
-
     fn variant(&self) -> String {
         self.policy.variant(self.algorithm.name())
     }
@@ -271,10 +261,10 @@ fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<
     Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
 }
 
-/// The benchmark works.
-fn bench_works() -> [ScanCase; 8] {
+/// Benchmarks: the tuned scans and that of the seed, in columns and along rows.
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
-    [
+    let works = [
         default.clone(),
         ScanCase { columns: 4, ..default.clone() },
         ScanCase { in_place: true, ..seed },
@@ -288,5 +278,6 @@ fn bench_works() -> [ScanCase; 8] {
         // Along rows.
         ScanCase { segments: Some(SegmentsBy::FixedSize(40)), ..default.clone() },
         ScanCase { segments: Some(SegmentsBy::FixedSize(1 << 16)), ..default },
-    ]
+    ];
+    uniform_cases(works, &bench_counts(effort))
 }

@@ -6,7 +6,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::primitive::{CountFrom, PrimitiveCase, Tables};
+pub(super) use covering::covering_cases;
+
+use super::primitive::{CountFrom, PrimitiveCase};
 use super::{Case, Effort, PolicyName, SortValues, Work, bench_counts, small_workgroup, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
@@ -211,17 +213,6 @@ impl fmt::Display for SegmentedSortCase {
 impl PrimitiveCase for SegmentedSortCase {
     type Plan = SegmentedSortPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering::covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works(),
-            bench: bench_cases,
-        }
-    }
-
     fn variant(&self) -> String {
         "segmented sort".to_owned()
     }
@@ -283,7 +274,7 @@ fn pairs(segments: SegmentMix, has_small_tiles: bool) -> SegmentedSortCase {
 }
 
 /// Plans of the default policy, for each size of keys and values.
-fn selectable_works() -> Vec<Work> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<Work> {
     let keys = [ElementType::U32, ElementType::U64].into_iter();
     let kinds = keys.flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
     let boundaries = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
@@ -292,13 +283,13 @@ fn selectable_works() -> Vec<Work> {
 
 /// Segments of every size class in the default tiles, which compile slowly: pairs only, since the covering set has the
 /// kernels of the others.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let pairs = pairs(SegmentMix::Boundaries, false);
     vec![pairs.case(9 * pairs.large(capabilities) + 7, Input::TwoValued)]
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
@@ -370,7 +361,7 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks of short, power-law and long segments.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
     // Segmented sorts of a million keys take half a minute on some CPUs.
     let counts = if effort == Effort::Quick { &counts[..1] } else { &counts };
@@ -380,13 +371,8 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
+    use super::super::tests::capabilities;
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn ids_are_stable() {

@@ -8,10 +8,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(super) use bench::bench_cases;
 pub use bench::tutorial_13_bench_cases;
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
-use super::primitive::{CountFrom, PrimitiveCase, Tables};
-use super::{Case, PolicyName, Work};
+use super::primitive::{CountFrom, PrimitiveCase};
+use super::{Case, PolicyName};
 use crate::ElementType;
 use crate::device::{Barrier, Capabilities};
 use crate::error::Result;
@@ -231,17 +234,6 @@ impl fmt::Display for SortCase {
 impl PrimitiveCase for SortCase {
     type Plan = SortPlan;
 
-    fn tables() -> Tables {
-        Tables {
-            covering: covering::covering_cases,
-            specializations: verify::specialization_cases,
-            full: verify::full_cases,
-            products: verify::product_cases,
-            selectable: |_| verify::selectable_works().into_iter().map(Work::from).collect(),
-            bench: bench::bench_cases,
-        }
-    }
-
     fn variant(&self) -> String {
         self.policy.variant(self.algorithm.name())
     }
@@ -318,6 +310,7 @@ impl PrimitiveCase for SortCase {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Work;
     use super::*;
     use crate::harness::cases::tests::capabilities;
     use crate::harness::cases::{Effort, bench_cases, verify_cases};
