@@ -146,6 +146,28 @@ pub(super) unsafe trait Versioned: Copy {
     const FIRST_SIZE: usize;
 }
 
+/// Makes a structure [`Versioned`]: the last field of its first header ended there, on 64-bit systems after as many bytes as
+/// given. `unsafe` is a promise about its other fields.
+macro_rules! versioned {
+    (unsafe $structure:ident, $field:ident, $first_size:literal) => {
+        // SAFETY: the structure begins with a u32, and its other fields are as the caller promises.
+        unsafe impl $crate::capi::boundary::Versioned for $structure {
+            const NAME: &'static str = stringify!($structure);
+            const FIRST_SIZE: usize = {
+                const fn size_of_field<T>(_: fn(&$structure) -> &T) -> usize {
+                    size_of::<T>()
+                }
+                std::mem::offset_of!(Self, $field) + size_of_field(|structure| &structure.$field)
+            };
+        }
+
+        // Compiled programs pass this size: an appended field must not change it.
+        #[cfg(target_pointer_width = "64")]
+        const _: () = assert!(<$structure as $crate::capi::boundary::Versioned>::FIRST_SIZE == $first_size);
+    };
+}
+pub(super) use versioned;
+
 /// Upper bound of any structure's size. A larger struct_size was never initialised.
 const MAX_STRUCT_SIZE: usize = 4096;
 

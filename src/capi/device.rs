@@ -1,9 +1,8 @@
 //! The caller's VkDevice, adopted.
 
-use std::mem::offset_of;
 use std::num::NonZeroUsize;
 
-use super::boundary::{Result, Versioned, borrow, create, destroy, given, read, result};
+use super::boundary::{Result, borrow, create, destroy, given, read, result, versioned};
 use super::requirements::{SubsweepFeatureFlags, enabled_features, load_instance};
 use super::result::Failure;
 use super::vulkan::{
@@ -43,10 +42,7 @@ pub struct SubsweepDeviceCreateInfo {
 }
 
 // SAFETY: handles, a nullable function and numbers.
-unsafe impl Versioned for SubsweepDeviceCreateInfo {
-    const NAME: &'static str = "SubsweepDeviceCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, pipeline_cache) + size_of::<VkPipelineCache>();
-}
+versioned!(unsafe SubsweepDeviceCreateInfo, pipeline_cache, 48);
 
 /// Creates a SubsweepDevice from the caller's VkDevice, to be freed by subsweep_device_destroy. Creates nothing
 /// on the VkDevice, and never destroys it, waits for it or submits to it.

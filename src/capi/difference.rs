@@ -1,8 +1,6 @@
 //! Adjacent difference.
 
-use std::mem::offset_of;
-
-use super::boundary::Versioned;
+use super::boundary::versioned;
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -36,10 +34,7 @@ pub struct SubsweepDifferencePlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepDifferencePlanCreateInfo {
-    const NAME: &'static str = "SubsweepDifferencePlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, column_count) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepDifferencePlanCreateInfo, column_count, 16);
 
 /// The memory and the count of one recording of a difference.
 #[repr(C)]
@@ -61,10 +56,7 @@ pub struct SubsweepDifferenceInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepDifferenceInfo {
-    const NAME: &'static str = "SubsweepDifferenceInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepDifferenceInfo, scratch, 96);
 
 impl Exported for Difference {
     const OTHER: &'static str = "the plan is not of a difference";

@@ -1,8 +1,6 @@
 //! Gather.
 
-use std::mem::offset_of;
-
-use super::boundary::Versioned;
+use super::boundary::versioned;
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
@@ -29,10 +27,7 @@ pub struct SubsweepGatherPlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepGatherPlanCreateInfo {
-    const NAME: &'static str = "SubsweepGatherPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, words_per_element) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepGatherPlanCreateInfo, words_per_element, 12);
 
 /// The memory and the count of one recording of a gather.
 #[repr(C)]
@@ -55,10 +50,7 @@ pub struct SubsweepGatherInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepGatherInfo {
-    const NAME: &'static str = "SubsweepGatherInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepGatherInfo, scratch, 112);
 
 impl Exported for Gather {
     const OTHER: &'static str = "the plan is not of a gather";

@@ -1,8 +1,6 @@
 //! Histogram.
 
-use std::mem::offset_of;
-
-use super::boundary::{Versioned, result};
+use super::boundary::{result, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -40,10 +38,7 @@ pub struct SubsweepHistogramPlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepHistogramPlanCreateInfo {
-    const NAME: &'static str = "SubsweepHistogramPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, column_count) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepHistogramPlanCreateInfo, column_count, 20);
 
 /// The memory and the count of one recording of a histogram.
 #[repr(C)]
@@ -66,10 +61,7 @@ pub struct SubsweepHistogramInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepHistogramInfo {
-    const NAME: &'static str = "SubsweepHistogramInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepHistogramInfo, scratch, 112);
 
 impl Exported for Histogram {
     const OTHER: &'static str = "the plan is not of a histogram";

@@ -1,8 +1,6 @@
 //! Merge.
 
-use std::mem::offset_of;
-
-use super::boundary::Versioned;
+use super::boundary::versioned;
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -35,10 +33,7 @@ pub struct SubsweepMergePlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepMergePlanCreateInfo {
-    const NAME: &'static str = "SubsweepMergePlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, words_per_value) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepMergePlanCreateInfo, words_per_value, 16);
 
 /// The memory and the counts of one recording of a merge.
 #[repr(C)]
@@ -69,10 +64,7 @@ pub struct SubsweepMergeInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepMergeInfo {
-    const NAME: &'static str = "SubsweepMergeInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepMergeInfo, scratch, 176);
 
 impl Exported for Merge {
     const OTHER: &'static str = "the plan is not of a merge";

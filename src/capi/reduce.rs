@@ -1,8 +1,6 @@
 //! Reduce.
 
-use std::mem::offset_of;
-
-use super::boundary::{Result, Versioned};
+use super::boundary::{Result, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::scan_config::{SubsweepScanOperator, operator};
@@ -56,10 +54,7 @@ pub struct SubsweepReducePlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepReducePlanCreateInfo {
-    const NAME: &'static str = "SubsweepReducePlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, runs) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepReducePlanCreateInfo, runs, 24);
 
 /// The memory and the count of one recording of a reduction.
 #[repr(C)]
@@ -88,10 +83,7 @@ pub struct SubsweepReduceInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepReduceInfo {
-    const NAME: &'static str = "SubsweepReduceInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, run_count) + size_of::<SubsweepAddressRange>();
-}
+versioned!(unsafe SubsweepReduceInfo, run_count, 144);
 
 impl Exported for Reduce {
     const OTHER: &'static str = "the plan is not of a reduction";

@@ -1,8 +1,6 @@
 //! Run-length encoding and decoding.
 
-use std::mem::offset_of;
-
-use super::boundary::{Result, Versioned};
+use super::boundary::{Result, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -51,10 +49,7 @@ pub struct SubsweepRunLengthPlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepRunLengthPlanCreateInfo {
-    const NAME: &'static str = "SubsweepRunLengthPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, element_type) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepRunLengthPlanCreateInfo, element_type, 16);
 
 /// The memory and the count of one recording of an encoding or a decoding.
 #[repr(C)]
@@ -81,10 +76,7 @@ pub struct SubsweepRunLengthInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepRunLengthInfo {
-    const NAME: &'static str = "SubsweepRunLengthInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepRunLengthInfo, scratch, 144);
 
 impl Exported for RunLength {
     const OTHER: &'static str = "the plan is not of runs";

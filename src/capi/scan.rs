@@ -1,9 +1,8 @@
 //! Scan.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 
-use super::boundary::{Result, Versioned, borrow, value};
+use super::boundary::{Result, borrow, value, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -44,10 +43,7 @@ pub struct SubsweepScanInfo {
 }
 
 // SAFETY: numbers, handles and a pointer.
-unsafe impl Versioned for SubsweepScanInfo {
-    const NAME: &'static str = "SubsweepScanInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, initial_on_host_size) + size_of::<usize>();
-}
+versioned!(unsafe SubsweepScanInfo, initial_on_host_size, 144);
 
 /// Words of the longest row: 16 columns of 64 bits. A test checks that one word more is refused.
 const MAX_ROW_WORDS: usize = 32;

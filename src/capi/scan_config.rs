@@ -2,9 +2,7 @@
 
 use std::ffi::c_char;
 
-use std::mem::offset_of;
-
-use super::boundary::{Result, Versioned, text};
+use super::boundary::{Result, text, versioned};
 use super::result::Failure;
 use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::device::Capabilities;
@@ -101,10 +99,7 @@ pub struct SubsweepScanPlanCreateInfo {
 }
 
 // SAFETY: numbers and a pointer.
-unsafe impl Versioned for SubsweepScanPlanCreateInfo {
-    const NAME: &'static str = "SubsweepScanPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, algorithm) + size_of::<*const c_char>();
-}
+versioned!(unsafe SubsweepScanPlanCreateInfo, algorithm, 40);
 
 pub(super) fn operator(value: SubsweepScanOperator) -> Result<ScanOperator> {
     Ok(match value {

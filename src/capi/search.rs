@@ -1,8 +1,6 @@
 //! Search.
 
-use std::mem::offset_of;
-
-use super::boundary::Versioned;
+use super::boundary::versioned;
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -33,10 +31,7 @@ pub struct SubsweepSearchPlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepSearchPlanCreateInfo {
-    const NAME: &'static str = "SubsweepSearchPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, element_type) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepSearchPlanCreateInfo, element_type, 12);
 
 /// The memory and the counts of one recording of a search.
 #[repr(C)]
@@ -61,10 +56,7 @@ pub struct SubsweepSearchInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepSearchInfo {
-    const NAME: &'static str = "SubsweepSearchInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepSearchInfo, scratch, 128);
 
 impl Exported for Search {
     const OTHER: &'static str = "the plan is not of a search";

@@ -1,8 +1,6 @@
 //! Segmented sort.
 
-use std::mem::offset_of;
-
-use super::boundary::Versioned;
+use super::boundary::versioned;
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::sort::{SubsweepSortPlanCreateInfo, config};
@@ -43,10 +41,7 @@ pub struct SubsweepSegmentedSortInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepSegmentedSortInfo {
-    const NAME: &'static str = "SubsweepSegmentedSortInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepSegmentedSortInfo, scratch, 160);
 
 impl Exported for SegmentedSort {
     const OTHER: &'static str = "the plan is not of a segmented sort";

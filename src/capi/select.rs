@@ -1,8 +1,6 @@
 //! Selections and partitions.
 
-use std::mem::offset_of;
-
-use super::boundary::{Result, Versioned};
+use super::boundary::{Result, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -82,10 +80,7 @@ pub struct SubsweepSelectPlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepSelectPlanCreateInfo {
-    const NAME: &'static str = "SubsweepSelectPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, second_comparison) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepSelectPlanCreateInfo, second_comparison, 36);
 
 /// The memory and the count of one recording of a selection.
 #[repr(C)]
@@ -121,10 +116,7 @@ pub struct SubsweepSelectInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepSelectInfo {
-    const NAME: &'static str = "SubsweepSelectInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepSelectInfo, scratch, 224);
 
 impl Exported for Select {
     const OTHER: &'static str = "the plan is not of a selection";

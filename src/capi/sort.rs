@@ -1,9 +1,8 @@
 //! Radix sort.
 
 use std::ffi::{CStr, c_char};
-use std::mem::offset_of;
 
-use super::boundary::{Result, Versioned, borrow, text, value};
+use super::boundary::{Result, borrow, text, value, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -102,10 +101,7 @@ pub struct SubsweepSortPlanCreateInfo {
 }
 
 // SAFETY: numbers and a pointer.
-unsafe impl Versioned for SubsweepSortPlanCreateInfo {
-    const NAME: &'static str = "SubsweepSortPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, algorithm) + size_of::<*const c_char>();
-}
+versioned!(unsafe SubsweepSortPlanCreateInfo, algorithm, 32);
 
 /// The memory and the count of one recording of a sort.
 #[repr(C)]
@@ -132,10 +128,7 @@ pub struct SubsweepSortInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepSortInfo {
-    const NAME: &'static str = "SubsweepSortInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepSortInfo, scratch, 128);
 
 /// The configuration that C describes, without the policy, and the algorithm's name.
 ///

@@ -1,8 +1,6 @@
 //! Top-k.
 
-use std::mem::offset_of;
-
-use super::boundary::Versioned;
+use super::boundary::versioned;
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -45,10 +43,7 @@ pub struct SubsweepTopKPlanCreateInfo {
 }
 
 // SAFETY: numbers.
-unsafe impl Versioned for SubsweepTopKPlanCreateInfo {
-    const NAME: &'static str = "SubsweepTopKPlanCreateInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, words_per_value) + size_of::<u32>();
-}
+versioned!(unsafe SubsweepTopKPlanCreateInfo, words_per_value, 24);
 
 /// The memory and the count of one recording of a top-k.
 #[repr(C)]
@@ -75,10 +70,7 @@ pub struct SubsweepTopKInfo {
 }
 
 // SAFETY: numbers and handles.
-unsafe impl Versioned for SubsweepTopKInfo {
-    const NAME: &'static str = "SubsweepTopKInfo";
-    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
+versioned!(unsafe SubsweepTopKInfo, scratch, 144);
 
 impl Exported for TopK {
     const OTHER: &'static str = "the plan is not of a top-k";

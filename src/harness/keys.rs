@@ -4,6 +4,21 @@ use super::cases::SortValues;
 use super::inputs::{Input, SplitMix64};
 use crate::ElementType;
 
+/// Calls a generic function of numbers by their type.
+macro_rules! by_type {
+    ($element:expr, $function:ident($($argument:expr),+)) => {
+        match $element {
+            ElementType::U32 => $function::<u32>($($argument),+),
+            ElementType::I32 => $function::<i32>($($argument),+),
+            ElementType::F32 => $function::<f32>($($argument),+),
+            ElementType::U64 => $function::<u64>($($argument),+),
+            ElementType::I64 => $function::<i64>($($argument),+),
+            ElementType::F64 => $function::<f64>($($argument),+),
+        }
+    };
+}
+pub(super) use by_type;
+
 /// Generates `count` keys as words, deterministic in `seed`. Keys of u32 are the input's words; keys of other types
 /// have the same distribution, by rank or in each word.
 fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32> {

@@ -1,5 +1,6 @@
 //! The expected result of a selection or partition.
 
+use super::keys::by_type;
 use crate::reference::oracle::Key;
 use crate::select::Comparison;
 use crate::{ElementType, Number};
@@ -13,20 +14,6 @@ pub(super) enum Test {
     Compare(Comparison, Option<Comparison>),
     /// Difference from the element before.
     Unique,
-}
-
-/// Dispatches to a generic function of keys by their type.
-macro_rules! by_type {
-    ($element:expr, $function:ident($keys:expr $(, $argument:expr)*)) => {
-        match $element {
-            ElementType::U32 => $function(&typed::<u32>($keys) $(, $argument)*),
-            ElementType::I32 => $function(&typed::<i32>($keys) $(, $argument)*),
-            ElementType::F32 => $function(&typed::<f32>($keys) $(, $argument)*),
-            ElementType::U64 => $function(&typed::<u64>($keys) $(, $argument)*),
-            ElementType::I64 => $function(&typed::<i64>($keys) $(, $argument)*),
-            ElementType::F64 => $function(&typed::<f64>($keys) $(, $argument)*),
-        }
-    };
 }
 
 fn typed<N: Number>(words: &[u32]) -> Vec<N> {
@@ -56,19 +43,20 @@ impl Test {
     }
 }
 
-fn parts_of_unique<N: PartialOrd + Copy>(keys: &[N]) -> Vec<usize> {
+fn parts_of_unique<N: Number + PartialOrd>(keys: &[u32]) -> Vec<usize> {
+    let keys = typed::<N>(keys);
     let is_nan = |key: N| key.partial_cmp(&key).is_none();
     let same = |a: N, b: N| a == b || (is_nan(a) && is_nan(b));
     (0..keys.len()).map(|index| usize::from(index > 0 && same(keys[index - 1], keys[index]))).collect()
 }
 
 fn parts_of_comparisons<N: Number + PartialOrd>(
-    keys: &[N],
+    keys: &[u32],
     operands: &[u32],
     first: Comparison,
     second: Option<Comparison>,
 ) -> Vec<usize> {
-    let operands = typed::<N>(operands);
+    let [keys, operands] = [keys, operands].map(typed::<N>);
     let (of_first, of_second) = operands.split_at(first.operand_count());
     let part = |&key: &N| match second {
         _ if holds(first, key, of_first) => 0,
@@ -91,7 +79,8 @@ fn holds<N: PartialOrd + Copy>(comparison: Comparison, key: N, operands: &[N]) -
     }
 }
 
-fn operands_of<N: Number + Key>(keys: &[N], first: Comparison, second: Option<Comparison>) -> Vec<u32> {
+fn operands_of<N: Number + Key>(keys: &[u32], first: Comparison, second: Option<Comparison>) -> Vec<u32> {
+    let keys = typed::<N>(keys);
     let mut sample: Vec<_> = keys.iter().step_by(keys.len() / 999 + 1).copied().collect();
     sample.sort_by(|a, b| a.compare(*b));
     let at = |rank: usize| sample.get(sample.len() * rank / 8).copied().unwrap_or(N::zeroed());

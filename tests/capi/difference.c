@@ -1,18 +1,11 @@
 /* Adjacent differences: the layout of the structures, an indirect count, both axes, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 5000, COLUMNS = 3 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepDifferencePlanCreateInfo, column_count) == 12 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepDifferencePlanCreateInfo) >= 16 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepDifferenceInfo, scratch) == 56 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepDifferenceInfo) >= 96 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepDifferencePlanCreateInfo, column_count, 12, 16);
+FIRST_VERSION(SubsweepDifferenceInfo, scratch, 56, 96);
 
 /* The difference of `stored` rows, a count on the device, with options of the plan. */
 static void subtract(const Host *host, const SubsweepDevice *device, uint32_t stored, SubsweepDifferenceFlags flags) {
@@ -23,51 +16,41 @@ static void subtract(const Host *host, const SubsweepDevice *device, uint32_t st
         .column_count = COLUMNS};
     const int is_along_rows = (flags & SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT) != 0;
     const int keeps_first = (flags & SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT) != 0;
-    SubsweepScratchRequirements needs;
     SubsweepDifferenceInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory count, rows, destination, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *count = array(&arrays, 4);
+    Memory *rows = array(&arrays, 4 * COLUMNS * COUNT);
+    Memory *destination = array(&arrays, 4 * COLUMNS * COUNT);
     uint32_t i, result = 0;
     int is_right = 1;
     host_check(subsweep_difference_plan_create(device, &of_plan, &plan), "subsweep_difference_plan_create");
     EXPECT(strstr(subsweep_plan_policy(plan), "difference") != NULL);
     EXPECT(subsweep_plan_max_count(plan) == UINT64_MAX);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    EXPECT(needs.size == 32);
-    guarded_create(&count, host, 4, 0);
-    guarded_create(&rows, host, 4 * COLUMNS * COUNT, 0);
-    guarded_create(&destination, host, 4 * COLUMNS * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    count.words[0] = stored;
+    count->words[0] = stored;
     for (i = 0; i < COLUMNS * COUNT; i++) {
-        rows.words[i] = number(i);
+        rows->words[i] = number(i);
     }
-    memset(destination.words, 0xff, 4 * COLUMNS * COUNT);
-    info.count.address = count.address;
-    info.source = part(&rows, 0, 4 * COLUMNS * COUNT);
-    info.destination = part(&destination, 0, 4 * COLUMNS * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_difference(plan, commands, &info), "subsweep_cmd_difference");
-    run(host, commands);
+    info.count.address = count->address;
+    info.source = all(rows);
+    info.destination = all(destination);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    EXPECT(info.scratch.size == 32);
+    RUN(host, subsweep_cmd_difference, plan, &info);
     for (i = 0; i < COLUMNS * stored; i++) {
         const uint32_t stride = is_along_rows ? 1 : COLUMNS;
         const int is_first = is_along_rows ? i % COLUMNS == 0 : i < COLUMNS;
         if (!is_first) {
-            is_right &= destination.words[result++] == rows.words[i] - rows.words[i - stride];
+            is_right &= destination->words[result++] == rows->words[i] - rows->words[i - stride];
         } else if (keeps_first) {
-            is_right &= destination.words[result++] == rows.words[i];
+            is_right &= destination->words[result++] == rows->words[i];
         }
     }
     for (; result < COLUMNS * COUNT; result++) {
-        is_right &= destination.words[result] == UINT32_MAX;
+        is_right &= destination->words[result] == UNWRITTEN;
     }
     EXPECT(is_right);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&destination, host, __LINE__);
-    guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&count, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 

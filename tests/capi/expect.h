@@ -3,6 +3,7 @@
 #ifndef EXPECT_H
 #define EXPECT_H
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,14 @@ static inline void expect_refusal(VkResult result, int code, const char *words, 
 
 /* Fails unless `call` returns `code` with an error message that contains `words`. */
 #define REFUSE(call, code, words) expect_refusal(call, code, words, #call, __LINE__)
+
+/* Fields of the first version of a structure keep their places; `field` was its last, and ended at `end`. */
+#if UINTPTR_MAX == UINT64_MAX
+#define FIRST_VERSION(type, field, offset, end) \
+    typedef char type##First[offsetof(type, field) == offset && offset + sizeof(((type *)0)->field) == end ? 1 : -1]
+#else
+#define FIRST_VERSION(type, field, offset, end) typedef char type##First[1]
+#endif
 
 /* Adopts the device of a host. */
 static inline SubsweepDevice *adopt(const Host *host) {
@@ -64,7 +73,10 @@ static inline uint32_t number(uint32_t i) {
     return i ^ i >> 16;
 }
 
-enum { GUARD = 64 };
+enum { GUARD = 64, MOST_ARRAYS = 8 };
+
+/* Contents of guarded memory that nothing has written. */
+#define UNWRITTEN 0xa5a5a5a5u
 
 /* Memory between guard words; its address and size are those of the part between them. */
 static inline void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage) {
@@ -91,12 +103,59 @@ static inline void guarded_destroy(Memory *memory, const Host *host, int line) {
     memory_destroy(memory, host);
 }
 
+/* Arrays of a test, in guarded memory. */
+typedef struct Arrays {
+    const Host *host;
+    uint32_t count;
+    Memory all[MOST_ARRAYS];
+} Arrays;
+
+static inline Memory *array_with_usage(Arrays *arrays, VkDeviceSize size, VkBufferUsageFlags usage) {
+    Memory *memory = &arrays->all[arrays->count];
+    host_check(arrays->count++ < MOST_ARRAYS ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS, "MOST_ARRAYS");
+    guarded_create(memory, arrays->host, size, usage);
+    return memory;
+}
+
+static inline Memory *array(Arrays *arrays, VkDeviceSize size) {
+    return array_with_usage(arrays, size, 0);
+}
+
+/* The range of an array. */
+static inline SubsweepAddressRange all(const Memory *memory) {
+    return part(memory, 0, memory->size);
+}
+
+/* An array for the scratch of a plan. */
+static inline SubsweepBufferRange scratch_of(Arrays *arrays, const SubsweepPlan *plan, uint64_t count,
+                                             uint64_t segment_count) {
+    SubsweepScratchRequirements needs;
+    host_check(subsweep_plan_scratch_requirements(plan, count, segment_count, &needs),
+               "subsweep_plan_scratch_requirements");
+    return guarded_scratch(array_with_usage(arrays, needs.size, needs.usage), 0, needs.size);
+}
+
+/* Fails if a guard word has changed, and frees the arrays. */
+static inline void arrays_destroy(Arrays *arrays, int line) {
+    while (arrays->count > 0) {
+        guarded_destroy(&arrays->all[--arrays->count], arrays->host, line);
+    }
+}
+
 /* Runs the recorded commands, with a barrier to the host. */
 static inline void run(const Host *host, VkCommandBuffer commands) {
     host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                  VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     host_run(host, commands);
 }
+
+/* Records `command` of a plan, and runs it. */
+#define RUN(host, command, plan, info)                         \
+    do {                                                       \
+        const VkCommandBuffer commands = host_begin(host);     \
+        host_check(command(plan, commands, info), #command);   \
+        run(host, commands);                                   \
+    } while (0)
 
 /* The main function of a test: `work` on an adopted device, then `refuse` while commands are recorded. Fails if a refused
  * call has changed the `count` words of its memory. */

@@ -1,18 +1,11 @@
 /* Gathers: the layout of the structures, results behind an argsort, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 5000 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepGatherPlanCreateInfo, words_per_element) == 8 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepGatherPlanCreateInfo) >= 12 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepGatherInfo, scratch) == 72 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepGatherInfo) >= 112 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepGatherPlanCreateInfo, words_per_element, 8, 12);
+FIRST_VERSION(SubsweepGatherInfo, scratch, 72, 112);
 
 /* Gathers by the indices of a descending argsort of floats. */
 static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
@@ -22,13 +15,16 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
                                                 .values = SUBSWEEP_SORT_VALUES_ARGSORT,
                                                 .algorithm = "radix-8bit"};
     const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather, .words_per_element = 2};
-    SubsweepScratchRequirements needs;
     SubsweepSortInfo sort_info = {.struct_size = sizeof sort_info, .count = {.count = COUNT}};
     SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
     SubsweepPlan *sort = NULL;
     SubsweepPlan *gather = NULL;
     SubsweepAccess sorted, gathers;
-    Memory keys, indices, rows, gathered, scratch;
+    Arrays arrays = {.host = host};
+    Memory *keys = array(&arrays, 4 * COUNT);
+    Memory *indices = array(&arrays, 4 * COUNT);
+    Memory *rows = array(&arrays, 8 * COUNT);
+    Memory *gathered = array(&arrays, 8 * COUNT);
     VkCommandBuffer commands;
     float last = 0.0f;
     uint32_t i;
@@ -36,24 +32,18 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     host_check(subsweep_gather_plan_create(device, &of_gather, &gather), "subsweep_gather_plan_create");
     EXPECT(strstr(subsweep_plan_policy(sort), "radix-8bit") != NULL);
     EXPECT(strlen(subsweep_plan_policy(gather)) > 0);
-    host_check(subsweep_plan_scratch_requirements(sort, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&indices, host, 4 * COUNT, 0);
-    guarded_create(&rows, host, 8 * COUNT, 0);
-    guarded_create(&gathered, host, 8 * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         const float key = (float)(number(i) % 2000) / 8.0f - 100.0f;
-        memcpy(&keys.words[i], &key, sizeof key);
-        memcpy(&rows.words[2 * i], &key, sizeof key);
-        rows.words[2 * i + 1] = i;
+        memcpy(&keys->words[i], &key, sizeof key);
+        memcpy(&rows->words[2 * i], &key, sizeof key);
+        rows->words[2 * i + 1] = i;
     }
-    sort_info.keys = part(&keys, 0, 4 * COUNT);
-    sort_info.values = part(&indices, 0, 4 * COUNT);
-    sort_info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    gather_info.source = part(&rows, 0, 8 * COUNT);
+    sort_info.keys = all(keys);
+    sort_info.values = all(indices);
+    sort_info.scratch = scratch_of(&arrays, sort, COUNT, 0);
+    gather_info.source = all(rows);
     gather_info.indices = sort_info.values;
-    gather_info.destination = part(&gathered, 0, 8 * COUNT);
+    gather_info.destination = all(gathered);
     commands = host_begin(host);
     host_check(subsweep_cmd_sort(sort, commands, &sort_info), "subsweep_cmd_sort");
     sorted = subsweep_plan_last_access(sort);
@@ -65,19 +55,15 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     run(host, commands);
     for (i = 0; i < COUNT; i++) {
         float key;
-        memcpy(&key, &gathered.words[2 * i], sizeof key);
-        if (gathered.words[2 * i + 1] != indices.words[i] || (i > 0 && key > last) ||
-            (i > 0 && key == last && indices.words[i] < indices.words[i - 1])) {
+        memcpy(&key, &gathered->words[2 * i], sizeof key);
+        if (gathered->words[2 * i + 1] != indices->words[i] || (i > 0 && key > last) ||
+            (i > 0 && key == last && indices->words[i] < indices->words[i - 1])) {
             break;
         }
         last = key;
     }
     EXPECT(i == COUNT);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&gathered, host, __LINE__);
-    guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&indices, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(gather);
     subsweep_plan_destroy(sort);
 }

@@ -1,18 +1,11 @@
 /* Histograms: the layout of the structures, counts behind an indirect count, edges, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 5000, BINS = 10, COLUMNS = 2 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepHistogramPlanCreateInfo, column_count) == 16 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepHistogramPlanCreateInfo) >= 20 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepHistogramInfo, scratch) == 72 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepHistogramInfo) >= 112 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepHistogramPlanCreateInfo, column_count, 16, 20);
+FIRST_VERSION(SubsweepHistogramInfo, scratch, 72, 112);
 
 /* Counts two columns of floats, for a count on the device of `stored` rows. */
 static void count_columns(const Host *host, const SubsweepDevice *device, uint32_t stored) {
@@ -22,52 +15,41 @@ static void count_columns(const Host *host, const SubsweepDevice *device, uint32
         .element_type = SUBSWEEP_ELEMENT_TYPE_F32,
         .bin_count = BINS,
         .column_count = COLUMNS};
-    SubsweepScratchRequirements needs;
     SubsweepHistogramInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory count, rows, edges, counts, scratch;
-    VkCommandBuffer commands;
     uint32_t expected[COLUMNS * BINS] = {0};
+    Arrays arrays = {.host = host};
+    Memory *count = array(&arrays, 4);
+    Memory *rows = array(&arrays, 4 * COLUMNS * COUNT);
+    Memory *edges = array(&arrays, 4 * (BINS + 1));
+    Memory *counts = array(&arrays, sizeof expected);
     uint32_t i, bin;
     host_check(subsweep_histogram_plan_create(device, &of_plan, &plan), "subsweep_histogram_plan_create");
     EXPECT(strstr(subsweep_plan_policy(plan), "histogram") != NULL);
     EXPECT(subsweep_plan_max_count(plan) == UINT32_MAX);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&count, host, 4, 0);
-    guarded_create(&rows, host, 4 * COLUMNS * COUNT, 0);
-    guarded_create(&edges, host, 4 * (BINS + 1), 0);
-    guarded_create(&counts, host, sizeof expected, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    host_check(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_F32, BINS, -1.0, 0.5, edges.words),
+    host_check(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_F32, BINS, -1.0, 0.5, edges->words),
                "subsweep_histogram_even_edges");
-    count.words[0] = stored;
+    count->words[0] = stored;
     for (i = 0; i < COLUMNS * COUNT; i++) {
         const float value = (float)(number(i) % 2000) / 1000.0f - 1.25f;
-        memcpy(&rows.words[i], &value, sizeof value);
+        memcpy(&rows->words[i], &value, sizeof value);
         for (bin = 0; bin < BINS && i / COLUMNS < stored; bin++) {
             float low, high;
-            memcpy(&low, &edges.words[bin], sizeof low);
-            memcpy(&high, &edges.words[bin + 1], sizeof high);
+            memcpy(&low, &edges->words[bin], sizeof low);
+            memcpy(&high, &edges->words[bin + 1], sizeof high);
             if (value >= low && (value < high || (bin + 1 == BINS && value == high))) {
                 expected[i % COLUMNS * BINS + bin]++;
             }
         }
     }
-    memset(counts.words, 0xff, sizeof expected);
-    info.count.address = count.address;
-    info.source = part(&rows, 0, 4 * COLUMNS * COUNT);
-    info.edges = part(&edges, 0, 4 * (BINS + 1));
-    info.counts = part(&counts, 0, sizeof expected);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_histogram(plan, commands, &info), "subsweep_cmd_histogram");
-    run(host, commands);
-    EXPECT(memcmp(counts.words, expected, sizeof expected) == 0);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&counts, host, __LINE__);
-    guarded_destroy(&edges, host, __LINE__);
-    guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&count, host, __LINE__);
+    info.count.address = count->address;
+    info.source = all(rows);
+    info.edges = all(edges);
+    info.counts = all(counts);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_histogram, plan, &info);
+    EXPECT(memcmp(counts->words, expected, sizeof expected) == 0);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 

@@ -1,18 +1,11 @@
 /* Merges: the layout of the structures, indirect counts, values, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 5000, VALUE_WORDS = 3 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepMergePlanCreateInfo, words_per_value) == 12 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepMergePlanCreateInfo) >= 16 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepMergeInfo, scratch) == 136 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepMergeInfo) >= 176 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepMergePlanCreateInfo, words_per_value, 12, 16);
+FIRST_VERSION(SubsweepMergeInfo, scratch, 136, 176);
 
 /* Merges pairs of `a_count` and `b_count` keys, both counts on the device. */
 static void merge(const Host *host, const SubsweepDevice *device, uint32_t a_count, uint32_t b_count,
@@ -22,63 +15,50 @@ static void merge(const Host *host, const SubsweepDevice *device, uint32_t a_cou
         .flags = SUBSWEEP_MERGE_INDIRECT_COUNT_BIT | (is_descending ? SUBSWEEP_MERGE_DESCENDING_BIT : 0),
         .element_type = SUBSWEEP_ELEMENT_TYPE_U32,
         .words_per_value = VALUE_WORDS};
-    SubsweepScratchRequirements needs;
     SubsweepMergeInfo info = {.struct_size = sizeof info, .a_count = {.count = COUNT}, .b_count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory counts, keys, values, destination, destination_values, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *counts = array(&arrays, 8);
+    Memory *keys = array(&arrays, 2 * 4 * COUNT);
+    Memory *values = array(&arrays, 2 * 4 * VALUE_WORDS * COUNT);
+    Memory *destination = array(&arrays, 2 * 4 * COUNT);
+    Memory *destination_values = array(&arrays, 2 * 4 * VALUE_WORDS * COUNT);
     uint32_t i, a = 0, b = 0;
     host_check(subsweep_merge_plan_create(device, &of_plan, &plan), "subsweep_merge_plan_create");
     EXPECT(strstr(subsweep_plan_policy(plan), "merge") != NULL);
     EXPECT(subsweep_plan_max_count(plan) == UINT32_MAX);
-    host_check(subsweep_plan_scratch_requirements(plan, 2 * COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    EXPECT(needs.size == 32);
-    guarded_create(&counts, host, 8, 0);
-    guarded_create(&keys, host, 2 * 4 * COUNT, 0);
-    guarded_create(&values, host, 2 * 4 * VALUE_WORDS * COUNT, 0);
-    guarded_create(&destination, host, 2 * 4 * COUNT, 0);
-    guarded_create(&destination_values, host, 2 * 4 * VALUE_WORDS * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    counts.words[0] = a_count;
-    counts.words[1] = b_count;
+    counts->words[0] = a_count;
+    counts->words[1] = b_count;
     for (i = 0; i < COUNT; i++) {
-        keys.words[i] = is_descending ? ~(i / 3 * 5) : i / 3 * 5;
-        keys.words[COUNT + i] = is_descending ? ~(i / 2 * 4) : i / 2 * 4;
+        keys->words[i] = is_descending ? ~(i / 3 * 5) : i / 3 * 5;
+        keys->words[COUNT + i] = is_descending ? ~(i / 2 * 4) : i / 2 * 4;
     }
     for (i = 0; i < 2 * COUNT * VALUE_WORDS; i++) {
-        values.words[i] = number(i);
+        values->words[i] = number(i);
     }
-    memset(destination.words, 0xff, 2 * 4 * COUNT);
-    memset(destination_values.words, 0xff, 2 * 4 * VALUE_WORDS * COUNT);
-    info.a_count.address = counts.address;
-    info.b_count.address = counts.address + 4;
-    info.a = part(&keys, 0, 4 * COUNT);
-    info.b = part(&keys, 4 * COUNT, 4 * COUNT);
-    info.destination = part(&destination, 0, 2 * 4 * COUNT);
-    info.a_values = part(&values, 0, 4 * VALUE_WORDS * COUNT);
-    info.b_values = part(&values, 4 * VALUE_WORDS * COUNT, 4 * VALUE_WORDS * COUNT);
-    info.destination_values = part(&destination_values, 0, 2 * 4 * VALUE_WORDS * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_merge(plan, commands, &info), "subsweep_cmd_merge");
-    run(host, commands);
+    info.a_count.address = counts->address;
+    info.b_count.address = counts->address + 4;
+    info.a = part(keys, 0, 4 * COUNT);
+    info.b = part(keys, 4 * COUNT, 4 * COUNT);
+    info.destination = all(destination);
+    info.a_values = part(values, 0, 4 * VALUE_WORDS * COUNT);
+    info.b_values = part(values, 4 * VALUE_WORDS * COUNT, 4 * VALUE_WORDS * COUNT);
+    info.destination_values = all(destination_values);
+    info.scratch = scratch_of(&arrays, plan, 2 * COUNT, 0);
+    EXPECT(info.scratch.size == 32);
+    RUN(host, subsweep_cmd_merge, plan, &info);
     for (i = 0; i < a_count + b_count; i++) {
-        const uint32_t of_a = keys.words[a], of_b = keys.words[COUNT + b];
+        const uint32_t of_a = keys->words[a], of_b = keys->words[COUNT + b];
         const int is_before = is_descending ? of_a >= of_b : of_a <= of_b;
         const uint32_t from = b == b_count || (a < a_count && is_before) ? a++ : COUNT + b++;
-        if (destination.words[i] != keys.words[from] ||
-            memcmp(&destination_values.words[VALUE_WORDS * i], &values.words[VALUE_WORDS * from], 4 * VALUE_WORDS) != 0) {
+        if (destination->words[i] != keys->words[from] ||
+            memcmp(&destination_values->words[VALUE_WORDS * i], &values->words[VALUE_WORDS * from], 4 * VALUE_WORDS) != 0) {
             break;
         }
     }
     EXPECT(i == a_count + b_count);
-    EXPECT(i == 2 * COUNT || destination.words[i] == UINT32_MAX);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&destination_values, host, __LINE__);
-    guarded_destroy(&destination, host, __LINE__);
-    guarded_destroy(&values, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
-    guarded_destroy(&counts, host, __LINE__);
+    EXPECT(i == 2 * COUNT || destination->words[i] == UNWRITTEN);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 

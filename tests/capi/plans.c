@@ -23,45 +23,36 @@ static void scan_segments(const Host *host, const SubsweepDevice *device, uint32
                                                 .algorithm = "reduce-then-scan",
                                                 .row_length = row_length};
     const int32_t initial = 100;
-    SubsweepScratchRequirements needs;
     SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory source, destination, flags, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *source = array(&arrays, 4 * COUNT);
+    Memory *destination = array(&arrays, 4 * COUNT);
+    Memory *flags = array(&arrays, 4 * COUNT);
     int32_t most = initial;
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&source, host, 4 * COUNT, 0);
-    guarded_create(&destination, host, 4 * COUNT, 0);
-    guarded_create(&flags, host, 4 * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
-        source.words[i] = number(i) % 1000 - 500;
-        flags.words[i] = i % 37 == 0;
+        source->words[i] = number(i) % 1000 - 500;
+        flags->words[i] = i % 37 == 0;
     }
-    info.source = part(&source, 0, 4 * COUNT);
-    info.destination = part(&destination, 0, 4 * COUNT);
-    info.segments = part(&flags, 0, row_length > 0 ? 0 : 4 * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
+    info.source = all(source);
+    info.destination = all(destination);
+    info.segments = part(flags, 0, row_length > 0 ? 0 : 4 * COUNT);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
     info.initial_on_host = &initial;
     info.initial_on_host_size = sizeof initial;
-    commands = host_begin(host);
-    host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
-    run(host, commands);
+    RUN(host, subsweep_cmd_scan, plan, &info);
     for (i = COUNT; i-- > 0;) {
-        const int32_t element = (int32_t)source.words[i];
+        const int32_t element = (int32_t)source->words[i];
         most = element > most ? element : most;
-        if ((int32_t)destination.words[i] != most) {
+        if ((int32_t)destination->words[i] != most) {
             break;
         }
-        most = flags.words[i] != 0 ? initial : most;
+        most = flags->words[i] != 0 ? initial : most;
     }
     EXPECT(i == UINT32_MAX);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&flags, host, __LINE__);
-    guarded_destroy(&destination, host, __LINE__);
-    guarded_destroy(&source, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 
@@ -71,41 +62,33 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
                                                 .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_INDIRECT_COUNT_BIT,
                                                 .kind = SUBSWEEP_SCAN_KIND_EXCLUSIVE,
                                                 .column_count = 3};
-    SubsweepScratchRequirements needs;
     SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory rows, counts, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *rows = array(&arrays, 12 * COUNT);
+    Memory *counts = array(&arrays, 16);
     uint32_t sums[3];
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&rows, host, 12 * COUNT, 0);
-    guarded_create(&counts, host, 16, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < 3 * COUNT; i++) {
-        rows.words[i] = number(i);
+        rows->words[i] = number(i);
     }
     for (i = 0; i < 3; i++) {
-        sums[i] = counts.words[i] = i + 1;
+        sums[i] = counts->words[i] = i + 1;
     }
-    counts.words[3] = COUNT - 10;
-    info.count.address = counts.address + 12;
-    info.source = info.destination = part(&rows, 0, 12 * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    info.initial_on_device = part(&counts, 0, 12);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
-    run(host, commands);
-    for (i = 0; i < 3 * (COUNT - 10) && rows.words[i] == sums[i % 3]; i++) {
+    counts->words[3] = COUNT - 10;
+    info.count.address = counts->address + 12;
+    info.source = info.destination = all(rows);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    info.initial_on_device = part(counts, 0, 12);
+    RUN(host, subsweep_cmd_scan, plan, &info);
+    for (i = 0; i < 3 * (COUNT - 10) && rows->words[i] == sums[i % 3]; i++) {
         sums[i % 3] += number(i);
     }
     EXPECT(i == 3 * (COUNT - 10));
-    EXPECT(rows.words[i] == number(i));
+    EXPECT(rows->words[i] == number(i));
     EXPECT(subsweep_scan_plan_rounding_depth(plan, COUNT) > 0);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&counts, host, __LINE__);
-    guarded_destroy(&rows, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 
@@ -118,36 +101,30 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
                                                 .begin_bit = 4,
                                                 .end_bit = 16,
                                                 .algorithm = "radix-4bit"};
-    SubsweepScratchRequirements needs;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory keys, keys_alt, values, indices, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *keys = array(&arrays, 4 * COUNT);
+    Memory *keys_alt = array(&arrays, 4 * COUNT);
+    Memory *values = array(&arrays, 4 * COUNT);
+    Memory *indices = array(&arrays, 4 * COUNT);
     const uint32_t *sorted;
     uint32_t i;
     host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    EXPECT((needs.size < 4 * COUNT) == (form != SUBSWEEP_SORT_OUT_OF_PLACE_BIT));
-    guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&keys_alt, host, 4 * COUNT, 0);
-    guarded_create(&values, host, 4 * COUNT, 0);
-    guarded_create(&indices, host, 4 * COUNT, 0);
-    guarded_create(&scratch, host, 256 + needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
-        keys.words[i] = number(i);
+        keys->words[i] = number(i);
     }
-    info.keys = part(&keys, 0, 4 * COUNT);
-    info.keys_alt = part(&keys_alt, 0, 4 * COUNT);
+    info.keys = all(keys);
+    info.keys_alt = all(keys_alt);
     if (form != SUBSWEEP_SORT_OUT_OF_PLACE_BIT) {
-        info.values = part(&values, 0, 4 * COUNT);
+        info.values = all(values);
     }
-    info.values_alt = part(&indices, 0, 4 * COUNT);
-    info.scratch = guarded_scratch(&scratch, 256, needs.size);
+    info.values_alt = all(indices);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    EXPECT((info.scratch.size < 4 * COUNT) == (form != SUBSWEEP_SORT_OUT_OF_PLACE_BIT));
     EXPECT(subsweep_sort_plan_is_result_in_alt(plan, COUNT) == (form == SUBSWEEP_SORT_DOUBLE_BUFFER_BIT));
-    commands = host_begin(host);
-    host_check(subsweep_cmd_sort(plan, commands, &info), "subsweep_cmd_sort");
-    run(host, commands);
-    sorted = indices.words;
+    RUN(host, subsweep_cmd_sort, plan, &info);
+    sorted = indices->words;
     /* The sort is stable: each index is that of a later key, or of a key of a larger digit. */
     EXPECT(sorted[0] < COUNT);
     for (i = 1; i < COUNT && sorted[i] < COUNT; i++) {
@@ -158,19 +135,15 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
         }
     }
     EXPECT(i == COUNT);
-    for (i = 0; i < COUNT && (keys_alt.words[i] == number(sorted[i]) || discards != 0); i++) {
+    for (i = 0; i < COUNT && (keys_alt->words[i] == number(sorted[i]) || discards != 0); i++) {
     }
     EXPECT(i == COUNT);
     if (form == SUBSWEEP_SORT_OUT_OF_PLACE_BIT) {
-        for (i = 0; i < COUNT && keys.words[i] == number(i); i++) {
+        for (i = 0; i < COUNT && keys->words[i] == number(i); i++) {
         }
         EXPECT(i == COUNT);
     }
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&indices, host, __LINE__);
-    guarded_destroy(&values, host, __LINE__);
-    guarded_destroy(&keys_alt, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 
@@ -178,12 +151,11 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
 static void sort_wide(const Host *host, const SubsweepDevice *device) {
     SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                           .flags = SUBSWEEP_SORT_LARGE_COUNTS_BIT | SUBSWEEP_SORT_DESCENDING_BIT};
-    SubsweepScratchRequirements needs;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
     SubsweepPlan *segmented = NULL;
-    Memory keys, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *keys = array(&arrays, 4 * COUNT);
     uint32_t i;
     EXPECT(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented) == SUBSWEEP_ERROR_UNSUPPORTED);
     of_plan.values = SUBSWEEP_SORT_VALUES_ARGSORT;
@@ -194,22 +166,16 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
     of_plan.algorithm = "onesweep";
     host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
     EXPECT(subsweep_plan_max_count(plan) > (uint64_t)1 << 36);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
-        keys.words[i] = number(i);
+        keys->words[i] = number(i);
     }
-    info.keys = part(&keys, 0, 4 * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_sort(plan, commands, &info), "subsweep_cmd_sort");
-    run(host, commands);
-    for (i = 1; i < COUNT && keys.words[i - 1] >= keys.words[i]; i++) {
+    info.keys = all(keys);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_sort, plan, &info);
+    for (i = 1; i < COUNT && keys->words[i - 1] >= keys->words[i]; i++) {
     }
     EXPECT(i == COUNT);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 
@@ -219,70 +185,57 @@ static void sort_segments(const Host *host, const SubsweepDevice *device, Subswe
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                 .flags = SUBSWEEP_SORT_INDIRECT_COUNT_BIT | form,
                                                 .values = SUBSWEEP_SORT_VALUES_8_BYTES};
-    SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {
         .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = {.count = 2 * SEGMENT_COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory keys, values, keys_alt, values_alt, segments, counts, scratch;
+    Arrays arrays = {.host = host};
+    Memory *keys = array(&arrays, 4 * COUNT);
+    Memory *values = array(&arrays, 8 * COUNT);
+    Memory *keys_alt = array(&arrays, 4 * COUNT);
+    Memory *values_alt = array(&arrays, 8 * COUNT);
+    Memory *segments = array(&arrays, 8 * SEGMENT_COUNT);
+    Memory *counts = array(&arrays, 4);
     const uint32_t *sorted, *moved;
-    VkCommandBuffer commands;
     uint32_t begin = 0, i;
     host_check(subsweep_segmented_sort_plan_create(device, &of_plan, &plan), "subsweep_segmented_sort_plan_create");
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 2 * SEGMENT_COUNT, &needs),
-               "subsweep_plan_scratch_requirements");
     EXPECT(subsweep_plan_max_count(plan) > COUNT);
     EXPECT(strlen(subsweep_plan_policy(plan)) > 0);
-    guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&values, host, 8 * COUNT, 0);
-    guarded_create(&keys_alt, host, 4 * COUNT, 0);
-    guarded_create(&values_alt, host, 8 * COUNT, 0);
-    guarded_create(&segments, host, 8 * SEGMENT_COUNT, 0);
-    guarded_create(&counts, host, 4, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
-        keys.words[i] = number(i);
-        values.words[2 * i] = values.words[2 * i + 1] = i;
+        keys->words[i] = number(i);
+        values->words[2 * i] = values->words[2 * i + 1] = i;
     }
     for (i = 0; i < SEGMENT_COUNT; i++) {
-        segments.words[i] = begin;
+        segments->words[i] = begin;
         begin += i;
     }
-    info.keys = part(&keys, 0, 4 * COUNT);
-    info.values = part(&values, 0, 8 * COUNT);
+    info.keys = all(keys);
+    info.values = all(values);
     if (form != 0) {
-        info.keys_alt = part(&keys_alt, 0, 4 * COUNT);
-        info.values_alt = part(&values_alt, 0, 8 * COUNT);
+        info.keys_alt = all(keys_alt);
+        info.values_alt = all(values_alt);
     }
-    counts.words[0] = SEGMENT_COUNT;
-    info.segment_count.address = counts.address;
-    info.segments = part(&segments, 0, 8 * SEGMENT_COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_segmented_sort(plan, commands, &info), "subsweep_cmd_segmented_sort");
-    run(host, commands);
-    sorted = (form & SUBSWEEP_SORT_OUT_OF_PLACE_BIT) != 0 ? keys_alt.words : keys.words;
-    moved = (form & SUBSWEEP_SORT_OUT_OF_PLACE_BIT) != 0 ? values_alt.words : values.words;
+    counts->words[0] = SEGMENT_COUNT;
+    info.segment_count.address = counts->address;
+    info.segments = all(segments);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 2 * SEGMENT_COUNT);
+    RUN(host, subsweep_cmd_segmented_sort, plan, &info);
+    sorted = (form & SUBSWEEP_SORT_OUT_OF_PLACE_BIT) != 0 ? keys_alt->words : keys->words;
+    moved = (form & SUBSWEEP_SORT_OUT_OF_PLACE_BIT) != 0 ? values_alt->words : values->words;
     for (i = 0; i < COUNT; i++) {
         const uint32_t value = moved[2 * i];
         uint32_t segment = 0;
         int is_first;
-        while (segment + 1 < SEGMENT_COUNT && segments.words[segment + 1] <= i) {
+        while (segment + 1 < SEGMENT_COUNT && segments->words[segment + 1] <= i) {
             segment++;
         }
-        is_first = segments.words[segment] == i;
-        if (sorted[i] != number(value) || value != moved[2 * i + 1] || value < segments.words[segment] ||
+        is_first = segments->words[segment] == i;
+        if (sorted[i] != number(value) || value != moved[2 * i + 1] || value < segments->words[segment] ||
             (!is_first && sorted[i - 1] > sorted[i])) {
             break;
         }
     }
     EXPECT(i == COUNT);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&counts, host, __LINE__);
-    guarded_destroy(&segments, host, __LINE__);
-    guarded_destroy(&values_alt, host, __LINE__);
-    guarded_destroy(&keys_alt, host, __LINE__);
-    guarded_destroy(&values, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 
@@ -292,7 +245,8 @@ typedef struct Thread {
     const SubsweepPlan *plan;
     VkCommandBuffer commands;
     SubsweepScanInfo info;
-    Memory rows, scratch;
+    Arrays arrays;
+    Memory *rows;
     VkResult result;
     int has_own_error;
 } Thread;
@@ -304,7 +258,7 @@ static void *record(void *argument) {
     int i;
     for (i = 0; i < 100; i++) {
         /* Each refusal has its own message. */
-        wrong.source.address = wrong.destination.address = thread->rows.address + 2;
+        wrong.source.address = wrong.destination.address = thread->rows->address + 2;
         sprintf(address, "%#llx", (unsigned long long)wrong.source.address);
         if ((int)subsweep_cmd_scan(thread->plan, thread->commands, &wrong) == SUBSWEEP_ERROR_MISALIGNED &&
             strstr(subsweep_last_error(), address) != NULL) {
@@ -320,7 +274,6 @@ static void record_in_threads(const Host *host) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
     const VkCommandPoolCreateInfo of_pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                              .queueFamilyIndex = host->queue_family};
-    SubsweepScratchRequirements needs;
     SubsweepDevice *device = adopt(host);
     SubsweepPlan *plan = NULL;
     Thread threads[THREAD_COUNT];
@@ -328,7 +281,6 @@ static void record_in_threads(const Host *host) {
     uint32_t i, row;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
     subsweep_device_destroy(device);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     memset(threads, 0, sizeof threads);
     for (i = 0; i < THREAD_COUNT; i++) {
         Thread *thread = &threads[i];
@@ -336,15 +288,15 @@ static void record_in_threads(const Host *host) {
         thread->plan = plan;
         host_check(vkCreateCommandPool(host->device, &of_pool, NULL, &thread->host.pool), "vkCreateCommandPool");
         thread->commands = host_begin(&thread->host);
-        guarded_create(&thread->rows, host, 4 * COUNT, 0);
-        guarded_create(&thread->scratch, host, needs.size, needs.usage);
+        thread->arrays.host = host;
+        thread->rows = array(&thread->arrays, 4 * COUNT);
         for (row = 0; row < COUNT; row++) {
-            thread->rows.words[row] = i + 1;
+            thread->rows->words[row] = i + 1;
         }
         thread->info.struct_size = sizeof thread->info;
         thread->info.count.count = COUNT;
-        thread->info.source = thread->info.destination = part(&thread->rows, 0, 4 * COUNT);
-        thread->info.scratch = guarded_scratch(&thread->scratch, 0, needs.size);
+        thread->info.source = thread->info.destination = all(thread->rows);
+        thread->info.scratch = scratch_of(&thread->arrays, plan, COUNT, 0);
     }
     for (i = 0; i < THREAD_COUNT; i++) {
         EXPECT(pthread_create(&ids[i], NULL, record, &threads[i]) == 0);
@@ -356,11 +308,10 @@ static void record_in_threads(const Host *host) {
         Thread *thread = &threads[i];
         EXPECT(thread->result == VK_SUCCESS && thread->has_own_error == 100);
         run(&thread->host, thread->commands);
-        for (row = 0; row < COUNT && thread->rows.words[row] == (row + 1) * (i + 1); row++) {
+        for (row = 0; row < COUNT && thread->rows->words[row] == (row + 1) * (i + 1); row++) {
         }
         EXPECT(row == COUNT);
-        guarded_destroy(&thread->scratch, host, __LINE__);
-        guarded_destroy(&thread->rows, host, __LINE__);
+        arrays_destroy(&thread->arrays, __LINE__);
         vkDestroyCommandPool(host->device, thread->host.pool, NULL);
     }
     subsweep_plan_destroy(plan);

@@ -1,39 +1,26 @@
 /* Reductions: the layout of the structures, sums of all rows, of segments and by key, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 5000 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepReducePlanCreateInfo, runs) == 20 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepReducePlanCreateInfo) >= 24 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepReduceInfo, run_count) == 128 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepReduceInfo) >= 144 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepReducePlanCreateInfo, runs, 20, 24);
+FIRST_VERSION(SubsweepReduceInfo, run_count, 128, 144);
 
 /* A plan, its scratch and one recording of all rows of `values`. */
 static void reduce(const Host *host, const SubsweepDevice *device, SubsweepReducePlanCreateInfo of_plan,
                    SubsweepReduceInfo info) {
-    SubsweepScratchRequirements needs;
     SubsweepPlan *plan = NULL;
-    Memory scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
     of_plan.struct_size = sizeof of_plan;
     info.struct_size = sizeof info;
     host_check(subsweep_reduce_plan_create(device, &of_plan, &plan), "subsweep_reduce_plan_create");
     EXPECT(strstr(subsweep_plan_policy(plan), "reduce") != NULL);
     EXPECT(subsweep_plan_max_count(plan) == UINT64_MAX);
     EXPECT(subsweep_plan_last_access(plan).access == VK_ACCESS_SHADER_WRITE_BIT);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_reduce(plan, commands, &info), "subsweep_cmd_reduce");
-    run(host, commands);
-    guarded_destroy(&scratch, host, __LINE__);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_reduce, plan, &info);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 
@@ -41,47 +28,47 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     SubsweepReducePlanCreateInfo of_plan = {.element_type = SUBSWEEP_ELEMENT_TYPE_U32,
                                             .scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD};
     SubsweepReduceInfo info = {.count = {.count = COUNT}};
-    Memory values, keys, results, unique;
+    Arrays arrays = {.host = host};
+    Memory *values = array(&arrays, 4 * COUNT);
+    Memory *keys = array(&arrays, 4 * COUNT);
+    Memory *results = array(&arrays, 4 * COUNT + 4);
+    Memory *unique = array(&arrays, 4 * COUNT);
     uint32_t sum = 0, even = 0, least = 0, run_sum = 0, runs = 0, i;
-    guarded_create(&values, host, 4 * COUNT, 0);
-    guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&results, host, 4 * COUNT + 4, 0);
-    guarded_create(&unique, host, 4 * COUNT, 0);
     for (i = 0; i < COUNT; i++) {
-        values.words[i] = number(i) % 3000;
-        keys.words[i] = i / 7 % 5;
-        sum += values.words[i];
-        even += i % 2 == 0 ? values.words[i] : 0;
-        least = values.words[i] < values.words[least] ? i : least;
+        values->words[i] = number(i) % 3000;
+        keys->words[i] = i / 7 % 5;
+        sum += values->words[i];
+        even += i % 2 == 0 ? values->words[i] : 0;
+        least = values->words[i] < values->words[least] ? i : least;
     }
-    info.source = part(&values, 0, 4 * COUNT);
-    info.destination = part(&results, 0, 4);
+    info.source = all(values);
+    info.destination = part(results, 0, 4);
     reduce(host, device, of_plan, info);
-    EXPECT(results.words[0] == sum);
+    EXPECT(results->words[0] == sum);
 
     of_plan.column_count = 2;
     info.count.count = COUNT / 2;
-    info.destination = part(&results, 0, 8);
+    info.destination = part(results, 0, 8);
     reduce(host, device, of_plan, info);
-    EXPECT(results.words[0] == even && results.words[1] == sum - even);
+    EXPECT(results->words[0] == even && results->words[1] == sum - even);
 
     of_plan.column_count = 1;
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_MIN;
     of_plan.flags = SUBSWEEP_REDUCE_INDEX_BIT;
     info.count.count = COUNT;
-    info.destination = part(&results, 0, 4);
+    info.destination = part(results, 0, 4);
     reduce(host, device, of_plan, info);
-    EXPECT(results.words[0] == least);
+    EXPECT(results->words[0] == least);
 
     of_plan.row_length = 7;
-    info.destination = part(&results, 0, 4 * ((COUNT + 6) / 7));
+    info.destination = part(results, 0, 4 * ((COUNT + 6) / 7));
     reduce(host, device, of_plan, info);
     for (i = 0; i < COUNT; i += 7) {
         uint32_t j, first = i;
         for (j = i; j < COUNT && j < i + 7; j++) {
-            first = values.words[j] < values.words[first] ? j : first;
+            first = values->words[j] < values->words[first] ? j : first;
         }
-        if (results.words[i / 7] != first - i) {
+        if (results->words[i / 7] != first - i) {
             break;
         }
     }
@@ -91,37 +78,34 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
     of_plan.flags = 0;
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_KEYS32;
-    info.destination = part(&results, 4, 4 * COUNT);
-    info.segments = part(&keys, 0, 4 * COUNT);
-    info.unique_keys = part(&unique, 0, 4 * COUNT);
-    info.run_count = part(&results, 0, 4);
+    info.destination = part(results, 4, 4 * COUNT);
+    info.segments = all(keys);
+    info.unique_keys = all(unique);
+    info.run_count = part(results, 0, 4);
     reduce(host, device, of_plan, info);
     for (i = 0; i < COUNT; i++) {
-        run_sum += values.words[i];
-        if (i + 1 == COUNT || keys.words[i + 1] != keys.words[i]) {
-            EXPECT(unique.words[runs] == keys.words[i] && results.words[1 + runs] == run_sum);
+        run_sum += values->words[i];
+        if (i + 1 == COUNT || keys->words[i + 1] != keys->words[i]) {
+            EXPECT(unique->words[runs] == keys->words[i] && results->words[1 + runs] == run_sum);
             run_sum = 0;
             runs++;
         }
     }
-    EXPECT(results.words[0] == runs);
+    EXPECT(results->words[0] == runs);
 
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_OFFSETS;
-    keys.words[0] = keys.words[1] = 10;
-    keys.words[2] = COUNT - 1;
-    info.segments = part(&keys, 0, 12);
-    info.destination = part(&results, 0, 12);
+    keys->words[0] = keys->words[1] = 10;
+    keys->words[2] = COUNT - 1;
+    info.segments = part(keys, 0, 12);
+    info.destination = part(results, 0, 12);
     info.unique_keys.address = info.run_count.address = 0;
     info.unique_keys.size = info.run_count.size = 0;
     reduce(host, device, of_plan, info);
     for (i = 10, run_sum = 0; i < COUNT - 1; i++) {
-        run_sum += values.words[i];
+        run_sum += values->words[i];
     }
-    EXPECT(results.words[0] == 0 && results.words[1] == run_sum && results.words[2] == values.words[COUNT - 1]);
-    guarded_destroy(&unique, host, __LINE__);
-    guarded_destroy(&results, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
-    guarded_destroy(&values, host, __LINE__);
+    EXPECT(results->words[0] == 0 && results->words[1] == run_sum && results->words[2] == values->words[COUNT - 1]);
+    arrays_destroy(&arrays, __LINE__);
 }
 
 static void refuse_reductions(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {

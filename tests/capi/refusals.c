@@ -4,6 +4,19 @@
 
 enum { COUNT = 100000 };
 
+/* As REFUSE, of a call with `info`, which is `right` but for `change`. */
+#define REFUSE_WITH(change, call, code, words) \
+    do {                                       \
+        info = right;                          \
+        change;                                \
+        REFUSE(call, code, words);             \
+    } while (0)
+
+#define REFUSE_DEVICE(change, code, words) REFUSE_WITH(change, subsweep_device_create(&info, &device), code, words)
+#define REFUSE_SCAN_PLAN(change, code, words) \
+    REFUSE_WITH(change, subsweep_scan_plan_create(device, &info, &plan), code, words)
+#define REFUSE_SCAN(change, code, words) REFUSE_WITH(change, subsweep_cmd_scan(plan, commands, &info), code, words)
+
 /* A loader without a function of Vulkan 1.1. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL older(VkInstance instance, const char *name) {
     return strcmp(name, "vkGetPhysicalDeviceFeatures2") == 0 ? NULL : vkGetInstanceProcAddr(instance, name);
@@ -116,18 +129,11 @@ static void refuse_devices(const Host *host) {
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size is 0");
     info.struct_size = 0xcccccccc;
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_STRUCT_SIZE, "sizeof(SubsweepDeviceCreateInfo)");
-    info = right;
-    info.features |= 1u << 16;
-    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x10000");
-    info = right;
-    info.features = SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT;
-    REFUSE(subsweep_device_create(&info, &device), VK_ERROR_FEATURE_NOT_PRESENT, "bufferDeviceAddress");
-    info = right;
-    info.device = NULL;
-    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_NULL, "SubsweepDeviceCreateInfo.device");
-    info = right;
-    info.get_instance_proc_addr = older;
-    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
+    REFUSE_DEVICE(info.features |= 1u << 16, SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x10000");
+    REFUSE_DEVICE(info.features = SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT, VK_ERROR_FEATURE_NOT_PRESENT,
+                  "bufferDeviceAddress");
+    REFUSE_DEVICE(info.device = NULL, SUBSWEEP_ERROR_NULL, "SubsweepDeviceCreateInfo.device");
+    REFUSE_DEVICE(info.get_instance_proc_addr = older, SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
 
     info.get_instance_proc_addr = poorer;
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_MISSING_FUNCTION, "vkCmdDispatchIndirect");
@@ -155,44 +161,22 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     REFUSE(subsweep_scan_plan_create(NULL, &right, &plan), SUBSWEEP_ERROR_NULL, "device");
     REFUSE(subsweep_scan_plan_create(device, NULL, &plan), SUBSWEEP_ERROR_NULL, "SubsweepScanPlanCreateInfo");
     REFUSE(subsweep_scan_plan_create(device, &right, NULL), SUBSWEEP_ERROR_NULL, "plan");
-    info = right;
-    info.kind = 2;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "kind has no value 0x2");
-    info = right;
-    info.direction = 2;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "direction");
-    info = right;
-    info.element_type = 6;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
-    info = right;
-    info.scan_operator = 0xffffffff;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "scan_operator");
-    info = right;
-    info.segments_by = 5;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
-    info = right;
-    info.segments_by = SUBSWEEP_SEGMENTS_BY_KEYS32;
-    info.row_length = 7;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "row_length");
-    info = right;
-    info.flags = 8;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
-    info = right;
-    info.algorithm = "bogo";
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
+    REFUSE_SCAN_PLAN(info.kind = 2, SUBSWEEP_ERROR_UNKNOWN_VALUE, "kind has no value 0x2");
+    REFUSE_SCAN_PLAN(info.direction = 2, SUBSWEEP_ERROR_UNKNOWN_VALUE, "direction");
+    REFUSE_SCAN_PLAN(info.element_type = 6, SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
+    REFUSE_SCAN_PLAN(info.scan_operator = 0xffffffff, SUBSWEEP_ERROR_UNKNOWN_VALUE, "scan_operator");
+    REFUSE_SCAN_PLAN(info.segments_by = 5, SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
+    REFUSE_SCAN_PLAN((info.segments_by = SUBSWEEP_SEGMENTS_BY_KEYS32, info.row_length = 7),
+                     SUBSWEEP_ERROR_UNKNOWN_VALUE, "row_length");
+    REFUSE_SCAN_PLAN(info.flags = 8, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
+    REFUSE_SCAN_PLAN(info.algorithm = "bogo", SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
     info.algorithm = "two\nlines";
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'two\\nlines'");
-    info = right;
-    info.column_count = 17;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "17 given, 1 to 16 supported");
-    info = right;
-    info.element_type = SUBSWEEP_ELEMENT_TYPE_F32;
-    info.scan_operator = SUBSWEEP_SCAN_OPERATOR_XOR;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "whole numbers");
-    info = right;
-    info.algorithm = "chained";
-    info.segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS;
-    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_INVALID_POLICY, "policy");
+    REFUSE_SCAN_PLAN(info.column_count = 17, SUBSWEEP_ERROR_UNSUPPORTED, "17 given, 1 to 16 supported");
+    REFUSE_SCAN_PLAN((info.element_type = SUBSWEEP_ELEMENT_TYPE_F32, info.scan_operator = SUBSWEEP_SCAN_OPERATOR_XOR),
+                     SUBSWEEP_ERROR_UNSUPPORTED, "whole numbers");
+    REFUSE_SCAN_PLAN((info.algorithm = "chained", info.segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS),
+                     SUBSWEEP_ERROR_INVALID_POLICY, "policy");
     EXPECT(plan == NULL);
     EXPECT(strcmp(subsweep_plan_policy(NULL), "") == 0);
     EXPECT(subsweep_scan_plan_rounding_depth(NULL, 1) == 0);
@@ -222,63 +206,31 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_scan(NULL, commands, &right), SUBSWEEP_ERROR_NULL, "plan is null");
     REFUSE(subsweep_cmd_scan(plan, NULL, &right), SUBSWEEP_ERROR_NULL, "command_buffer is null");
     REFUSE(subsweep_cmd_scan(plan, commands, NULL), SUBSWEEP_ERROR_NULL, "SubsweepScanInfo is null");
-    info = right;
-    info.struct_size = sizeof info - 1;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
-    info = right;
-    info.flags = 1;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanInfo.flags");
+    REFUSE_SCAN(info.struct_size = sizeof info - 1, SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
+    REFUSE_SCAN(info.flags = 1, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanInfo.flags");
     info = right;
     info.scratch.size -= 16;
     sprintf(needed, "%u bytes are needed, %u were given", (unsigned)needs.size, (unsigned)needs.size - 16);
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, needed);
-    info = right;
-    info.scratch.buffer = VK_NULL_HANDLE;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "scratch.buffer");
-    info = right;
-    info.scratch.address = 0;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "scratch has");
-    info = right;
-    info.scratch.offset = UINT64_MAX - 3;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_INVALID_RANGE, "scratch.offset");
-    info = right;
-    info.source.address = info.destination.address = 0;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "source has 400000 bytes at address 0");
-    info = right;
-    info.scratch.offset = 2;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "scratch in its buffer");
-    info = right;
-    info.scratch.usage = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISSING_USAGE, "INDIRECT_BUFFER");
-    info = right;
-    info.source.size -= 1;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "400000 bytes are needed, 399999");
-    info = right;
-    info.destination.size = UINT64_MAX;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_INVALID_RANGE, "destination");
-    info = right;
-    info.destination.address += 2;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "destination");
-    info = right;
-    info.destination.address += 4;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "source and destination");
-    info = right;
-    info.count.count = UINT64_MAX;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "18446744073709551615");
-    info = right;
-    info.count.address = memory->address;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "direct counts only");
+    REFUSE_SCAN(info.scratch.buffer = VK_NULL_HANDLE, SUBSWEEP_ERROR_NULL, "scratch.buffer");
+    REFUSE_SCAN(info.scratch.address = 0, SUBSWEEP_ERROR_NULL, "scratch has");
+    REFUSE_SCAN(info.scratch.offset = UINT64_MAX - 3, SUBSWEEP_ERROR_INVALID_RANGE, "scratch.offset");
+    REFUSE_SCAN(info.source.address = info.destination.address = 0, SUBSWEEP_ERROR_NULL,
+                "source has 400000 bytes at address 0");
+    REFUSE_SCAN(info.scratch.offset = 2, SUBSWEEP_ERROR_MISALIGNED, "scratch in its buffer");
+    REFUSE_SCAN(info.scratch.usage = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, SUBSWEEP_ERROR_MISSING_USAGE,
+                "INDIRECT_BUFFER");
+    REFUSE_SCAN(info.source.size -= 1, SUBSWEEP_ERROR_RANGE_TOO_SMALL, "400000 bytes are needed, 399999");
+    REFUSE_SCAN(info.destination.size = UINT64_MAX, SUBSWEEP_ERROR_INVALID_RANGE, "destination");
+    REFUSE_SCAN(info.destination.address += 2, SUBSWEEP_ERROR_MISALIGNED, "destination");
+    REFUSE_SCAN(info.destination.address += 4, SUBSWEEP_ERROR_OVERLAP, "source and destination");
+    REFUSE_SCAN(info.count.count = UINT64_MAX, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "18446744073709551615");
+    REFUSE_SCAN(info.count.address = memory->address, SUBSWEEP_ERROR_UNSUPPORTED, "direct counts only");
     info.count.count = (uint64_t)1 << 32;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "4294967296");
-    info = right;
-    info.segments = part(memory, 4 * COUNT, 4 * COUNT);
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "no segments");
-    info = right;
-    info.initial_on_device = part(memory, 4 * COUNT, 4);
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "not both");
-    info = right;
-    info.initial_on_host_size = 8;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "one row");
+    REFUSE_SCAN(info.segments = part(memory, 4 * COUNT, 4 * COUNT), SUBSWEEP_ERROR_UNSUPPORTED, "no segments");
+    REFUSE_SCAN(info.initial_on_device = part(memory, 4 * COUNT, 4), SUBSWEEP_ERROR_UNSUPPORTED, "not both");
+    REFUSE_SCAN(info.initial_on_host_size = 8, SUBSWEEP_ERROR_UNSUPPORTED, "one row");
     info.initial_on_host_size = SIZE_MAX - 3;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "row");
     info.initial_on_host_size = 3;

@@ -1,18 +1,11 @@
 /* Run lengths: the layout of the structures, results, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 10007 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepRunLengthPlanCreateInfo, element_type) == 12 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepRunLengthPlanCreateInfo) >= 16 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepRunLengthInfo, scratch) == 104 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepRunLengthInfo) >= 144 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepRunLengthPlanCreateInfo, element_type, 12, 16);
+FIRST_VERSION(SubsweepRunLengthInfo, scratch, 104, 144);
 
 static SubsweepPlan *plan_of(const SubsweepDevice *device, SubsweepRunLengthCoding coding, uint32_t flags) {
     const SubsweepRunLengthPlanCreateInfo info = {.struct_size = sizeof info,
@@ -28,16 +21,10 @@ static SubsweepPlan *plan_of(const SubsweepDevice *device, SubsweepRunLengthCodi
 
 /* Records a plan with scratch of its own, runs it, and waits. */
 static void code(const Host *host, const SubsweepPlan *plan, SubsweepRunLengthInfo *info) {
-    SubsweepScratchRequirements needs;
-    Memory scratch;
-    VkCommandBuffer commands;
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    info->scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_run_length(plan, commands, info), "subsweep_cmd_run_length");
-    run(host, commands);
-    guarded_destroy(&scratch, host, __LINE__);
+    Arrays arrays = {.host = host};
+    info->scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_run_length, plan, info);
+    arrays_destroy(&arrays, __LINE__);
 }
 
 /* Encodes 64-bit elements, which differ in their high words, and compares the runs. Decodes them where they are all. */
@@ -45,60 +32,53 @@ static void encode(const Host *host, const SubsweepDevice *device, SubsweepRunLe
     const int has_offsets = coding != SUBSWEEP_RUN_LENGTH_ENCODE || (flags & SUBSWEEP_RUN_LENGTH_OFFSETS_BIT) != 0;
     SubsweepRunLengthInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = plan_of(device, coding, flags);
-    Memory elements, values, counts, offsets, result_count;
+    Arrays arrays = {.host = host};
+    Memory *elements = array(&arrays, 8 * COUNT);
+    Memory *values = array(&arrays, 8 * COUNT);
+    Memory *counts = array(&arrays, 4 * COUNT);
+    Memory *offsets = array(&arrays, 4 * COUNT);
+    Memory *result_count = array(&arrays, 4);
     uint32_t i, length, written = 0;
-    guarded_create(&elements, host, 8 * COUNT, 0);
-    guarded_create(&values, host, 8 * COUNT, 0);
-    guarded_create(&counts, host, 4 * COUNT, 0);
-    guarded_create(&offsets, host, 4 * COUNT, 0);
-    guarded_create(&result_count, host, 4, 0);
-    elements.words[0] = 5;
-    elements.words[1] = 0;
+    elements->words[0] = 5;
+    elements->words[1] = 0;
     for (i = 1; i < COUNT; i++) {
-        elements.words[2 * i] = 5;
-        elements.words[2 * i + 1] = elements.words[2 * i - 1] + (number(i) % 2);
+        elements->words[2 * i] = 5;
+        elements->words[2 * i + 1] = elements->words[2 * i - 1] + (number(i) % 2);
     }
-    info.elements = part(&elements, 0, 8 * COUNT);
-    info.values = part(&values, 0, 8 * COUNT);
-    info.counts = part(&counts, 0, 4 * COUNT);
-    info.offsets = part(&offsets, 0, 4 * COUNT);
-    info.result_count = part(&result_count, 0, 4);
+    info.elements = all(elements);
+    info.values = all(values);
+    info.counts = all(counts);
+    info.offsets = all(offsets);
+    info.result_count = all(result_count);
     code(host, plan, &info);
     for (i = 0; i < COUNT; i += length) {
-        for (length = 1; i + length < COUNT && elements.words[2 * (i + length) + 1] == elements.words[2 * i + 1];) {
+        for (length = 1; i + length < COUNT && elements->words[2 * (i + length) + 1] == elements->words[2 * i + 1];) {
             length++;
         }
         if (length == 1 && coding != SUBSWEEP_RUN_LENGTH_ENCODE) {
             continue;
         }
-        if (values.words[2 * written] != 5 || values.words[2 * written + 1] != elements.words[2 * i + 1] ||
-            counts.words[written] != length || (has_offsets && offsets.words[written] != i)) {
+        if (values->words[2 * written] != 5 || values->words[2 * written + 1] != elements->words[2 * i + 1] ||
+            counts->words[written] != length || (has_offsets && offsets->words[written] != i)) {
             break;
         }
         written++;
     }
-    EXPECT(i == COUNT && written > COUNT / 10 && result_count.words[0] == written);
+    EXPECT(i == COUNT && written > COUNT / 10 && result_count->words[0] == written);
     subsweep_plan_destroy(plan);
 
     if (coding == SUBSWEEP_RUN_LENGTH_ENCODE) {
-        Memory decoded, element_count;
+        Memory *decoded = array(&arrays, 8 * COUNT);
+        Memory *element_count = array(&arrays, 4);
         plan = plan_of(device, SUBSWEEP_RUN_LENGTH_DECODE, SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT);
-        guarded_create(&decoded, host, 8 * COUNT, 0);
-        guarded_create(&element_count, host, 4, 0);
-        info.count.address = result_count.address;
-        info.elements = part(&decoded, 0, 8 * COUNT);
-        info.result_count = part(&element_count, 0, 4);
+        info.count.address = result_count->address;
+        info.elements = all(decoded);
+        info.result_count = all(element_count);
         code(host, plan, &info);
-        EXPECT(element_count.words[0] == COUNT && memcmp(decoded.words, elements.words, 8 * COUNT) == 0);
-        guarded_destroy(&element_count, host, __LINE__);
-        guarded_destroy(&decoded, host, __LINE__);
+        EXPECT(element_count->words[0] == COUNT && memcmp(decoded->words, elements->words, 8 * COUNT) == 0);
         subsweep_plan_destroy(plan);
     }
-    guarded_destroy(&result_count, host, __LINE__);
-    guarded_destroy(&offsets, host, __LINE__);
-    guarded_destroy(&counts, host, __LINE__);
-    guarded_destroy(&values, host, __LINE__);
-    guarded_destroy(&elements, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
 }
 
 static void encode_all(const Host *host, const SubsweepDevice *device) {

@@ -1,18 +1,11 @@
 /* Searches: the layout of the structures, indirect counts, both sides, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 5000 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepSearchPlanCreateInfo, element_type) == 8 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepSearchPlanCreateInfo) >= 12 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepSearchInfo, scratch) == 88 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepSearchInfo) >= 128 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepSearchPlanCreateInfo, element_type, 8, 12);
+FIRST_VERSION(SubsweepSearchInfo, scratch, 88, 128);
 
 /* Searches for `needle_count` needles in `sorted_count` keys, both counts on the device. */
 static void search(const Host *host, const SubsweepDevice *device, uint32_t sorted_count, uint32_t needle_count,
@@ -21,57 +14,46 @@ static void search(const Host *host, const SubsweepDevice *device, uint32_t sort
         .struct_size = sizeof of_plan,
         .flags = SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT | (is_upper ? SUBSWEEP_SEARCH_UPPER_BOUND_BIT : 0),
         .element_type = SUBSWEEP_ELEMENT_TYPE_I32};
-    SubsweepScratchRequirements needs;
     SubsweepSearchInfo info = {
         .struct_size = sizeof info, .sorted_count = {.count = COUNT}, .needle_count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory counts, sorted, needles, positions, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *counts = array(&arrays, 8);
+    Memory *sorted = array(&arrays, 4 * COUNT);
+    Memory *needles = array(&arrays, 4 * COUNT);
+    Memory *positions = array(&arrays, 4 * COUNT);
     uint32_t i;
     host_check(subsweep_search_plan_create(device, &of_plan, &plan), "subsweep_search_plan_create");
     EXPECT(strstr(subsweep_plan_policy(plan), "search") != NULL);
     EXPECT(subsweep_plan_max_count(plan) == UINT64_MAX);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    EXPECT(needs.size == 32);
-    guarded_create(&counts, host, 8, 0);
-    guarded_create(&sorted, host, 4 * COUNT, 0);
-    guarded_create(&needles, host, 4 * COUNT, 0);
-    guarded_create(&positions, host, 4 * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    counts.words[0] = sorted_count;
-    counts.words[1] = needle_count;
+    counts->words[0] = sorted_count;
+    counts->words[1] = needle_count;
     for (i = 0; i < COUNT; i++) {
         /* Each third number from -1000 on, twice. */
-        sorted.words[i] = (uint32_t)((int32_t)(i / 2) * 3 - 1000);
-        needles.words[i] = number(i) % 9000 - 1500;
+        sorted->words[i] = (uint32_t)((int32_t)(i / 2) * 3 - 1000);
+        needles->words[i] = number(i) % 9000 - 1500;
     }
-    memset(positions.words, 0xff, 4 * COUNT);
-    info.sorted_count.address = counts.address;
-    info.needle_count.address = counts.address + 4;
-    info.sorted = part(&sorted, 0, 4 * COUNT);
-    info.needles = part(&needles, 0, 4 * COUNT);
-    info.positions = part(&positions, 0, 4 * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_search(plan, commands, &info), "subsweep_cmd_search");
-    run(host, commands);
+    info.sorted_count.address = counts->address;
+    info.needle_count.address = counts->address + 4;
+    info.sorted = all(sorted);
+    info.needles = all(needles);
+    info.positions = all(positions);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    EXPECT(info.scratch.size == 32);
+    RUN(host, subsweep_cmd_search, plan, &info);
     for (i = 0; i < COUNT; i++) {
-        const int32_t needle = (int32_t)needles.words[i];
+        const int32_t needle = (int32_t)needles->words[i];
         uint32_t position = 0;
         while (position < sorted_count &&
-               ((int32_t)sorted.words[position] < needle || (is_upper && (int32_t)sorted.words[position] == needle))) {
+               ((int32_t)sorted->words[position] < needle || (is_upper && (int32_t)sorted->words[position] == needle))) {
             position++;
         }
-        if (positions.words[i] != (i < needle_count ? position : UINT32_MAX)) {
+        if (positions->words[i] != (i < needle_count ? position : UNWRITTEN)) {
             break;
         }
     }
     EXPECT(i == COUNT);
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&positions, host, __LINE__);
-    guarded_destroy(&needles, host, __LINE__);
-    guarded_destroy(&sorted, host, __LINE__);
-    guarded_destroy(&counts, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 

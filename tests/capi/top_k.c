@@ -1,18 +1,11 @@
 /* Top-k: the layout of the structures, rows behind an indirect count, and refusals. */
 
-#include <stddef.h>
-
 #include "expect.h"
 
 enum { COUNT = 50, COLUMNS = 100, K = 7, VALUE_WORDS = 3 };
 
-/* Fields of the first version of the header keep their places. */
-#if UINTPTR_MAX == UINT64_MAX
-typedef char CreateInfoOffset[offsetof(SubsweepTopKPlanCreateInfo, words_per_value) == 20 ? 1 : -1];
-typedef char CreateInfoSize[sizeof(SubsweepTopKPlanCreateInfo) >= 24 ? 1 : -1];
-typedef char InfoOffset[offsetof(SubsweepTopKInfo, scratch) == 104 ? 1 : -1];
-typedef char InfoSize[sizeof(SubsweepTopKInfo) >= 144 ? 1 : -1];
-#endif
+FIRST_VERSION(SubsweepTopKPlanCreateInfo, words_per_value, 20, 24);
+FIRST_VERSION(SubsweepTopKInfo, scratch, 104, 144);
 
 /* Whether key `a` of a row comes before key `b`. */
 static int is_before(const uint32_t *row, uint32_t a, uint32_t b, int is_smallest) {
@@ -31,68 +24,53 @@ static void select_of_rows(const Host *host, const SubsweepDevice *device, uint3
         .column_count = COLUMNS,
         .k = K,
         .words_per_value = VALUE_WORDS};
-    SubsweepScratchRequirements needs;
     SubsweepTopKInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
-    Memory count, rows, row_values, keys, indices, values, scratch;
-    VkCommandBuffer commands;
+    Arrays arrays = {.host = host};
+    Memory *count = array(&arrays, 4);
+    Memory *rows = array(&arrays, 4 * COLUMNS * COUNT);
+    Memory *row_values = array(&arrays, 4 * VALUE_WORDS * COLUMNS * COUNT);
+    Memory *keys = array(&arrays, 4 * K * COUNT);
+    Memory *indices = array(&arrays, 4 * K * COUNT);
+    Memory *values = array(&arrays, 4 * VALUE_WORDS * K * COUNT);
     uint32_t i, column, other, rank;
     host_check(subsweep_top_k_plan_create(device, &of_plan, &plan), "subsweep_top_k_plan_create");
     EXPECT(strstr(subsweep_plan_policy(plan), "top-k") != NULL);
     EXPECT(subsweep_plan_max_count(plan) == UINT32_MAX);
-    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
-    guarded_create(&count, host, 4, 0);
-    guarded_create(&rows, host, 4 * COLUMNS * COUNT, 0);
-    guarded_create(&row_values, host, 4 * VALUE_WORDS * COLUMNS * COUNT, 0);
-    guarded_create(&keys, host, 4 * K * COUNT, 0);
-    guarded_create(&indices, host, 4 * K * COUNT, 0);
-    guarded_create(&values, host, 4 * VALUE_WORDS * K * COUNT, 0);
-    guarded_create(&scratch, host, needs.size, needs.usage);
-    count.words[0] = stored;
+    count->words[0] = stored;
     for (i = 0; i < COLUMNS * COUNT; i++) {
-        rows.words[i] = number(i) % 60;
+        rows->words[i] = number(i) % 60;
     }
     for (i = 0; i < VALUE_WORDS * COLUMNS * COUNT; i++) {
-        row_values.words[i] = number(i + 1);
+        row_values->words[i] = number(i + 1);
     }
-    memset(keys.words, 0xff, 4 * K * COUNT);
-    memset(indices.words, 0xff, 4 * K * COUNT);
-    memset(values.words, 0xff, 4 * VALUE_WORDS * K * COUNT);
-    info.count.address = count.address;
-    info.source = part(&rows, 0, 4 * COLUMNS * COUNT);
-    info.destination = part(&keys, 0, 4 * K * COUNT);
-    info.destination_indices = part(&indices, 0, 4 * K * COUNT);
-    info.source_values = part(&row_values, 0, 4 * VALUE_WORDS * COLUMNS * COUNT);
-    info.destination_values = part(&values, 0, 4 * VALUE_WORDS * K * COUNT);
-    info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    commands = host_begin(host);
-    host_check(subsweep_cmd_top_k(plan, commands, &info), "subsweep_cmd_top_k");
-    run(host, commands);
+    info.count.address = count->address;
+    info.source = all(rows);
+    info.destination = all(keys);
+    info.destination_indices = all(indices);
+    info.source_values = all(row_values);
+    info.destination_values = all(values);
+    info.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_top_k, plan, &info);
     for (i = 0; i < COUNT; i++) {
-        const uint32_t *row = rows.words + COLUMNS * i;
+        const uint32_t *row = rows->words + COLUMNS * i;
         for (column = 0; column < COLUMNS && i < stored; column++) {
             rank = 0;
             for (other = 0; other < COLUMNS; other++) {
                 rank += is_before(row, other, column, is_smallest) ? 1u : 0u;
             }
             if (rank < K) {
-                EXPECT(indices.words[K * i + rank] == column && keys.words[K * i + rank] == row[column]);
-                EXPECT(memcmp(&values.words[VALUE_WORDS * (K * i + rank)],
-                              &row_values.words[VALUE_WORDS * (COLUMNS * i + column)], 4 * VALUE_WORDS) == 0);
+                EXPECT(indices->words[K * i + rank] == column && keys->words[K * i + rank] == row[column]);
+                EXPECT(memcmp(&values->words[VALUE_WORDS * (K * i + rank)],
+                              &row_values->words[VALUE_WORDS * (COLUMNS * i + column)], 4 * VALUE_WORDS) == 0);
             }
         }
         for (rank = 0; rank < K && i >= stored; rank++) {
-            EXPECT(indices.words[K * i + rank] == UINT32_MAX && keys.words[K * i + rank] == UINT32_MAX);
-            EXPECT(values.words[VALUE_WORDS * (K * i + rank)] == UINT32_MAX);
+            EXPECT(indices->words[K * i + rank] == UNWRITTEN && keys->words[K * i + rank] == UNWRITTEN);
+            EXPECT(values->words[VALUE_WORDS * (K * i + rank)] == UNWRITTEN);
         }
     }
-    guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&values, host, __LINE__);
-    guarded_destroy(&indices, host, __LINE__);
-    guarded_destroy(&keys, host, __LINE__);
-    guarded_destroy(&row_values, host, __LINE__);
-    guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&count, host, __LINE__);
+    arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
 

@@ -1,6 +1,6 @@
 //! Adjacent differences: results in the format of the input, and refusals.
 
-use super::refusals::refused;
+use super::refusals::{refused, refused_options};
 use super::*;
 
 #[test]
@@ -8,7 +8,7 @@ fn arrays_of_every_type_are_subtracted() {
     let numbers: Vec<_> = random(5003).iter().map(|word| f64::from(word % 1000)).collect();
     let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
     for (descr, of) in [
-        ("<u4", (|n| (n as i64 as u32).to_le_bytes().to_vec()) as fn(f64) -> Vec<u8>),
+        ("<u4", (|n| (n as i64 as u32).to_le_bytes().to_vec()) as BytesOf),
         ("<i4", |n| (n as i32).to_le_bytes().to_vec()),
         ("<f4", |n| (n as f32).to_le_bytes().to_vec()),
         ("<u8", |n| ((n as i64) << 30).to_le_bytes().to_vec()),
@@ -59,15 +59,10 @@ fn invalid_differences() {
     let raw = folder.file("raw", bytes(&[1]));
     refused(&folder, &["diff", &raw], "say of which type with --type");
     run(without_drivers(&mut subsweep(["diff", &flat, "-o", &flat]))).refused(2, "is also the input");
-    refused(&folder, &["diff", &flat, "--policy", "seed"], "the seed has no diff");
-    refused(&folder, &["diff", &flat, "--algorithm", "radix-4bit"], "diff has no algorithms to choose from");
-    refused(&folder, &["diff", &flat, "--device", "all"], "diff runs on one device");
+    refused_options(&folder, &["diff", &flat]);
 }
 
 #[test]
 fn devices_shows_the_policy_of_a_difference() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["difference"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("difference: workgroup "), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    expect_policy("difference", "difference: workgroup ");
 }

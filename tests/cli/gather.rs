@@ -1,6 +1,6 @@
 //! Gathers: results in the format of the input, and refusals.
 
-use super::refusals::{refused, sparse_file};
+use super::refusals::{refused, refused_options, sparse_file};
 use super::*;
 
 /// `rows[indices]`, for rows of `row_words` words.
@@ -86,13 +86,8 @@ fn invalid_indices() {
     );
     refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
     let gather = ["gather", &table, "--indices", &zero];
-    let with = |options: &[&'static str]| [&gather[..], options].concat();
-    for policy in ["seed", "seed-bin-by-bin"] {
-        refused(&folder, &with(&["--policy", policy]), "the seed has no gather");
-    }
-    refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
-    refused(&folder, &with(&["--type", "f32"]), "--type says f32");
-    refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
+    refused_options(&folder, &gather);
+    refused(&folder, &[&gather[..], &["--type", "f32"]].concat(), "--type says f32");
     let mut command = subsweep(["gather", &table, "--indices", &zero, "-o", &zero]);
     run(without_drivers(&mut command)).refused(2, "is also the input");
 }
@@ -108,10 +103,7 @@ fn compile_only_gpus_gather_nothing() {
 
 #[test]
 fn devices_shows_the_policy() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["gather"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("gather: workgroup "), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    expect_policy("gather", "gather: workgroup ");
     assert!(run(&mut subsweep(["devices"])).text().contains("gather policy"));
 }
 

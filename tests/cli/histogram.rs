@@ -1,6 +1,6 @@
 //! Histograms: results in the format of the input, and refusals.
 
-use super::refusals::{refused, sparse_file};
+use super::refusals::{refused, refused_options, sparse_file};
 use super::*;
 
 /// The values in each bin, one after the other.
@@ -142,20 +142,12 @@ fn invalid_bins_and_edges() {
     let wide = folder.file("wide.npy", npy("<u4", "(0, 65537)", b""));
     refused(&folder, &["histogram", &wide, "--bins", "1", "--range", "0:1"], "has 65537 columns");
     let even = [&with(&["--bins", "2"]), &range[..]].concat();
-    for policy in ["seed", "seed-bin-by-bin"] {
-        refused(&folder, &[&even[..], &["--policy", policy]].concat(), "the seed has no histogram");
-    }
-    let what = "histogram has no algorithms to choose from";
-    refused(&folder, &[&even[..], &["--algorithm", "radix-4bit"]].concat(), what);
-    refused(&folder, &[&even[..], &["--device", "all"]].concat(), "histogram runs on one device");
+    refused_options(&folder, &even);
 }
 
 #[test]
 fn devices_shows_the_policy_of_a_histogram() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["histogram"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("histogram: workgroup "), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    expect_policy("histogram", "histogram: workgroup ");
 }
 
 #[test]

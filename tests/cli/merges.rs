@@ -1,6 +1,6 @@
 //! Merges: results in the format of the inputs, values, and refusals.
 
-use super::refusals::{refused, sparse_file};
+use super::refusals::{refused, refused_options, sparse_file};
 use super::*;
 
 #[test]
@@ -14,14 +14,7 @@ fn arrays_of_every_type_are_merged() {
     let (a, b) = (sorted(1, 801), sorted(900, 1003));
     let mut merged = [&a[..], &b].concat();
     merged.sort_by(f64::total_cmp);
-    for (descr, of) in [
-        ("<u4", (|n| (n as u32).to_le_bytes().to_vec()) as fn(f64) -> Vec<u8>),
-        ("<i4", |n| (n as i32 - 500).to_le_bytes().to_vec()),
-        ("<f4", |n| (n as f32 - 500.5).to_le_bytes().to_vec()),
-        ("<u8", |n| (n as u64 * 0x1_0000_0001).to_le_bytes().to_vec()),
-        ("<i8", |n| ((n as i64 - 500) * 0x1_0000_0001).to_le_bytes().to_vec()),
-        ("<f8", |n| (n - 500.5).to_le_bytes().to_vec()),
-    ] {
+    for (descr, of) in TYPES {
         for is_descending in [false, true] {
             let file = |shape: &str, numbers: &[f64]| {
                 let mut numbers = numbers.to_vec();
@@ -95,18 +88,12 @@ fn invalid_merges() {
     run(without_drivers(&mut subsweep(same))).refused(2, "name the same file; give each its own");
     let both = ["merge", &ints, &ints, "--values", &ints, &ints, "--values-output", "-"];
     run(without_drivers(&mut subsweep(both))).refused(2, "standard output takes one table");
-    refused(&folder, &["merge", &ints, &ints, "--policy", "seed"], "the seed has no merge");
-    let what = "merge has no algorithms to choose from";
-    refused(&folder, &["merge", &ints, &ints, "--algorithm", "radix-4bit"], what);
-    refused(&folder, &["merge", &ints, &ints, "--device", "all"], "merge runs on one device");
+    refused_options(&folder, &["merge", &ints, &ints]);
 }
 
 #[test]
 fn devices_shows_the_policy_of_a_merge() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["merge"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("merge: workgroup "), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    expect_policy("merge", "merge: workgroup ");
 }
 
 #[test]

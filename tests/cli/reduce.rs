@@ -1,6 +1,6 @@
 //! Reductions: printed results, files in the format of the input, and refusals.
 
-use super::refusals::refused;
+use super::refusals::{refused, refused_options};
 use super::*;
 
 /// Runs `subsweep reduce` on an .npy file from a pipe; returns standard output.
@@ -137,9 +137,7 @@ fn invalid_reductions() {
     run(&mut subsweep(reduce(&["--axis", "2"]))).refused_with_words(2, "--axis");
     run(&mut subsweep(reduce(&["--op", "median"]))).refused_with_words(2, "median");
     refused(&folder, &reduce(&["--op", "xor"]), "--op xor is of whole numbers, and the elements are f32");
-    refused(&folder, &reduce(&["--algorithm", "radix-4bit"]), "reduce has no algorithms to choose from");
-    refused(&folder, &reduce(&["--policy", "seed"]), "the seed has no reduce");
-    refused(&folder, &reduce(&["--device", "all"]), "reduce runs on one device");
+    refused_options(&folder, &reduce(&[]));
     refused(&folder, &["reduce", "-", "--segments", "-"], "standard input is one table");
     let descending = folder.file("descending", bytes(&[2, 1]));
     let beyond = folder.file("beyond", bytes(&[5]));
@@ -166,7 +164,5 @@ fn invalid_reductions() {
 
 #[test]
 fn devices_shows_the_reduce_policy() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["reduce"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("reduce: workgroup 128"), "{policy}");
+    expect_policy("reduce", "reduce: workgroup 128");
 }

@@ -13,6 +13,19 @@ pub fn refused(folder: &Folder, arguments: &[&str], what: &str) {
     assert_eq!(folder.names(), before);
 }
 
+/// Checks that a command refuses every option without a meaning for it: it has no policy of the seed, no algorithms, and
+/// runs on one device.
+#[track_caller]
+pub fn refused_options(folder: &Folder, arguments: &[&str]) {
+    let command = arguments[0];
+    let with = |option: [&str; 2], what: String| refused(folder, &[arguments, &option].concat(), &what);
+    for policy in ["seed", "seed-bin-by-bin"] {
+        with(["--policy", policy], format!("the seed has no {command}"));
+    }
+    with(["--algorithm", "radix-4bit"], format!("{command} has no algorithms to choose from"));
+    with(["--device", "all"], format!("{command} runs on one device"));
+}
+
 #[test]
 fn inputs_that_are_no_table() {
     let folder = Folder::new();

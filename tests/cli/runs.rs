@@ -1,6 +1,6 @@
 //! Runs of equal elements: encoding, decoding, formats and refusals.
 
-use super::refusals::refused;
+use super::refusals::{refused, refused_options};
 use super::*;
 
 fn array(descr: &str, words: &[u32]) -> Vec<u8> {
@@ -96,9 +96,5 @@ fn invalid_runs() {
     run(without_drivers(&mut command)).refused(2, "-o and --counts name the same file");
     let mut command = subsweep(["runs", &values, "-o", &out, "--counts", &values]);
     run(without_drivers(&mut command)).refused(2, "is also the input");
-    let what = "runs has no algorithms to choose from";
-    let counts = folder.argument("counts");
-    refused(&folder, &["runs", &values, "--counts", &counts, "--algorithm", "radix-4bit"], what);
-    refused(&folder, &["runs", &values, "--counts", &counts, "--policy", "seed"], "the seed has no runs");
-    refused(&folder, &["runs", &values, "--counts", &counts, "--device", "all"], "runs on one device");
+    refused_options(&folder, &["runs", &values, "--counts", &folder.argument("counts")]);
 }

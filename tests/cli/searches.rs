@@ -1,6 +1,6 @@
 //! Searches: positions in the format of the needles, and refusals.
 
-use super::refusals::{refused, sparse_file};
+use super::refusals::{refused, refused_options, sparse_file};
 use super::*;
 
 /// The number of sorted numbers that are less than each needle, or not greater.
@@ -17,14 +17,7 @@ fn needles_of_every_type_are_searched_for_on_both_sides() {
     let mut sorted: Vec<_> = random(801).iter().map(|word| f64::from(word % 1000)).collect();
     sorted.sort_by(f64::total_cmp);
     let needles: Vec<_> = random(1003).iter().map(|word| f64::from(word % 1010)).collect();
-    for (descr, of) in [
-        ("<u4", (|n| (n as u32).to_le_bytes().to_vec()) as fn(f64) -> Vec<u8>),
-        ("<i4", |n| (n as i32 - 500).to_le_bytes().to_vec()),
-        ("<f4", |n| (n as f32 - 500.5).to_le_bytes().to_vec()),
-        ("<u8", |n| (n as u64 * 0x1_0000_0001).to_le_bytes().to_vec()),
-        ("<i8", |n| ((n as i64 - 500) * 0x1_0000_0001).to_le_bytes().to_vec()),
-        ("<f8", |n| (n - 500.5).to_le_bytes().to_vec()),
-    ] {
+    for (descr, of) in TYPES {
         let bytes_of = |numbers: &[f64]| numbers.iter().flat_map(|&number| of(number)).collect::<Vec<_>>();
         let array = folder.file("sorted.npy", npy(descr, "(801,)", &bytes_of(&sorted)));
         let needles_file = npy(descr, "(1003,)", &bytes_of(&needles));
@@ -68,18 +61,12 @@ fn invalid_searches() {
     run(&mut subsweep(["search", &ints])).refused_with_words(2, "<NEEDLES>");
     run(&mut subsweep(["search", &ints, &ints, "--side", "middle"])).refused_with_words(2, "left, right");
     run(without_drivers(&mut subsweep(["search", &ints, &ints, "-o", &ints]))).refused(2, "is also the input");
-    refused(&folder, &["search", &ints, &ints, "--policy", "seed"], "the seed has no search");
-    let what = "search has no algorithms to choose from";
-    refused(&folder, &["search", &ints, &ints, "--algorithm", "radix-4bit"], what);
-    refused(&folder, &["search", &ints, &ints, "--device", "all"], "search runs on one device");
+    refused_options(&folder, &["search", &ints, &ints]);
 }
 
 #[test]
 fn devices_shows_the_policy_of_a_search() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["search"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("search: workgroup "), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    expect_policy("search", "search: workgroup ");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Top-k: results in the format of the input, and refusals.
 
-use super::refusals::refused;
+use super::refusals::{refused, refused_options};
 use super::*;
 
 /// The indices of the k best of each row, by a stable sort.
@@ -131,20 +131,12 @@ fn invalid_selections() {
     run(without_drivers(&mut subsweep(arguments))).refused(2, "name the same file");
     let arguments = ["topk", &input, "-k", "1", "-o", &input];
     run(without_drivers(&mut subsweep(arguments))).refused(2, "is also the input");
-    for policy in ["seed", "seed-bin-by-bin"] {
-        refused(&folder, &["topk", &input, "-k", "1", "--policy", policy], "the seed has no topk");
-    }
-    let what = "topk has no algorithms to choose from";
-    refused(&folder, &["topk", &input, "-k", "1", "--algorithm", "radix-4bit"], what);
-    refused(&folder, &["topk", &input, "-k", "1", "--device", "all"], "topk runs on one device");
+    refused_options(&folder, &["topk", &input, "-k", "1"]);
     let cube = folder.file("cube.npy", npy("<u4", "(1, 1, 1)", &[0; 4]));
     refused(&folder, &["topk", &cube, "-k", "1"], "3 dimensions");
 }
 
 #[test]
 fn devices_shows_the_policy_of_a_top_k() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["top_k"];
-    assert!(policy["policy"].as_str().unwrap().starts_with("top-k: tiles"), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
+    expect_policy("top_k", "top-k: tiles");
 }

@@ -14,6 +14,8 @@ use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trials;
 use super::passes::rig::{Alignment, Memory, POISON, random};
+use super::primitive::run;
+use super::refused::{assert_unsupported, overlap};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = clean_trials(gpu, "counts");
@@ -60,10 +62,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
             for count in counts {
                 let destination = Memory::poisoned(gpu, input.len(), Alignment::Quads)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
-                // SAFETY: the memory lives until `submit` has waited.
-                unsafe {
-                    gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count))
-                }?;
+                run(gpu, &plan, &buffers, count)?;
                 let got = destination.read()?;
                 if let Some(i) = (0..expected.len()).find(|&i| got[i] != expected[i]) {
                     let case =
@@ -119,12 +118,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
                 let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
                 let sort = SortBuffers::new(keys_memory.range(), scratch.range());
                 let buffers = SegmentedSortBuffers::new(sort.values(values_memory.range()), segments.range());
-                // SAFETY: the memory lives until `submit` has waited.
-                unsafe {
-                    gpu.submit(|recorder| {
-                        plan.cmd_record(recorder.command_buffer(), &buffers, (count, segment_count))
-                    })
-                }?;
+                run(gpu, &plan, &buffers, (count, segment_count))?;
                 let case =
                     format!("{stored} keys of {count:?}, {stored_segments} segments of {segment_count:?}");
                 assert!(values_memory.read()? == expected, "{case}: values");
@@ -144,23 +138,13 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refused = |config: SegmentedSortConfig, count: Count, segment_count: Count| {
         let plan = SegmentedSortPlan::new(gpu.device(), config)?;
         let buffers = SegmentedSortBuffers::new(SortBuffers::new(at(0, 40), scratch.range()), at(400, 40));
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe {
-            gpu.submit(|recorder| {
-                plan.cmd_record(recorder.command_buffer(), &buffers, (count, segment_count))
-            })
-        }
-        .map(|_| ())
+        run(gpu, &plan, &buffers, (count, segment_count))
     };
     let ten = Count::Direct(10);
     for (count, segment_count) in
         [(on_device(800), ten), (ten, on_device(800)), (on_device(800), on_device(804))]
     {
-        let plain = refused(keys, count, segment_count);
-        assert!(
-            matches!(plain, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")),
-            "{plain:?}"
-        );
+        assert_unsupported(refused(keys, count, segment_count), "indirect_count");
     }
     let counted = keys.indirect_count();
     let misaligned = |what, offset| {
@@ -168,7 +152,6 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     };
     assert_eq!(refused(counted, on_device(801), ten), misaligned("the count", 801));
     assert_eq!(refused(counted, ten, on_device(802)), misaligned("the count of segments", 802));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(refused(counted, on_device(36), ten), overlap("the count", "keys"));
     assert_eq!(refused(counted, ten, on_device(36)), overlap("keys", "the count of segments"));
     let in_scratch = Count::Indirect { address: scratch.range().address, max: 10 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::device::{AddressRange, Capabilities, CommandCounts, Device, Recorder};
 use subsweep::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
 use subsweep::harness::{DifferenceCase, PlanConfig};
 use subsweep::headless::Gpu;
@@ -17,7 +17,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome, run};
+use super::refused::{Refused, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| (stem == "difference/difference").then_some(pass as Check),
@@ -56,18 +57,12 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         (config.indirect_count(), room.count()),
         (config.keeps_first().indirect_count(), room.count()),
     ];
-    let subject =
-        |(config, count)| Subject::new(device, format!("a difference, {count:?}"), config, buffers, count);
-    subjects.map(subject).into_iter().collect()
+    Subject::all(device, "a difference", buffers, subjects)
 }
 
 fn subtracting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let (expected, _) = DifferenceCase::of(ElementType::U32).results(&SMALL);
-    match opened.gpu.difference(DifferenceConfig::new(ElementType::U32), &SMALL) {
-        Ok(result) if result == expected => Ok(Ok(())),
-        Ok(_) => Err("the differences are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    outcome(opened.gpu.difference(DifferenceConfig::new(ElementType::U32), &SMALL), &expected)
 }
 
 /// Columns, whether along rows, and whether the first is kept: every value of every option in the first four.
@@ -121,10 +116,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let source = Memory::of(gpu, &input, Alignment::Words)?;
             let destination = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
-            // With a GPU-resident count, the host's numbers are wrong.
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } =
-                if is_on_device { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
+            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             rig.run(
                 &[
                     ("source", Value::Pointer(&source)),
@@ -202,10 +195,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
                 let destination = Memory::poisoned(gpu, input.len(), Alignment::Words)?;
                 let buffers = DifferenceBuffers::new(source.range(), destination.range());
                 let buffers = buffers.scratch(scratch.range());
-                // SAFETY: the memory lives until `submit` has waited.
-                unsafe {
-                    gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count))
-                }?;
+                run(gpu, &plan, &buffers, count)?;
                 let (mut expected, _) = case.results(&input[..2 * rows as usize]);
                 expected.resize(input.len(), POISON);
                 compare(&format!("{count:?} of {stored}"), "destination", &destination, &expected)?;
@@ -216,75 +206,56 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
     let config = DifferenceConfig::new(ElementType::F32).columns(2);
-    let difference = |config, buffers: DifferenceBuffers, count: Count| {
-        let plan = DifferencePlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
     let (source, destination) = (at(0, 80), at(256, 80));
     let ten = Count::Direct(10);
-    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
-    let with =
-        |config, source, destination| difference(config, DifferenceBuffers::new(source, destination), ten);
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    let with = |config, source, destination| {
+        refused.record(config, DifferenceBuffers::new(source, destination), ten)
+    };
     assert_eq!(with(config, at(0, 76), destination), too_small("source", 80, 76));
     assert_eq!(with(config, source, at(256, 68)), too_small("destination", 72, 68));
     assert_eq!(with(config.keeps_first(), source, at(256, 76)), too_small("destination", 80, 76));
     assert_eq!(with(config.along_rows(), source, at(256, 36)), too_small("destination", 40, 36));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
+    let misaligned = |what, offset| refused.misaligned(what, offset);
     assert_eq!(with(config, at(2, 80), destination), misaligned("source", 2));
     assert_eq!(with(config, source, at(257, 80)), misaligned("destination", 257));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(config, source, source), overlap("source", "destination"));
 
     let counted = config.indirect_count();
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let scratch = refused.scratch(1024, 32);
     let buffers = DifferenceBuffers::new(source, destination).scratch(scratch);
-    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
-    assert_eq!(
-        difference(counted, short, on_device(2048)),
-        Err(Error::ScratchTooSmall { needed: 32, got: 28 })
-    );
-    assert_eq!(difference(counted, buffers, on_device(2049)), misaligned("the count", 2049));
-    assert_eq!(difference(counted, buffers, on_device(260)), overlap("the count", "destination"));
-    let unsupported = difference(config, buffers, on_device(2048));
-    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+    let short = buffers.scratch(refused.scratch(1024, 28));
+    refused.expect_indirect([config, counted], [buffers, short], refused.count(2048, 10));
+    let on_device = |offset| refused.record(counted, buffers, refused.count(offset, 10));
+    assert_eq!(on_device(2049), misaligned("the count", 2049));
+    assert_eq!(on_device(260), overlap("the count", "destination"));
 
-    let planned = |config| DifferencePlan::new(gpu.device(), config).map(drop);
-    for columns in [0, DifferenceConfig::MAX_COLUMNS + 1] {
-        let refused = planned(config.columns(columns));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{columns}: {refused:?}");
-    }
-    for policy in [
+    let columns = [0, DifferenceConfig::MAX_COLUMNS + 1].map(|columns| config.columns(columns));
+    refused.expect(columns, |error| matches!(error, Error::OutOfRange { .. }));
+    let policies = [
         DifferencePolicy::tiled(0, 4),
         DifferencePolicy::tiled(33, 4),
         DifferencePolicy::tiled(64, 0),
         DifferencePolicy::tiled(64, 1025),
         DifferencePolicy::tiled(64, 4).with_subgroup_size(3),
-    ] {
-        assert!(matches!(planned(config.policy(policy)), Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
-    let wide = planned(config.policy(DifferencePolicy::tiled(1 << 16, 4)));
-    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
+    ];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let wide = config.policy(DifferencePolicy::tiled(1 << 16, 4));
+    refused.expect([wide], |error| matches!(error, Error::PolicyExceedsLimits { .. }));
     let huge = DifferenceBuffers::new(
         AddressRange::new(1 << 20, u64::MAX >> 2),
         AddressRange::new(1 << 63, u64::MAX >> 2),
     );
     let small = config.policy(DifferencePolicy::tiled(64, 1));
-    let refused = difference(small, huge, Count::Direct(1 << 40));
+    let many = refused.record(small, huge, Count::Direct(1 << 40));
     let max = u64::from(u32::MAX) * 32;
     let what = "2^32 - 1 tiles of this policy";
-    assert_eq!(refused, Err(Error::TooManyElements { count: 1 << 40, max, what }));
-    let mut dry = Recorder::dry(gpu.device());
-    assert!(gpu.plan(counted)?.record(&mut dry, &short, on_device(2048)).is_err());
+    assert_eq!(many, Err(Error::TooManyElements { count: 1 << 40, max, what }));
     // One row has no difference.
+    let mut dry = Recorder::dry(gpu.device());
     gpu.plan(config)?.record(&mut dry, &buffers, Count::Direct(1))?;
     assert_eq!(dry.counts(), CommandCounts::default());
     Ok(())

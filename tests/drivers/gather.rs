@@ -4,10 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::vk;
-use subsweep::device::{
-    AddressRange, BufferRange, Capabilities, Command, CommandCounts, Device, Recorder, Trace,
-};
-use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
+use subsweep::device::{AddressRange, Capabilities, Command, Device, Trace};
+use subsweep::gather::{GatherBuffers, GatherConfig, GatherPolicy};
 use subsweep::harness::{GatherCase, PlanConfig};
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
@@ -21,7 +19,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome, run};
+use super::refused::{Refused, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| (stem == "gather/gather").then_some(pass as Check),
@@ -54,18 +53,13 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let [first, second, third] = [0, 1, 2].map(|index| room.array(index));
     let buffers = GatherBuffers::new(first, second, third).scratch(room.scratch);
     let subjects = [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())];
-    let subject =
-        |(config, count)| Subject::new(device, format!("a gather, {count:?}"), config, buffers, count);
-    subjects.map(subject).into_iter().collect()
+    Subject::all(device, "a gather", buffers, subjects)
 }
 
 fn gathering(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let backwards: Vec<_> = (0..SMALL.len() as u32 / 4).rev().collect();
-    match opened.gpu.gather(GatherConfig::elements(4), &SMALL, &backwards) {
-        Ok(rows) if rows == GatherCase::gathered(&SMALL, 4, &backwards) => Ok(Ok(())),
-        Ok(_) => Err("the rows are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    let gathered = opened.gpu.gather(GatherConfig::elements(4), &SMALL, &backwards);
+    outcome(gathered, &GatherCase::gathered(&SMALL, 4, &backwards))
 }
 
 /// The specialization constants of the kernel.
@@ -137,10 +131,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let indices = Memory::of(gpu, &index_input, Alignment::Words)?;
             let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
-            // With a GPU-resident count, the host's numbers are wrong.
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } =
-                if is_on_device { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
+            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             rig.run(
                 &[
                     ("source", Value::Pointer(&source)),
@@ -195,8 +187,7 @@ fn accesses(gpu: &Gpu) -> Result<(), Failed> {
         let plan = gpu.plan(GatherConfig::elements(words))?;
         let size = 10 * 4 * u64::from(words);
         let buffers = GatherBuffers::new(at(source, size), at(1024, 40), at(destination, size));
-        // SAFETY: the memory is this device's and lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) }?;
+        run(&gpu, &plan, &buffers, 10)?;
         assert_eq!(
             std::mem::take(&mut *units.0.lock().unwrap()),
             [expected],
@@ -228,73 +219,56 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
     let three = GatherConfig::elements(3);
-    let gather = |config, buffers: GatherBuffers, count: Count| {
-        let plan = GatherPlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
     let (source, indices, destination) = (at(0, 100), at(256, 40), at(512, 120));
     let ten = Count::Direct(10);
-    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
-    let with =
-        |source, indices, destination| gather(three, GatherBuffers::new(source, indices, destination), ten);
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    let with = |source, indices, destination| {
+        refused.record(three, GatherBuffers::new(source, indices, destination), ten)
+    };
     assert_eq!(with(source, at(256, 36), destination), too_small("indices", 40, 36));
     assert_eq!(with(source, indices, at(512, 116)), too_small("destination", 120, 116));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
+    let misaligned = |what, offset| refused.misaligned(what, offset);
     assert_eq!(with(at(2, 100), indices, destination), misaligned("source", 2));
     assert_eq!(with(source, at(257, 40), destination), misaligned("indices", 257));
     assert_eq!(with(source, indices, at(513, 120)), misaligned("destination", 513));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(at(448, 100), indices, destination), overlap("source", "destination"));
     assert_eq!(with(source, at(628, 40), destination), overlap("indices", "destination"));
 
     let counted = three.indirect_count();
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let scratch = refused.scratch(1024, 32);
     let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
-    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
-    assert_eq!(gather(counted, short, on_device(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
-    assert_eq!(gather(counted, buffers, on_device(2049)), misaligned("the count", 2049));
-    assert_eq!(gather(counted, buffers, on_device(520)), overlap("the count", "destination"));
-    assert_eq!(gather(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
+    let short = buffers.scratch(refused.scratch(1024, 28));
+    refused.expect_indirect([three, counted], [buffers, short], refused.count(2048, 10));
+    let on_device = |offset| refused.record(counted, buffers, refused.count(offset, 10));
+    assert_eq!(on_device(2049), misaligned("the count", 2049));
+    assert_eq!(on_device(520), overlap("the count", "destination"));
+    assert_eq!(on_device(1032), overlap("the count", "scratch"));
     let across = GatherBuffers::new(source, indices, at(960, 120)).scratch(scratch);
-    assert_eq!(gather(counted, across, on_device(2048)), overlap("destination", "scratch"));
-    let unsupported = gather(three, buffers, on_device(2048));
-    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+    assert_eq!(refused.record(counted, across, refused.count(2048, 10)), overlap("destination", "scratch"));
 
-    for words in [0, GatherConfig::MAX_WORDS + 1, u32::MAX] {
-        let refused = GatherPlan::new(gpu.device(), GatherConfig::elements(words));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{words}");
-    }
-    for policy in [
+    let sizes = [0, GatherConfig::MAX_WORDS + 1, u32::MAX].map(GatherConfig::elements);
+    refused.expect(sizes, |error| matches!(error, Error::OutOfRange { .. }));
+    let policies = [
         GatherPolicy::tiled(0, 4),
         GatherPolicy::tiled(33, 4),
         GatherPolicy::tiled(64, 0),
         GatherPolicy::tiled(64, 33),
         GatherPolicy::tiled(64, 4).with_subgroup_size(3),
-    ] {
-        let refused = GatherPlan::new(gpu.device(), three.policy(policy));
-        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
-    let wide = GatherPlan::new(gpu.device(), three.policy(GatherPolicy::tiled(1 << 16, 4)));
-    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
+    ];
+    let configs = policies.map(|policy| three.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let wide = three.policy(GatherPolicy::tiled(1 << 16, 4));
+    refused.expect([wide], |error| matches!(error, Error::PolicyExceedsLimits { .. }));
 
     // More workgroups than 64 bits count, of elements of 1 GiB.
     let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);
     let huge_range = |offset| at(offset, 1 << 60);
     let buffers = GatherBuffers::new(at(0, 0), huge_range(1 << 61), huge_range(1 << 62));
-    let refused = gather(huge, buffers, Count::Direct(1 << 20));
-    assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
-    assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Direct(0)), Ok(()));
-    let mut dry = Recorder::dry(gpu.device());
-    assert!(gpu.plan(counted)?.record(&mut dry, &short, on_device(2048)).is_err());
-    assert_eq!(dry.counts(), CommandCounts::default());
+    let many = refused.record(huge, buffers, Count::Direct(1 << 20));
+    assert!(matches!(many, Err(Error::TooManyElements { .. })), "{many:?}");
+    let none = refused.record(three, GatherBuffers::new(source, indices, destination), Count::Direct(0));
+    assert_eq!(none, Ok(()));
     Ok(())
 }

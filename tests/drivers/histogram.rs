@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::device::{Capabilities, Device};
 use subsweep::harness::{HistogramCase, PlanConfig};
 use subsweep::headless::Gpu;
 use subsweep::histogram::{
@@ -19,7 +19,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome, run};
+use super::refused::{Refused, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
@@ -58,19 +59,14 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let [source, edges, counts] = [0, 1, 2].map(|index| room.array(index));
     let buffers = HistogramBuffers::new(source, edges, counts).scratch(room.scratch);
     let subjects = [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())];
-    let subject =
-        |(config, count)| Subject::new(device, format!("a histogram, {count:?}"), config, buffers, count);
-    subjects.map(subject).into_iter().collect()
+    Subject::all(device, "a histogram", buffers, subjects)
 }
 
 fn counting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let edges = even_edges(ElementType::U32, 100, [1e6, 4e9])?;
     let values: Vec<_> = SMALL.iter().copied().map(f64::from).collect();
-    match opened.gpu.histogram(HistogramConfig::even(ElementType::U32, 100), &SMALL, &edges) {
-        Ok(counts) if counts == HistogramCase::counted(&values, 1, &edges) => Ok(Ok(())),
-        Ok(_) => Err("the counts are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    let counts = opened.gpu.histogram(HistogramConfig::even(ElementType::U32, 100), &SMALL, &edges);
+    outcome(counts, &HistogramCase::counted(&values, 1, &edges))
 }
 
 fn clear(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
@@ -179,10 +175,8 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
             let counts = Memory::of(gpu, &before, Alignment::Words)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
-            // With a GPU-resident count, the host's numbers are wrong.
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } =
-                if is_on_device { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
+            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             rig.run(
                 &[
                     ("source", Value::Pointer(&source)),
@@ -262,8 +256,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
             let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
             let buffers = HistogramBuffers::new(source.range(), edge_memory.range(), counts.range());
             let buffers = buffers.scratch(scratch.range());
-            // SAFETY: the memory lives until `submit` has waited.
-            unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+            run(gpu, &plan, &buffers, count)?;
             let expected = HistogramCase::counted(&values[..2 * rows as usize], 2, &edges);
             compare(&format!("{count:?} of {stored}"), "counts", &counts, &expected)?;
         }
@@ -274,69 +267,50 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
     let count_memory = Memory::of(gpu, &[POISON], Alignment::Words)?;
     let none = Count::Indirect { address: count_memory.range().address, max: 0 };
     let buffers = buffers.scratch(scratch.range());
-    // SAFETY: the memory lives until `submit` has waited.
-    unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, none)) }?;
+    run(gpu, &plan, &buffers, none)?;
     compare("a maximum of 0", "counts", &counts, &[0; 20])
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
     let config = HistogramConfig::even(ElementType::F32, 9).columns(2);
-    let histogram = |config, buffers: HistogramBuffers, count: Count| {
-        let plan = HistogramPlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
     let (source, edges, counts) = (at(0, 80), at(256, 40), at(512, 72));
     let ten = Count::Direct(10);
-    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
-    let with = |source, edges, counts| histogram(config, HistogramBuffers::new(source, edges, counts), ten);
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    let with =
+        |source, edges, counts| refused.record(config, HistogramBuffers::new(source, edges, counts), ten);
     assert_eq!(with(at(0, 76), edges, counts), too_small("source", 80, 76));
     assert_eq!(with(source, at(256, 36), counts), too_small("edges", 40, 36));
     assert_eq!(with(source, edges, at(512, 68)), too_small("counts", 72, 68));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
+    let misaligned = |what, offset| refused.misaligned(what, offset);
     assert_eq!(with(at(2, 80), edges, counts), misaligned("source", 2));
     assert_eq!(with(source, at(257, 40), counts), misaligned("edges", 257));
     assert_eq!(with(source, edges, at(513, 72)), misaligned("counts", 513));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(at(500, 80), edges, counts), overlap("source", "counts"));
     assert_eq!(with(source, at(580, 40), counts), overlap("edges", "counts"));
 
     let counted = config.indirect_count();
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let scratch = refused.scratch(1024, 32);
     let buffers = HistogramBuffers::new(source, edges, counts).scratch(scratch);
-    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
-    assert_eq!(
-        histogram(counted, short, on_device(2048)),
-        Err(Error::ScratchTooSmall { needed: 32, got: 28 })
-    );
-    assert_eq!(histogram(counted, buffers, on_device(2049)), misaligned("the count", 2049));
-    assert_eq!(histogram(counted, buffers, on_device(520)), overlap("the count", "counts"));
-    assert_eq!(histogram(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
+    let short = buffers.scratch(refused.scratch(1024, 28));
+    refused.expect_indirect([config, counted], [buffers, short], refused.count(2048, 10));
+    let on_device = |offset| refused.record(counted, buffers, refused.count(offset, 10));
+    assert_eq!(on_device(2049), misaligned("the count", 2049));
+    assert_eq!(on_device(520), overlap("the count", "counts"));
+    assert_eq!(on_device(1032), overlap("the count", "scratch"));
     let across = HistogramBuffers::new(source, edges, at(960, 72)).scratch(scratch);
-    assert_eq!(histogram(counted, across, on_device(2048)), overlap("counts", "scratch"));
-    let unsupported = histogram(config, buffers, on_device(2048));
-    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+    assert_eq!(refused.record(counted, across, refused.count(2048, 10)), overlap("counts", "scratch"));
 
-    let planned = |config| HistogramPlan::new(gpu.device(), config).map(drop);
     let (most_bins, most_columns) = (HistogramConfig::MAX_BINS, HistogramConfig::MAX_COLUMNS);
-    for (bins, columns) in
-        [(0, 1), (most_bins + 1, 1), (u32::MAX, 1), (1, 0), (1, most_columns + 1), (most_bins, 1 << 13)]
-    {
-        let refused = planned(HistogramConfig::even(ElementType::U32, bins).columns(columns));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{bins}, {columns}: {refused:?}");
-    }
-    for element in [ElementType::U64, ElementType::I64, ElementType::F64] {
-        let refused = planned(HistogramConfig::even(element, 2));
-        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{element}: {refused:?}");
-    }
-    for policy in [
+    let shapes =
+        [(0, 1), (most_bins + 1, 1), (u32::MAX, 1), (1, 0), (1, most_columns + 1), (most_bins, 1 << 13)];
+    let configs =
+        shapes.map(|(bins, columns)| HistogramConfig::even(ElementType::U32, bins).columns(columns));
+    refused.expect(configs, |error| matches!(error, Error::OutOfRange { .. }));
+    let configs = [ElementType::U64, ElementType::I64, ElementType::F64]
+        .map(|element| HistogramConfig::even(element, 2));
+    refused.expect(configs, |error| matches!(error, Error::Unsupported { .. }));
+    let policies = [
         HistogramPolicy::new(0, 4, 1),
         HistogramPolicy::new(33, 4, 1),
         HistogramPolicy::new(64, 0, 1),
@@ -344,27 +318,23 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         HistogramPolicy::new(64, 4, 3),
         HistogramPolicy::new(64, 4, 64),
         HistogramPolicy::new(64, 4, 1).with_subgroup_size(3),
-    ] {
-        let refused = planned(config.policy(policy));
-        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
+    ];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
     let shared_words = gpu.capabilities().shared_memory_size / 4;
     let private = HistogramPolicy::new(64, 4, 1);
     let full = HistogramConfig::even(ElementType::U32, shared_words - 2);
-    assert_eq!(planned(full.policy(private)), Ok(()));
-    for policy in [private.with_shared_edges(), HistogramPolicy::new(64, 4, 2)] {
-        let refused = planned(full.policy(policy));
-        assert!(matches!(refused, Err(Error::PolicyExceedsLimits { .. })), "{policy}: {refused:?}");
-    }
-    let wide = planned(config.policy(HistogramPolicy::new(1 << 16, 4, 1)));
-    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
+    assert_eq!(refused.plan(full.policy(private)), Ok(()));
+    let configs = [
+        full.policy(private.with_shared_edges()),
+        full.policy(HistogramPolicy::new(64, 4, 2)),
+        config.policy(HistogramPolicy::new(1 << 16, 4, 1)),
+    ];
+    refused.expect(configs, |error| matches!(error, Error::PolicyExceedsLimits { .. }));
 
     let huge = HistogramBuffers::new(at(0, 1 << 60), at(1 << 61, 40), at(1 << 62, 72));
-    let refused = histogram(config, huge, Count::Direct(1 << 32));
+    let many = refused.record(config, huge, Count::Direct(1 << 32));
     let too_many = Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "a count of u32" };
-    assert_eq!(refused, Err(too_many));
-    let mut dry = Recorder::dry(gpu.device());
-    assert!(gpu.plan(counted)?.record(&mut dry, &short, on_device(2048)).is_err());
-    assert_eq!(dry.counts(), CommandCounts::default());
+    assert_eq!(many, Err(too_many));
     Ok(())
 }

@@ -32,6 +32,7 @@ mod races;
 mod reduce;
 #[path = "../common/reduced.rs"]
 mod reduced;
+mod refused;
 mod rows;
 mod run_length;
 mod scans;

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::device::{AddressRange, Capabilities, CommandCounts, Device, Recorder};
 use subsweep::harness::{MergeCase, PlanConfig};
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::merge::{MergeBuffers, MergeConfig, MergeCount, MergePlan, MergePolicy};
+use subsweep::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trials;
@@ -18,7 +18,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome, run};
+use super::refused::{Refused, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
@@ -70,11 +71,7 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         (config.values(1).indirect_count(), (indirect, direct)),
         (config.indirect_count(), (indirect, indirect)),
     ];
-    let subject = |(config, count): (MergeConfig, (Count, Count))| {
-        let count = MergeCount::from(count);
-        Subject::new(device, format!("a merge, {count:?}"), config, buffers, count)
-    };
-    subjects.map(subject).into_iter().collect()
+    Subject::all(device, "a merge", buffers, subjects)
 }
 
 fn merging(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
@@ -82,11 +79,7 @@ fn merging(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let mut b = SMALL.clone();
     b.sort_unstable();
     let [expected, _] = MergeCase::keys(ElementType::U32).merged([&a, &b], [&[], &[]]);
-    match opened.gpu.merge(MergeConfig::keys(ElementType::U32), &a, &b) {
-        Ok(keys) if keys == expected => Ok(Ok(())),
-        Ok(_) => Err("the keys are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    outcome(opened.gpu.merge(MergeConfig::keys(ElementType::U32), &a, &b), &expected)
 }
 
 fn args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
@@ -275,8 +268,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
             let buffers = MergeBuffers::new(a_memory.range(), b_memory.range(), destination.range())
                 .values(a_values_memory.range(), b_values_memory.range(), destination_values.range())
                 .scratch(scratch.range());
-            // SAFETY: the memory lives until `submit` has waited.
-            unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+            run(gpu, &plan, &buffers, count)?;
             let name = format!("{count:?} of {a_stored}, {b_stored}");
             compare(&name, "destination", &destination, &keys)?;
             compare(&name, "destination_values", &destination_values, &values)?;
@@ -296,8 +288,7 @@ fn unsorted(gpu: &Gpu) -> Result<(), Failed> {
         let destination = Memory::poisoned(gpu, a.len() + b.len(), Alignment::Words)?;
         let buffers = MergeBuffers::new(a_memory.range(), b_memory.range(), destination.range());
         let count = (a.len() as u64, b.len() as u64);
-        // SAFETY: the memory lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+        run(gpu, &plan, &buffers, count)?;
         let known: HashSet<_> = a.iter().chain(&b).collect();
         if let Some(other) = destination.read()?.iter().find(|key| !known.contains(key)) {
             return Err(format!("seed {seed}: {other:#010x} is a key of neither array").into());
@@ -307,38 +298,27 @@ fn unsorted(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
     let config = MergeConfig::keys(ElementType::F64).values(1);
-    let merge = |config, buffers: MergeBuffers, count: (Count, Count)| {
-        let plan = MergePlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
     let (a, b, destination) = (at(0, 80), at(128, 40), at(256, 120));
     let (a_values, b_values, values) = (at(384, 40), at(512, 20), at(640, 60));
     let (ten, five) = (Count::Direct(10), Count::Direct(5));
-    let on_device = |offset, max| Count::Indirect { address: memory.range().address + offset, max };
     let buffers = MergeBuffers::new(a, b, destination).values(a_values, b_values, values);
     let with = |change: fn(&mut MergeBuffers) -> &mut AddressRange, range| {
         let mut buffers = buffers;
         *change(&mut buffers) = range;
-        merge(config, buffers, (ten, five))
+        refused.record(config, buffers, (ten, five))
     };
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
     assert_eq!(with(|of| &mut of.a, at(0, 76)), too_small("a", 80, 76));
     assert_eq!(with(|of| &mut of.b, at(128, 36)), too_small("b", 40, 36));
     assert_eq!(with(|of| &mut of.destination, at(256, 116)), too_small("destination", 120, 116));
     assert_eq!(with(|of| &mut of.a_values, at(384, 36)), too_small("the values of a", 40, 36));
     assert_eq!(with(|of| &mut of.b_values, at(512, 16)), too_small("the values of b", 20, 16));
     assert_eq!(with(|of| &mut of.destination_values, at(640, 56)), too_small("destination values", 60, 56));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
+    let misaligned = |what, offset| refused.misaligned(what, offset);
     assert_eq!(with(|of| &mut of.a, at(2, 80)), misaligned("a", 2));
     assert_eq!(with(|of| &mut of.destination_values, at(641, 60)), misaligned("destination values", 641));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(|of| &mut of.a, at(200, 80)), overlap("a", "destination"));
     assert_eq!(with(|of| &mut of.b, at(372, 40)), overlap("b", "destination"));
     assert_eq!(with(|of| &mut of.b_values, at(692, 20)), overlap("the values of b", "destination values"));
@@ -348,51 +328,44 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     );
 
     let counted = config.indirect_count();
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let scratch = refused.scratch(1024, 32);
     let buffers = buffers.scratch(scratch);
-    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
-    let indirect = |offset| (ten, on_device(offset, 5));
-    assert_eq!(merge(counted, short, indirect(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
-    assert_eq!(merge(counted, buffers, indirect(2049)), misaligned("the count of b", 2049));
-    assert_eq!(merge(counted, buffers, indirect(260)), overlap("the count of b", "destination"));
-    let of_a = merge(counted, buffers, (on_device(1032, 10), five));
-    assert_eq!(of_a, overlap("the count of a", "scratch"));
-    for count in [indirect(2048), (on_device(2048, 10), five)] {
-        let refused = merge(config, buffers, count);
-        assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+    let short = buffers.scratch(refused.scratch(1024, 28));
+    for count in [(ten, refused.count(2048, 5)), (refused.count(2048, 10), five)] {
+        refused.expect_indirect([config, counted], [buffers, short], count);
     }
+    let on_device = |offset| refused.record(counted, buffers, (ten, refused.count(offset, 5)));
+    assert_eq!(on_device(2049), misaligned("the count of b", 2049));
+    assert_eq!(on_device(260), overlap("the count of b", "destination"));
+    let of_a = refused.record(counted, buffers, (refused.count(1032, 10), five));
+    assert_eq!(of_a, overlap("the count of a", "scratch"));
 
-    let planned = |config| MergePlan::new(gpu.device(), config).map(drop);
-    let wide = planned(config.values(MergeConfig::MAX_VALUE_WORDS + 1));
-    assert!(matches!(wide, Err(Error::OutOfRange { .. })), "{wide:?}");
-    for policy in [
+    let wide = config.values(MergeConfig::MAX_VALUE_WORDS + 1);
+    refused.expect([wide], |error| matches!(error, Error::OutOfRange { .. }));
+    let policies = [
         MergePolicy::tiled(0, 4),
         MergePolicy::tiled(33, 4),
         MergePolicy::tiled(64, 0),
         MergePolicy::tiled(64, 3),
         MergePolicy::tiled(64, 66),
         MergePolicy::tiled(64, 4).with_subgroup_size(3),
-    ] {
-        assert!(matches!(planned(config.policy(policy)), Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
+    ];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
     let items = gpu.capabilities().shared_memory_size / (64 * 10) / 2 * 2 + 2;
-    for policy in
-        [MergePolicy::tiled(1 << 16, 4), MergePolicy::tiled(64, items.min(64)), MergePolicy::tiled(128, 64)]
-    {
-        let refused = planned(config.policy(policy));
-        assert!(matches!(refused, Err(Error::PolicyExceedsLimits { .. })), "{policy}: {refused:?}");
-    }
+    let policies =
+        [MergePolicy::tiled(1 << 16, 4), MergePolicy::tiled(64, items.min(64)), MergePolicy::tiled(128, 64)];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::PolicyExceedsLimits { .. }));
 
     let huge = AddressRange::new(1 << 40, 1 << 60);
     let huge = MergeBuffers::new(huge, huge, huge).values(huge, huge, huge);
     let direct = |a, b| (Count::Direct(a), Count::Direct(b));
     for count in [direct(1 << 32, 5), direct(u32::MAX.into(), 1), direct(u64::MAX, u64::MAX)] {
-        let refused = merge(config, huge, count);
-        assert!(matches!(refused, Err(Error::TooManyElements { max: 0xffff_ffff, .. })), "{refused:?}");
+        let many = refused.record(config, huge, count);
+        assert!(matches!(many, Err(Error::TooManyElements { max: 0xffff_ffff, .. })), "{many:?}");
     }
     let mut dry = Recorder::dry(gpu.device());
-    assert!(gpu.plan(counted)?.record(&mut dry, &short, indirect(2048)).is_err());
     gpu.plan(config)?.record(&mut dry, &buffers, (Count::Direct(0), Count::Direct(0)))?;
     assert_eq!(dry.counts(), CommandCounts::default());
     Ok(())

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, Device};
+use subsweep::device::{AddressRange, Capabilities, Device};
 use subsweep::harness::PlanConfig;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
+use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::reference::passes::reduce::{self as model, Reduced, Tree};
 use subsweep::reference::{Add, Max, Min, Mul, Row, Xor};
 use subsweep::scan::ScanOperator;
@@ -19,7 +19,8 @@ use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::numbers::TestRow;
 use super::passes::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes};
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome};
+use super::refused::{Refused, assert_unsupported, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check,
@@ -142,11 +143,8 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
 }
 
 fn reducing(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
-    match opened.gpu.reduce(ReduceConfig::sum(ElementType::U32), &SMALL) {
-        Ok(sum) if sum == [SMALL.iter().fold(0, |sum: u32, word| sum.wrapping_add(*word))] => Ok(Ok(())),
-        Ok(_) => Err("the sum is wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    let sum = SMALL.iter().fold(0, |sum: u32, word| sum.wrapping_add(*word));
+    outcome(opened.gpu.reduce(ReduceConfig::sum(ElementType::U32), &SMALL), &[sum])
 }
 
 fn reducing_by_key(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
@@ -154,11 +152,7 @@ fn reducing_by_key(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let config = ReduceConfig::new(ScanOperator::Xor, ElementType::U32).runs(ReduceRuns::Keys32);
     let expected: Vec<_> = SMALL.chunks(3).map(|run| run.iter().fold(0, |all, word| all ^ word)).collect();
     let unique: Vec<_> = (0..expected.len() as u32).collect();
-    match opened.gpu.reduce_by_key(config, &keys, &SMALL) {
-        Ok(reduced) if reduced == (unique, expected) => Ok(Ok(())),
-        Ok(_) => Err("the runs are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    outcome(opened.gpu.reduce_by_key(config, &keys, &SMALL), &(unique, expected))
 }
 
 /// Fractions whose sums round, from -1 to 1.
@@ -710,27 +704,16 @@ impl Bits for Vec<f32> {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 2048, size: 1024, address: scratch.address + 2048, ..scratch };
-    let reduce = |config, buffers: ReduceBuffers, count: Count| {
-        let plan = ReducePlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let scratch = refused.scratch(2048, 1024);
+    let reduce = |config, buffers, count: Count| refused.record(config, buffers, count);
     let sum = ReduceConfig::sum(ElementType::U32).columns(2);
     let ten = Count::Direct(10);
     let with = |source, destination| reduce(sum, ReduceBuffers::new(source, destination, scratch), ten);
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
     assert_eq!(with(at(0, 76), at(512, 8)), too_small("source", 80, 76));
     assert_eq!(with(at(0, 80), at(512, 4)), too_small("destination", 8, 4));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
-    assert_eq!(with(at(2, 80), at(512, 8)), misaligned("source", 2));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
+    assert_eq!(with(at(2, 80), at(512, 8)), refused.misaligned("source", 2));
     assert_eq!(with(at(0, 80), at(76, 8)), overlap("source", "destination"));
     let keys = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys32);
     let by_key = |keys_size, unique, run_count| {
@@ -743,30 +726,22 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let on_keys = ReduceBuffers::new(at(0, 40), at(512, 40), scratch);
     let on_keys = on_keys.keys(at(128, 40), at(520, 40), at(768, 4));
     assert_eq!(reduce(keys, on_keys, ten), overlap("destination", "unique_keys"));
-    let unsupported = |refused: subsweep::Result<()>| matches!(refused, Err(Error::Unsupported { .. }));
-    assert!(unsupported(reduce(sum, on_keys, ten)));
+    assert_unsupported(reduce(sum, on_keys, ten), "");
     let with_segments = ReduceBuffers::new(at(0, 80), at(512, 8), scratch).segments(at(128, 8));
-    assert!(unsupported(reduce(sum, with_segments, ten)));
+    assert_unsupported(reduce(sum, with_segments, ten), "");
     let buffers = ReduceBuffers::new(at(0, 80), at(512, 8), scratch);
-    let address = memory.range().address + 1024;
-    assert!(unsupported(reduce(sum, buffers, Count::Indirect { address, max: 10 })));
-    let short = BufferRange { size: 12, ..scratch };
-    let counted = ReduceBuffers::new(at(0, 80), at(512, 8), short);
-    let refused = reduce(sum.indirect_count(), counted, Count::Indirect { address, max: 10 });
-    assert_eq!(refused, Err(Error::ScratchTooSmall { needed: 32, got: 12 }));
+    let short = ReduceBuffers::new(at(0, 80), at(512, 8), refused.scratch(2048, 28));
+    refused.expect_indirect([sum, sum.indirect_count()], [buffers, short], refused.count(1024, 10));
     let many = Count::Direct(1 << 32);
     for config in [keys, ReduceConfig::argmin(ElementType::U32)] {
-        let refused = reduce(config, buffers, many);
-        assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
+        let too_many = reduce(config, buffers, many);
+        assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
     }
-    for columns in [0, 17] {
-        let refused = ReducePlan::new(gpu.device(), sum.columns(columns));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{columns}");
-    }
+    let columns = [0, 17].map(|columns| sum.columns(columns));
+    refused.expect(columns, |error| matches!(error, Error::OutOfRange { .. }));
     let policy = ReducePolicy::choose(gpu.capabilities(), &sum).policy;
-    for policy in [policy.with_packs(0), policy.with_packs(33), policy.with_subgroup_size(3)] {
-        let refused = ReducePlan::new(gpu.device(), sum.policy(policy));
-        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
+    let policies = [policy.with_packs(0), policy.with_packs(33), policy.with_subgroup_size(3)];
+    let configs = policies.map(|policy| sum.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
     Ok(())
 }

@@ -7,7 +7,7 @@ use subsweep::device::{AddressRange, BufferRange, Capabilities, Device};
 use subsweep::harness::PlanConfig;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy};
+use subsweep::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPolicy};
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trials;
@@ -17,7 +17,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome};
+use super::refused::{Refused, assert_unsupported, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
@@ -88,11 +89,7 @@ fn coding(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     };
     let coded = opened.gpu.run_length_decode(&SMALL, &counts).and_then(|elements| runs(&elements));
     let expected: Vec<_> = counts.into_iter().filter(|&count| count > 0).collect();
-    match coded {
-        Ok(coded) if coded.counts == expected => Ok(Ok(())),
-        Ok(_) => Err("the counts are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    outcome(coded.map(|coded| coded.counts), &expected)
 }
 
 const ITEMS: usize = 3;
@@ -278,24 +275,18 @@ fn with(mut buffers: RunLengthBuffers, change: impl FnOnce(&mut RunLengthBuffers
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 13)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let scratch =
-        BufferRange { offset: 4096, size: 4096, address: memory.range().address + 4096, ..memory.range() };
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let scratch = refused.scratch(4096, 4096);
     let buffers = RunLengthBuffers::new(at(0, 40), at(64, 40), at(128, 40), at(192, 4), scratch);
     let buffers = buffers.offsets(at(256, 40));
-    let record = |config: RunLengthConfig, buffers: RunLengthBuffers, count: Count| {
-        let plan = RunLengthPlan::new(gpu.device(), config)?;
-        // SAFETY: the memory is this device's, and lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
+    let record = |config, buffers, count: Count| refused.record(config, buffers, count);
     let ten = Count::Direct(10);
     let encode = RunLengthConfig::encode(ElementType::U32).offsets();
     let decode = RunLengthConfig::decode(ElementType::U32);
     assert_eq!(record(encode, buffers, ten), Ok(()));
     assert_eq!(record(decode, buffers, ten), Ok(()));
-    let small = |what| Err(Error::RangeTooSmall { what, needed: 40, got: 36 });
+    let small = |what| too_small(what, 40, 36);
     for config in [encode, decode] {
         assert_eq!(record(config, with(buffers, |of| of.values = at(64, 36)), ten), small("values"));
         assert_eq!(record(config, with(buffers, |of| of.counts = at(128, 36)), ten), small("counts"));
@@ -305,8 +296,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         assert!(matches!(record(config, across, ten), Err(Error::Overlap { .. })));
         let across = with(buffers, |of| of.scratch = BufferRange { size: 8, ..scratch });
         assert!(matches!(record(config, across, ten), Err(Error::ScratchTooSmall { .. })));
-        let counted = Count::Indirect { address: at(512, 4).address, max: 10 };
-        assert!(matches!(record(config, buffers, counted), Err(Error::Unsupported { .. })));
+        assert_unsupported(record(config, buffers, refused.count(512, 10)), "");
     }
     assert_eq!(record(encode, with(buffers, |of| of.elements = at(0, 36)), ten), small("elements"));
     assert_eq!(record(encode, with(buffers, |of| of.offsets = at(256, 36)), ten), small("offsets"));
@@ -317,16 +307,14 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
     let too_many = record(decode, buffers, Count::Direct(1 << 31));
     assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
-    let offsets = RunLengthPlan::new(gpu.device(), decode.offsets()).err();
-    assert!(matches!(offsets, Some(Error::Unsupported { .. })), "{offsets:?}");
+    assert_unsupported(refused.plan(decode.offsets()), "");
 
     let chosen = RunLengthPolicy::choose(gpu.capabilities(), &encode).policy;
     let tiled =
         |workgroup_size, items| RunLengthPolicy::tiled(workgroup_size, items, chosen.select, chosen.scan);
     let size = chosen.workgroup_size;
-    for policy in [tiled(size, 33), tiled(size, 0), tiled(33, 4), chosen.with_subgroup_size(3)] {
-        let refused = RunLengthPlan::new(gpu.device(), encode.policy(policy));
-        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
+    let policies = [tiled(size, 33), tiled(size, 0), tiled(33, 4), chosen.with_subgroup_size(3)];
+    let configs = policies.map(|policy| encode.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
     Ok(())
 }

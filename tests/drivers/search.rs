@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::device::{Capabilities, CommandCounts, Device, Recorder};
 use subsweep::harness::{PlanConfig, SearchCase};
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::search::{SearchBuffers, SearchConfig, SearchCount, SearchPlan, SearchPolicy};
+use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trials;
@@ -17,7 +17,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome, run};
+use super::refused::{Refused, assert_unsupported, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| (stem == "search/search").then_some(pass as Check),
@@ -56,21 +57,13 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         (config.indirect_count(), (room.count(), direct)),
         (config.indirect_count(), (room.count(), room.count())),
     ];
-    let subject = |(config, count): (SearchConfig, (Count, Count))| {
-        let count = SearchCount::from(count);
-        Subject::new(device, format!("a search, {count:?}"), config, buffers, count)
-    };
-    subjects.map(subject).into_iter().collect()
+    Subject::all(device, "a search", buffers, subjects)
 }
 
 fn searching(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let sorted: Vec<u32> = (0..1000).map(|index| index * 4_000_000).collect();
     let expected = SearchCase::positions(ElementType::U32, false, &sorted, &SMALL);
-    match opened.gpu.search(SearchConfig::lower_bound(ElementType::U32), &sorted, &SMALL) {
-        Ok(positions) if positions == expected => Ok(Ok(())),
-        Ok(_) => Err("the positions are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    outcome(opened.gpu.search(SearchConfig::lower_bound(ElementType::U32), &sorted, &SMALL), &expected)
 }
 
 /// Types, sides and steps in shared memory: every value of every option in the first four.
@@ -108,10 +101,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let sorted = sorted(element, keys(element, sorted_count));
             let expected = SearchCase::positions(element, is_upper_bound, &sorted, &needles);
             let tiles = Tiles::new(needle_count, tile);
-            // With GPU-resident counts, the host's are wrong.
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } =
-                if is_on_device { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
+            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             let host_count = sorted_count + if is_on_device { 1000 } else { 0 };
 
             let sorted_memory = Memory::of(gpu, &sorted, Alignment::Words)?;
@@ -239,10 +230,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
         let at = |index: u64| Count::Indirect { address: count_memory.range().address + 4 * index, max };
         let buffers = SearchBuffers::new(sorted_memory.range(), needle_memory.range(), positions.range());
         let buffers = buffers.scratch(scratch.range());
-        // SAFETY: the memory lives until `submit` has waited.
-        unsafe {
-            gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (at(0), at(1))))
-        }?;
+        run(gpu, &plan, &buffers, (at(0), at(1)))?;
         let [sorted_count, needle_count] =
             [sorted_stored, needles_stored].map(|count| count.min(max) as usize);
         let sorted = &input[..sorted_count];
@@ -263,54 +251,40 @@ fn unsorted(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
     let config = SearchConfig::lower_bound(ElementType::F64);
-    let search = |config, buffers: SearchBuffers, count: (Count, Count)| {
-        let plan = SearchPlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
     let (sorted, needles, positions) = (at(0, 80), at(256, 40), at(512, 20));
     let (ten, five) = (Count::Direct(10), Count::Direct(5));
-    let on_device = |offset, max| Count::Indirect { address: memory.range().address + offset, max };
     let with = |sorted, needles, positions| {
-        search(config, SearchBuffers::new(sorted, needles, positions), (ten, five))
+        refused.record(config, SearchBuffers::new(sorted, needles, positions), (ten, five))
     };
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
     assert_eq!(with(at(0, 76), needles, positions), too_small("sorted", 80, 76));
     assert_eq!(with(sorted, at(256, 36), positions), too_small("needles", 40, 36));
     assert_eq!(with(sorted, needles, at(512, 16)), too_small("positions", 20, 16));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
+    let misaligned = |what, offset| refused.misaligned(what, offset);
     assert_eq!(with(at(2, 80), needles, positions), misaligned("sorted", 2));
     assert_eq!(with(sorted, at(257, 40), positions), misaligned("needles", 257));
     assert_eq!(with(sorted, needles, at(513, 20)), misaligned("positions", 513));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(at(500, 80), needles, positions), overlap("sorted", "positions"));
     assert_eq!(with(sorted, at(480, 40), positions), overlap("needles", "positions"));
 
     let counted = config.indirect_count();
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let scratch = refused.scratch(1024, 32);
     let buffers = SearchBuffers::new(sorted, needles, positions).scratch(scratch);
-    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
-    let indirect = |offset| (ten, on_device(offset, 5));
-    assert_eq!(search(counted, short, indirect(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
-    assert_eq!(search(counted, buffers, indirect(2049)), misaligned("the count of needles", 2049));
-    assert_eq!(search(counted, buffers, indirect(520)), overlap("the count of needles", "positions"));
-    let sorted_on_device = |offset| search(counted, buffers, (on_device(offset, 10), five));
-    assert_eq!(sorted_on_device(2050), misaligned("the count of sorted keys", 2050));
-    assert_eq!(sorted_on_device(520), overlap("the count of sorted keys", "positions"));
-    for count in [indirect(2048), (on_device(2048, 10), five)] {
-        let refused = search(config, buffers, count);
-        assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
-    }
+    let short = buffers.scratch(refused.scratch(1024, 28));
+    refused.expect_indirect([config, counted], [buffers, short], (ten, refused.count(2048, 5)));
+    // Only an indirect count of needles uses the scratch.
+    let sorted_count = refused.count(2048, 10);
+    assert_unsupported(refused.record(config, buffers, (sorted_count, five)), "indirect_count");
+    let on_device = |offset| refused.record(counted, buffers, (ten, refused.count(offset, 5)));
+    assert_eq!(on_device(2049), misaligned("the count of needles", 2049));
+    assert_eq!(on_device(520), overlap("the count of needles", "positions"));
+    let on_device = |offset| refused.record(counted, buffers, (refused.count(offset, 10), five));
+    assert_eq!(on_device(2050), misaligned("the count of sorted keys", 2050));
+    assert_eq!(on_device(520), overlap("the count of sorted keys", "positions"));
 
-    let planned = |policy| SearchPlan::new(gpu.device(), config.policy(policy)).map(drop);
-    for policy in [
+    let policies = [
         SearchPolicy::tiled(0, 4, 4),
         SearchPolicy::tiled(33, 4, 4),
         SearchPolicy::tiled(64, 0, 4),
@@ -319,21 +293,19 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         SearchPolicy::tiled(64, 4, 0),
         SearchPolicy::tiled(64, 4, 13),
         SearchPolicy::tiled(64, 4, 4).with_subgroup_size(3),
-    ] {
-        assert!(matches!(planned(policy), Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
-    let wide = planned(SearchPolicy::tiled(1 << 16, 4, 4));
-    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
+    ];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let wide = config.policy(SearchPolicy::tiled(1 << 16, 4, 4));
+    refused.expect([wide], |error| matches!(error, Error::PolicyExceedsLimits { .. }));
 
     let huge = SearchBuffers::new(at(0, 1 << 60), at(1 << 61, 40), at(1 << 62, 72));
-    let refused = search(config, huge, (Count::Direct(1 << 32), five));
+    let many = refused.record(config, huge, (Count::Direct(1 << 32), five));
     let too_many =
         Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "positions of 32 bits" };
-    assert_eq!(refused, Err(too_many));
-    let mut dry = Recorder::dry(gpu.device());
-    assert!(gpu.plan(counted)?.record(&mut dry, &short, indirect(2048)).is_err());
-    assert_eq!(dry.counts(), CommandCounts::default());
+    assert_eq!(many, Err(too_many));
     // No needles record nothing, and no keys a dispatch.
+    let mut dry = Recorder::dry(gpu.device());
     gpu.plan(config)?.record(&mut dry, &buffers, (ten, Count::Direct(0)))?;
     assert_eq!(dry.counts(), CommandCounts::default());
     gpu.plan(config)?.record(&mut dry, &buffers, (Count::Direct(0), five))?;

@@ -18,7 +18,8 @@ use super::embedding::contract::{COUNT as COUNT_OF_SUBJECTS, Room, Subject};
 use super::faults::work::{Opened, SMALL, SORTED, WHOLE, cold, right_or_unchanged, warm};
 use super::passes::rig::{Alignment, Memory, random};
 use super::passes::{self, Check};
-use super::primitive::Primitive;
+use super::primitive::{Primitive, run};
+use super::refused::{overlap, too_small};
 use super::sorts;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
@@ -199,12 +200,9 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let scratch = part(memory.range(), 2048, needed);
     let sort = |keys, values, segments, scratch: BufferRange| {
         let buffers = SegmentedSortBuffers::new(SortBuffers::new(keys, scratch).values(values), segments);
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (100, 10))) }
-            .map(|_| ())
+        run(gpu, &plan, &buffers, (100, 10))
     };
     let (keys, values, segments) = (at(0, 400), at(400, 400), at(800, 40));
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
     assert_eq!(sort(at(0, 396), values, segments, scratch), too_small("keys", 400, 396));
     assert_eq!(sort(keys, at(400, 396), segments, scratch), too_small("values", 400, 396));
     assert_eq!(sort(keys, values, at(800, 36), scratch), too_small("segments", 40, 36));
@@ -212,25 +210,21 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let to_segments = gpu.plan(SegmentedSortConfig::from(out_of_place))?;
     let output = SortBuffers::new(keys, scratch).output(at(836, 400), AddressRange::default());
     let overlapping = SegmentedSortBuffers::new(output, segments);
-    // SAFETY: nothing is recorded, since it is refused.
-    let refused = unsafe { gpu.submit(|recorder| to_segments.record(recorder, &overlapping, (100, 10))) };
-    assert_eq!(refused.map(drop), Err(Error::Overlap { first: "the output", second: "segments" }));
+    let refused = run(gpu, &to_segments, &overlapping, (100, 10));
+    assert_eq!(refused, overlap("the output", "segments"));
     let address = memory.range().address + 802;
     let misaligned = Error::Misaligned { what: "segments", address, alignment: 4 };
     assert_eq!(sort(keys, values, at(802, 40), scratch), Err(misaligned));
-    let overlap = |first| Err(Error::Overlap { first, second: "segments" });
-    assert_eq!(sort(keys, values, at(396, 40), scratch), overlap("keys"));
-    assert_eq!(sort(keys, values, at(796, 40), scratch), overlap("values"));
-    assert_eq!(sort(keys, values, at(2044, 40), scratch), overlap("scratch"));
+    assert_eq!(sort(keys, values, at(396, 40), scratch), overlap("keys", "segments"));
+    assert_eq!(sort(keys, values, at(796, 40), scratch), overlap("values", "segments"));
+    assert_eq!(sort(keys, values, at(2044, 40), scratch), overlap("scratch", "segments"));
     let short = part(scratch, 0, needed - 16);
     let got = needed - 16;
     assert_eq!(sort(keys, values, segments, short), Err(Error::ScratchTooSmall { needed, got }));
     assert_eq!(plan.scratch_requirements((u64::MAX, u64::MAX)).size, u64::MAX);
     let max = plan.max_count();
     let buffers = SegmentedSortBuffers::new(SortBuffers::new(keys, scratch).values(values), segments);
-    // SAFETY: nothing is recorded, since it is refused.
-    let refused =
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (max + 1, 10))) };
+    let refused = run(gpu, &plan, &buffers, (max + 1, 10));
     assert!(matches!(refused, Err(Error::TooManyElements { count, .. }) if count == max + 1));
     Ok(())
 }
@@ -261,12 +255,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         gpu.upload(&scratch, scratch_size, &[0x5a5a_5a5a; 64])?;
         let sort = SortBuffers::new(keys_memory.range(), part(scratch.range(), 0, scratch_size));
         let buffers = SegmentedSortBuffers::new(sort.values(values_memory.range()), segments.range());
-        // SAFETY: the memory lives until `submit` has waited.
-        unsafe {
-            gpu.submit(|recorder| {
-                plan.cmd_record(recorder.command_buffer(), &buffers, (u64::from(count), segment_count))
-            })
-        }?;
+        run(gpu, &plan, &buffers, (u64::from(count), segment_count))?;
         assert!(segments.read()? == begins, "segments {index}");
         for (what, memory) in [("keys", &keys_memory), ("values", &values_memory)] {
             let is_known = memory.read()?.iter().all(|word| known.contains(word));

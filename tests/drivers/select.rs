@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, Device};
+use subsweep::device::{AddressRange, Capabilities, Device};
 use subsweep::harness::{PlanConfig, SelectCase};
 use subsweep::headless::{Gpu, SelectInputs};
 use subsweep::kernels::Kernel;
 use subsweep::reference::passes::select::{Compacted, compacted, tile_counts};
 use subsweep::scan::ScanAlgorithm;
 use subsweep::select::{
-    Comparison, Operands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig, SelectPlan, SelectPolicy,
+    Comparison, Operands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig, SelectPolicy,
 };
 use subsweep::{Count, ElementType, Error, Number};
 
@@ -21,7 +21,8 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::Primitive;
+use super::primitive::{Primitive, outcome};
+use super::refused::{Refused, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| stem.starts_with("select/").then_some(pass as Check),
@@ -100,11 +101,9 @@ fn selecting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let flags: Vec<_> = (0..SMALL.len() as u32).map(|index| index % 3).collect();
     let expected: Vec<_> =
         SMALL.iter().zip(&flags).filter(|(_, flag)| **flag != 0).map(|(word, _)| *word).collect();
-    match opened.gpu.select(SelectConfig::flags32(1), &SelectInputs::new(&SMALL).flags32(&flags)) {
-        Ok(selected) if selected.elements == expected => Ok(Ok(())),
-        Ok(_) => Err("the elements are wrong".into()),
-        Err(error) => Ok(Err(error)),
-    }
+    let inputs = SelectInputs::new(&SMALL).flags32(&flags);
+    let selected = opened.gpu.select(SelectConfig::flags32(1), &inputs);
+    outcome(selected.map(|selected| selected.elements), &expected)
 }
 
 /// A specialization of the kernels.
@@ -458,24 +457,18 @@ fn tiled_with_chained_counts(mut policy: SelectPolicy) -> SelectPolicy {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
     let config = SelectConfig::compare(ElementType::U32, Comparison::Range).values(1).indices();
-    let scratch =
-        BufferRange { offset: 2048, size: 256, address: memory.range().address + 2048, ..memory.range() };
+    let scratch = refused.scratch(2048, 256);
     let buffers = SelectBuffers::new(at(0, 40), at(64, 40), at(128, 4), scratch)
         .values(at(192, 40), at(256, 40))
         .indices(at(320, 40))
         .operands(Operands::host(&[1u32, 5])?);
-    let record = |config: SelectConfig, buffers: SelectBuffers, count: Count| {
-        let plan = SelectPlan::new(gpu.device(), config)?;
-        // SAFETY: the memory is this device's, and lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
+    let record = |config, buffers, count: Count| refused.record(config, buffers, count);
     let ten = Count::Direct(10);
     assert_eq!(record(config, buffers, ten), Ok(()));
-    let small = |what| Err(Error::RangeTooSmall { what, needed: 40, got: 36 });
+    let small = |what| too_small(what, 40, 36);
     assert_eq!(record(config, with(buffers, |of| of.source = at(0, 36)), ten), small("source"));
     assert_eq!(record(config, with(buffers, |of| of.destination = at(64, 36)), ten), small("destination"));
     assert_eq!(record(config, with(buffers, |of| of.values = at(192, 36)), ten), small("values"));
@@ -483,7 +476,6 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(record(config, narrow, ten), small("destination values"));
     let narrow = with(buffers, |of| of.destination_indices = at(320, 36));
     assert_eq!(record(config, narrow, ten), small("destination indices"));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     let across = with(buffers, |of| of.destination = at(36, 40));
     assert_eq!(record(config, across, ten), overlap("source", "destination"));
     let across = with(buffers, |of| of.counts = at(100, 4));
@@ -498,8 +490,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(bounded(Operands::Device(at(400, 8))), Ok(()));
     let flags = SelectConfig::flags8(1);
     let short = SelectBuffers::new(at(0, 40), at(64, 40), at(128, 4), scratch).flags(at(512, 10));
-    let refused = record(flags, short, ten);
-    assert_eq!(refused, Err(Error::RangeTooSmall { what: "flags", needed: 12, got: 10 }));
+    assert_eq!(record(flags, short, ten), too_small("flags", 12, 10));
     let too_many = record(flags, short, Count::Direct(1 << 32));
     assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
 
@@ -509,20 +500,16 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let tiled = |workgroup_size, items| {
         SelectPolicy::tiled(SelectAlgorithm::ReduceThenScan, workgroup_size, items, tuned.scan)
     };
-    for (config, policy) in [
-        (config.partition(), chained),
-        (config, tiled(tuned.workgroup_size, 33)),
-        (config, tiled(tuned.workgroup_size, 0)),
-        (config, tiled(33, 4)),
-        (config, tuned.with_subgroup_size(3)),
-        (config, tiled_with_chained_counts(tuned)),
-    ] {
-        let refused = SelectPlan::new(gpu.device(), config.policy(policy));
-        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
-    }
-    for words in [0, SelectConfig::MAX_WORDS + 1] {
-        let refused = SelectPlan::new(gpu.device(), SelectConfig::flags32(words));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{words}");
-    }
+    let configs = [
+        config.partition().policy(chained),
+        config.policy(tiled(tuned.workgroup_size, 33)),
+        config.policy(tiled(tuned.workgroup_size, 0)),
+        config.policy(tiled(33, 4)),
+        config.policy(tuned.with_subgroup_size(3)),
+        config.policy(tiled_with_chained_counts(tuned)),
+    ];
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let sizes = [0, SelectConfig::MAX_WORDS + 1].map(SelectConfig::flags32);
+    refused.expect(sizes, |error| matches!(error, Error::OutOfRange { .. }));
     Ok(())
 }

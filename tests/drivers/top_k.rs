@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, BufferRange, Capabilities, CommandCounts, Device, Recorder};
+use subsweep::device::{AddressRange, Capabilities, Device};
 use subsweep::harness::{PlanConfig, TopKCase};
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
@@ -16,7 +16,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{Alignment, Memory, Rig, Selection, Value, compare, random, small_workgroup};
-use super::primitive::Primitive;
+use super::primitive::{Primitive, run};
+use super::refused::{Refused, assert_unsupported, overlap, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
@@ -454,10 +455,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
                 let whole = AddressRange::new(indices.range().address, u64::from(max * k) * 4);
                 let buffers =
                     TopKBuffers::new(source.range(), AddressRange::default(), whole, scratch.range());
-                // SAFETY: the memory lives until `submit` has waited; beyond the rows nothing is written.
-                unsafe {
-                    gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count))
-                }?;
+                run(gpu, &plan, &buffers, count)?;
                 let case = format!("{algorithm:?}, {count:?} of {stored}");
                 compare(&case, "indices", &indices, &expected[..rows * k as usize])?;
             }
@@ -467,32 +465,21 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let memory = gpu.allocate(1 << 12)?;
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let scratch = memory.range();
-    let scratch = BufferRange { offset: 1024, size: 1024, address: scratch.address + 1024, ..scratch };
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let scratch = refused.scratch(1024, 1024);
     let config = TopKConfig::largest(ElementType::F32, 5, 2);
-    let record = |config, buffers: TopKBuffers, count: Count| {
-        let plan = TopKPlan::new(gpu.device(), config)?;
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
-            .map(|_| ())
-    };
+    let record = |config, buffers, count: Count| refused.record(config, buffers, count);
     let (source, keys, indices) = (at(0, 200), at(256, 80), at(512, 80));
     let ten = Count::Direct(10);
-    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
     let with = |source, keys, indices| record(config, TopKBuffers::new(source, keys, indices, scratch), ten);
-    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
     assert_eq!(with(at(0, 196), keys, indices), too_small("source", 200, 196));
     assert_eq!(with(source, at(256, 76), indices), too_small("destination", 80, 76));
     assert_eq!(with(source, keys, at(512, 76)), too_small("destination indices", 80, 76));
-    let misaligned = |what, offset| {
-        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
-    };
+    let misaligned = |what, offset| refused.misaligned(what, offset);
     assert_eq!(with(at(2, 200), keys, indices), misaligned("source", 2));
     assert_eq!(with(source, at(257, 80), indices), misaligned("destination", 257));
     assert_eq!(with(source, keys, at(513, 80)), misaligned("destination indices", 513));
-    let overlap = |first, second| Err(Error::Overlap { first, second });
     assert_eq!(with(source, at(196, 80), indices), overlap("source", "destination"));
     assert_eq!(with(source, keys, at(196, 80)), overlap("source", "destination indices"));
     assert_eq!(with(source, keys, at(332, 80)), overlap("destination", "destination indices"));
@@ -509,24 +496,20 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
 
     let counted = config.indirect_count();
     let buffers = TopKBuffers::new(source, keys, indices, scratch);
-    let short = TopKBuffers::new(source, keys, indices, BufferRange { size: 28, ..scratch });
-    assert_eq!(record(counted, short, on_device(3000)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
-    assert_eq!(record(counted, buffers, on_device(3001)), misaligned("the count", 3001));
-    assert_eq!(record(counted, buffers, on_device(260)), overlap("the count", "destination"));
-    assert_eq!(record(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
-    let unsupported = record(config, buffers, on_device(3000));
-    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("indirect_count")));
+    let short = TopKBuffers::new(source, keys, indices, refused.scratch(1024, 28));
+    refused.expect_indirect([config, counted], [buffers, short], refused.count(3000, 10));
+    let on_device = |offset| record(counted, buffers, refused.count(offset, 10));
+    assert_eq!(on_device(3001), misaligned("the count", 3001));
+    assert_eq!(on_device(260), overlap("the count", "destination"));
+    assert_eq!(on_device(1032), overlap("the count", "scratch"));
 
-    let planned = |config| TopKPlan::new(gpu.device(), config).map(drop);
     let most = TopKConfig::MAX_COLUMNS;
-    for (columns, k) in [(0, 0), (0, 1), (5, 0), (5, 6), (most + 1, 1), (u32::MAX, 1), (1, u32::MAX)] {
-        let refused = planned(TopKConfig::largest(ElementType::U32, columns, k));
-        assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{columns}, {k}: {refused:?}");
-    }
-    let most = TopKConfig::MAX_VALUE_WORDS;
-    assert!(matches!(planned(config.values(most + 1)), Err(Error::OutOfRange { .. })));
-    let nothing = planned(config.without_keys().without_indices());
-    assert!(matches!(nothing, Err(Error::Unsupported { .. })), "{nothing:?}");
+    let shapes = [(0, 0), (0, 1), (5, 0), (5, 6), (most + 1, 1), (u32::MAX, 1), (1, u32::MAX)];
+    let configs = shapes.map(|(columns, k)| TopKConfig::largest(ElementType::U32, columns, k));
+    let wide_values = config.values(TopKConfig::MAX_VALUE_WORDS + 1);
+    refused
+        .expect(configs.into_iter().chain([wide_values]), |error| matches!(error, Error::OutOfRange { .. }));
+    assert_unsupported(refused.plan(config.without_keys().without_indices()), "");
     let tiles = |size, items| TopKPolicy::new(TopKAlgorithm::Tiles, size, items);
     let size = small_workgroup(gpu);
     let wide = TopKConfig::largest(ElementType::U32, 40_000, 2000);
@@ -544,24 +527,19 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         (TopKConfig::largest(ElementType::U32, 8000, 4097), tiles(256, 32)),
     ] {
         // A workgroup of 32 is smaller than some subgroups.
-        let refused = planned(config.policy(policy));
-        assert!(
-            matches!(refused, Err(Error::InvalidPolicy { .. } | Error::PolicyExceedsLimits { .. })),
-            "{policy}: {refused:?}"
-        );
+        refused.expect([config.policy(policy)], |error| {
+            matches!(error, Error::InvalidPolicy { .. } | Error::PolicyExceedsLimits { .. })
+        });
     }
-    let too_wide = planned(config.policy(tiles(1 << 16, 1)));
-    assert!(matches!(too_wide, Err(Error::PolicyExceedsLimits { .. })), "{too_wide:?}");
+    let too_wide = config.policy(tiles(1 << 16, 1));
+    refused.expect([too_wide], |error| matches!(error, Error::PolicyExceedsLimits { .. }));
 
     let huge = TopKBuffers::new(at(0, 1 << 60), at(1 << 61, 1 << 60), at(1 << 62, 1 << 60), scratch);
-    let refused = record(config, huge, Count::Direct(1 << 32));
+    let many = record(config, huge, Count::Direct(1 << 32));
     let too_many = Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "rows of a top-k" };
-    assert_eq!(refused, Err(too_many));
+    assert_eq!(many, Err(too_many));
     let sorted = TopKConfig::largest(ElementType::U32, 1 << 20, 5000);
-    let refused = record(sorted, huge, Count::Direct(1 << 12));
-    assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
-    let mut dry = Recorder::dry(gpu.device());
-    assert!(gpu.plan(counted)?.record(&mut dry, &short, on_device(3000)).is_err());
-    assert_eq!(dry.counts(), CommandCounts::default());
+    let many = record(sorted, huge, Count::Direct(1 << 12));
+    assert!(matches!(many, Err(Error::TooManyElements { .. })), "{many:?}");
     Ok(())
 }

@@ -72,6 +72,14 @@ pub struct Shown {
     pub plans: fn(&Common, &Capabilities) -> Vec<PlanConfig>,
 }
 
+/// The plans of a primitive without algorithms to choose from: none if another primitive's is asked for.
+pub fn plain_plans<C: Into<PlanConfig>>(
+    common: &Common,
+    configs: impl IntoIterator<Item = C>,
+) -> Vec<PlanConfig> {
+    if common.is_plain() { configs.into_iter().map(Into::into).collect() } else { Vec::new() }
+}
+
 /// The policy of a plan, as text.
 #[derive(Debug, Serialize)]
 pub struct ShownPolicy {

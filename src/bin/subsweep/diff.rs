@@ -7,10 +7,11 @@ use subsweep::difference::{DifferenceConfig, DifferencePolicy};
 use subsweep::table::{Table, TableShape, Taken};
 
 use crate::args::{Common, Files};
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Subtract from each element the one before it
@@ -37,7 +38,7 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 
 impl Run for DiffArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "diff")?;
         let source = self.files.source();
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let config = self.config(&source, &table)?;
@@ -87,29 +88,16 @@ impl DiffArgs {
     }
 }
 
-/// Refuses options without meaning for a difference.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "diff")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("diff has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no diff; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// What `devices` and `inspect` show of differences; no option changes their policy.
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = DifferencePolicy::choose(capabilities, &DifferenceConfig::new(ElementType::U32));
         vec![ShownPolicy::new("difference", "difference policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => [DifferenceConfig::new(ElementType::F32), DifferenceConfig::new(ElementType::I64)]
-            .map(Into::into)
-            .into(),
-        false => Vec::new(),
+    plans: |common, _| {
+        plain_plans(
+            common,
+            [DifferenceConfig::new(ElementType::F32), DifferenceConfig::new(ElementType::I64)],
+        )
     },
 };

@@ -9,10 +9,11 @@ use subsweep::gather::{GatherConfig, GatherPolicy};
 use subsweep::table::{Table, TableShape, Taken};
 
 use crate::args::{Common, Files};
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Gather rows by their indices
@@ -35,7 +36,7 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 
 impl Run for GatherArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "gather")?;
         let source = self.files.source();
         let indices_source = Source::from(self.indices.clone());
         if source == Source::Stdin && indices_source == Source::Stdin {
@@ -67,19 +68,6 @@ impl Run for GatherArgs {
         };
         Ok(output.commit(&Table { shape, words: gathered, ..table })?)
     }
-}
-
-/// Refuses options without meaning for a gather.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "gather")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("gather has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no gather; leave out --policy"));
-    }
-    Ok(())
 }
 
 /// Words of a row, if the kernel can gather rows of that size.
@@ -114,8 +102,5 @@ pub const SHOWN: Shown = Shown {
         let choice = GatherPolicy::choose(capabilities, &GatherConfig::elements(1));
         vec![ShownPolicy::new("gather", "gather policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => [1, 4].map(|words| GatherConfig::elements(words).into()).into(),
-        false => Vec::new(),
-    },
+    plans: |common, _| plain_plans(common, [1, 4].map(GatherConfig::elements)),
 };

@@ -10,11 +10,12 @@ use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edg
 use subsweep::table::{Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files};
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::input::InputError;
 use crate::files::{self, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Count the values in each bin, of an array or of each column of a table
@@ -54,7 +55,7 @@ const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: 
 
 impl Run for HistogramArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "histogram")?;
         let source = self.files.source();
         let edges_source = self.edges.clone().map(Source::from);
         if source == Source::Stdin && edges_source == Some(Source::Stdin) {
@@ -115,19 +116,6 @@ impl HistogramArgs {
     }
 }
 
-/// Refuses options without meaning for a histogram.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "histogram")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("histogram has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no histogram; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// Reads edges for values of type `element`, and checks them.
 fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
     let max_count = u64::from(HistogramConfig::MAX_BINS) + 1;
@@ -168,16 +156,14 @@ pub const SHOWN: Shown = Shown {
         let choice = HistogramPolicy::choose(capabilities, &HistogramConfig::even(ElementType::F32, 256));
         vec![ShownPolicy::new("histogram", "histogram policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => [
+    plans: |common, _| {
+        let configs = [
             HistogramConfig::even(ElementType::F32, 256),
             HistogramConfig::by_edges(ElementType::F32, 256),
             HistogramConfig::even(ElementType::U32, 4096),
             HistogramConfig::even(ElementType::F32, 256).columns(3),
             HistogramConfig::even(ElementType::F32, HistogramConfig::MAX_BINS),
-        ]
-        .map(Into::into)
-        .into(),
-        false => Vec::new(),
+        ];
+        plain_plans(common, configs)
     },
 };

@@ -9,10 +9,11 @@ use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
 use subsweep::table::{Format, Table, TableShape, Taken};
 
 use crate::args::Common;
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Destination, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Merge two sorted arrays into one, stable, keys alone or with values
@@ -53,7 +54,7 @@ const TAKEN: Taken =
 
 impl Run for MergeArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "merge")?;
         let keys_sources = [&self.a, &self.b].map(|argument| Source::from(argument.clone()));
         let values_sources = self.values.iter().flatten().map(|argument| Source::from(argument.clone()));
         let values_sources: Vec<_> = values_sources.collect();
@@ -150,30 +151,14 @@ fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Ended>
     )))
 }
 
-/// Refuses options without meaning for a merge.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "merge")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("merge has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no merge; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// What `devices` and `inspect` show of merges; no option changes their policy.
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = MergePolicy::choose(capabilities, &MergeConfig::keys(ElementType::U32));
         vec![ShownPolicy::new("merge", "merge policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => {
-            let pairs = MergeConfig::keys(ElementType::F64).values(2);
-            [MergeConfig::keys(ElementType::F32), pairs].map(Into::into).into()
-        }
-        false => Vec::new(),
+    plans: |common, _| {
+        let pairs = MergeConfig::keys(ElementType::F64).values(2);
+        plain_plans(common, [MergeConfig::keys(ElementType::F32), pairs])
     },
 };

@@ -10,6 +10,7 @@ use subsweep::select::SelectAlgorithm;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
 
 use crate::args::{Common, PolicyKind};
+use crate::device;
 use crate::error::Ended;
 
 /// An algorithm, selected by name.
@@ -59,6 +60,19 @@ fn sorts() -> impl Iterator<Item = Algorithm> {
 
 fn all() -> impl Iterator<Item = Algorithm> {
     scans().chain(sorts())
+}
+
+/// Refuses several devices, algorithms and policies of the seed, which have no meaning for `command`.
+pub fn check_none(common: &Common, command: &'static str) -> Result<(), Ended> {
+    device::check_one(&common.device, command)?;
+    if let Some(algorithm) = common.algorithm {
+        let name = algorithm.name();
+        return Err(Ended::usage(format!("{command} has no algorithms to choose from; leave out {name}")));
+    }
+    if common.seed().is_some() {
+        return Err(Ended::usage(format!("the seed has no {command}; leave out --policy")));
+    }
+    Ok(())
 }
 
 /// Refuses a sort's algorithm, and one that the seed lacks.

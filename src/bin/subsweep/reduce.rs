@@ -13,9 +13,10 @@ use subsweep::scan::ScanOperator;
 use subsweep::table::{Table, TableShape, Taken};
 
 use crate::args::{Common, Files};
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::Ended;
 use crate::files::{self, Destination, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 use crate::{device, number, segments};
 
@@ -116,7 +117,7 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 
 impl Run for ReduceArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "reduce")?;
         let source = self.files.source();
         let [segments_source, keys_source] =
             [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
@@ -258,19 +259,6 @@ impl ReduceArgs {
     }
 }
 
-/// Refuses options without meaning for a reduction.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "reduce")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("reduce has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no reduce; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// The results as text, a row on a line.
 fn text_of(results: &Table, columns: usize) -> String {
     let row_words = columns * results.element.words() as usize;
@@ -288,14 +276,11 @@ pub const SHOWN: Shown = Shown {
         let choice = ReducePolicy::choose(capabilities, &ReduceConfig::sum(ElementType::U32));
         vec![ShownPolicy::new("reduce", "reduce policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => {
-            let sum = ReduceConfig::sum(ElementType::F32);
-            let by_key = ReduceConfig::sum(ElementType::U64).runs(ReduceRuns::Keys32);
-            let index = ReduceConfig::argmin(ElementType::F32);
-            let rows = [sum.along_rows(128), sum.along_rows(1 << 16), index.along_rows(128)];
-            [sum, sum.columns(3), index, by_key].into_iter().chain(rows).map(Into::into).collect()
-        }
-        false => Vec::new(),
+    plans: |common, _| {
+        let sum = ReduceConfig::sum(ElementType::F32);
+        let by_key = ReduceConfig::sum(ElementType::U64).runs(ReduceRuns::Keys32);
+        let index = ReduceConfig::argmin(ElementType::F32);
+        let rows = [sum.along_rows(128), sum.along_rows(1 << 16), index.along_rows(128)];
+        plain_plans(common, [sum, sum.columns(3), index, by_key].into_iter().chain(rows))
     },
 };

@@ -10,11 +10,12 @@ use subsweep::run_length::{RunLengthConfig, RunLengthPlan, RunLengthPolicy};
 use subsweep::table::{ElementType, Table, TableReader, TableShape, Taken};
 
 use crate::args::Common;
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::input::InputError;
 use crate::files::{self, Destination, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Encode runs of equal elements as values and counts, or decode them
@@ -55,7 +56,7 @@ pub struct RunsArgs {
 
 impl Run for RunsArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "runs")?;
         match (&self.input, &self.decode) {
             (_, Some(values)) => self.decode(values.clone().into(), common),
             (Some(input), None) => self.encode(input.clone().into(), common),
@@ -169,34 +170,19 @@ fn read_counts(source: &Source) -> Result<Vec<u32>> {
     Ok(counts.collect::<Result<_, _>>()?)
 }
 
-/// Refuses options without meaning for runs.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "runs")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("runs has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no runs; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// What `devices` and `inspect` show of encodings and decodings; no option changes their policy.
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = RunLengthPolicy::choose(capabilities, &RunLengthConfig::encode(ElementType::U32));
         vec![ShownPolicy::new("run_length", "run length policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => [
+    plans: |common, _| {
+        let configs = [
             RunLengthConfig::encode(ElementType::U32),
             RunLengthConfig::encode(ElementType::U32).non_trivial(),
             RunLengthConfig::decode(ElementType::U32),
             RunLengthConfig::decode(ElementType::U64),
-        ]
-        .map(Into::into)
-        .into(),
-        false => Vec::new(),
+        ];
+        plain_plans(common, configs)
     },
 };

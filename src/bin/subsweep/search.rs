@@ -9,10 +9,11 @@ use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::table::{Table, Taken};
 
 use crate::args::Common;
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Search for needles in a sorted array: the position of each
@@ -57,7 +58,7 @@ const NEEDLES: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, m
 
 impl Run for SearchArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "search")?;
         let sources = [&self.sorted, &self.needles].map(|argument| Source::from(argument.clone()));
         let [sorted_source, needles_source] = &sources;
         if sources == [Source::Stdin, Source::Stdin] {
@@ -94,29 +95,16 @@ impl Run for SearchArgs {
     }
 }
 
-/// Refuses options without meaning for a search.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "search")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("search has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no search; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// What `devices` and `inspect` show of searches; no option changes their policy.
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = SearchPolicy::choose(capabilities, &SearchConfig::lower_bound(ElementType::U32));
         vec![ShownPolicy::new("search", "search policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => [SearchConfig::lower_bound(ElementType::F32), SearchConfig::upper_bound(ElementType::F64)]
-            .map(Into::into)
-            .into(),
-        false => Vec::new(),
+    plans: |common, _| {
+        plain_plans(
+            common,
+            [SearchConfig::lower_bound(ElementType::F32), SearchConfig::upper_bound(ElementType::F64)],
+        )
     },
 };

@@ -10,10 +10,11 @@ use subsweep::table::{Table, TableShape, Taken};
 use subsweep::top_k::{TopKConfig, TopKPolicy};
 
 use crate::args::{Common, Files};
-use crate::command::{Run, Shown, ShownPolicy};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Destination, Output, Source};
+use crate::policy;
 use crate::words::Progress;
 
 /// Select the k largest or smallest elements of an array, or of each row of a table
@@ -57,7 +58,7 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 
 impl Run for TopKArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
+        policy::check_none(common, "topk")?;
         let source = self.files.source();
         let values_source = self.values.clone().map(Source::from);
         if self.values.is_some() != self.values_output.is_some() {
@@ -166,35 +167,20 @@ fn value_words(source: &Source, values: &Table, keys: TableShape) -> Result<u32,
     }
 }
 
-/// Refuses options without meaning for a top-k.
-fn check(common: &Common) -> Result<(), Ended> {
-    device::check_one(&common.device, "topk")?;
-    if let Some(algorithm) = common.algorithm {
-        let name = algorithm.name();
-        return Err(Ended::usage(format!("topk has no algorithms to choose from; leave out {name}")));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no topk; leave out --policy"));
-    }
-    Ok(())
-}
-
 /// What `devices` and `inspect` show of top-k; no option changes their policy.
 pub const SHOWN: Shown = Shown {
     policies: |_, capabilities| {
         let choice = TopKPolicy::choose(capabilities, &TopKConfig::largest(ElementType::F32, 1 << 16, 32));
         vec![ShownPolicy::new("top_k", "top-k policy", choice)]
     },
-    plans: |common, _| match common.is_plain() {
-        true => [
+    plans: |common, _| {
+        let configs = [
             TopKConfig::largest(ElementType::F32, 1 << 16, 32),
             TopKConfig::largest(ElementType::F32, 1 << 16, 32).values(1),
             TopKConfig::largest(ElementType::F32, 40, 8),
             TopKConfig::largest(ElementType::F32, 1 << 16, 2048),
             TopKConfig::largest(ElementType::U64, 1 << 16, 2048).unsorted(),
-        ]
-        .map(Into::into)
-        .into(),
-        false => Vec::new(),
+        ];
+        plain_plans(common, configs)
     },
 };

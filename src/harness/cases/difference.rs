@@ -2,21 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
+use super::pairwise::{axis, covering_works, tiled_cases};
 use super::{
-    Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup, uniform_cases,
+    Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, small_workgroup, uniform_cases,
 };
 use crate::device::Capabilities;
-use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePolicy};
+use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
 use crate::{ElementType, Number};
 
 /// Parameters of a difference.
@@ -128,24 +126,7 @@ impl fmt::Display for DifferenceCase {
 }
 
 impl PrimitiveCase for DifferenceCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |capabilities| selectable_works(capabilities).map(Work::from).collect(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = DifferencePlan;
 
     fn row_size(&self) -> u64 {
         self.config().row_size()
@@ -160,50 +141,34 @@ impl PrimitiveCase for DifferenceCase {
         count * u64::from(self.columns)
     }
 
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
-    }
-
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
         keys::keys_and_values(self.element, SortValues::None, input, self.item_count(count))
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+    fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input) -> Result<Prepared> {
+        let (operands, counted) = Operands::of_count(self.count_from, count);
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
-                let buffers = DifferenceBuffers::new(source, destination).scratch(ranges.scratch);
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let (results, flushed) = case.results(source);
-                let fill = |mut words: Vec<u32>| {
-                    words.resize(source.len(), POISON);
-                    words
-                };
-                (Expected::either(case.element, fill(results), flushed.map(fill)), Vec::new())
-            }),
-            look_back: None,
-        })
+        let operands = move |ranges: &Ranges| {
+            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
+            let buffers = DifferenceBuffers::new(source, destination).scratch(ranges.scratch);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let (results, flushed) = case.results(source);
+            let fill = |mut words: Vec<u32>| {
+                words.resize(source.len(), POISON);
+                words
+            };
+            (Expected::either(case.element, fill(results), flushed.map(fill)), Vec::new())
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::of(ElementType::U32) };
     let has_doubles = capabilities.enabled.shader_float64;
     let axes = [
@@ -215,24 +180,18 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
     let is_valid = |case: &DifferenceCase| has_doubles || case.element != ElementType::F64;
-    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform]);
-    let mut cases = Vec::new();
-    for covering in covering_works(&plain, &axes, &[], is_valid) {
-        let tile = covering.work.tile(capabilities);
-        for count in [0, 1, 2, tile, tile + 1, 3 * tile + 2] {
-            cases.push(covering.work.case(count, inputs.take(&covering)));
-        }
-        while inputs.is_open(&covering) {
-            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
-        }
-    }
+    let works = covering_works(&plain, &axes, &[], is_valid);
+    let mut cases = tiled_cases(works, &[Input::EdgeValues, Input::Uniform], |work| {
+        let tile = work.tile(capabilities);
+        (tile, vec![0, 1, 2, tile, tile + 1, 3 * tile + 2])
+    });
     let default = DifferenceCase::of(ElementType::F32);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases
 }
 
 /// Plans of the default policy: every module, down columns and along rows.
-fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = DifferenceCase> {
+pub(super) fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = DifferenceCase> {
     let has_doubles = capabilities.enabled.shader_float64;
     let is_valid = move |element: &ElementType| has_doubles || *element != ElementType::F64;
     let elements = [ElementType::F32, ElementType::I64, ElementType::F64].into_iter().filter(is_valid);
@@ -248,14 +207,14 @@ fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Item = Differe
 }
 
 /// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let works = selectable_works(capabilities)
         .flat_map(|case| CountFrom::ALL.map(|count_from| DifferenceCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for work in selectable_works(capabilities) {
         let tile = work.tile(capabilities);
@@ -273,7 +232,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: adjacent numbers, and a table down its columns and along its rows.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let flat = DifferenceCase::of(ElementType::F32);
     let table = DifferenceCase { columns: 4, ..flat.clone() };
     let works = [
@@ -287,13 +246,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn differences_are_of_rows_or_columns() {

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, PrimitiveCase, Work, bench_counts, small_workgroup, uniform_cases};
+use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, small_workgroup, uniform_cases};
 use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
-use crate::gather::{GatherBuffers, GatherConfig, GatherPolicy};
+use crate::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
-use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
 
 /// Parameters of a gather. The case's input is the distribution of the indices; the source is random and has as many
 /// elements as are gathered.
@@ -98,24 +96,7 @@ impl fmt::Display for GatherCase {
 }
 
 impl PrimitiveCase for GatherCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = GatherPlan;
 
     fn row_size(&self) -> u64 {
         self.config().element_size()
@@ -129,50 +110,34 @@ impl PrimitiveCase for GatherCase {
         count * u64::from(self.words)
     }
 
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
-    }
-
     fn generate(&self, count: u64, _: Input) -> [Vec<u32>; 2] {
         [Input::Uniform.generate(self.item_count(count) as usize, self.seed(count)), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let indices = self.indices(input, count as usize, room as usize);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+    fn prepare(&self, plan: Arc<GatherPlan>, count: u64, input: Input) -> Result<Prepared> {
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let indices = self.indices(input, count as usize, counted.room as usize);
         let indices_operand = operands.add(indices.clone());
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
         let (words, source_size) = (self.words as usize, count * self.row_size());
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                // The elements only, without the room after them.
-                let source = AddressRange::new(ranges.source.address, source_size);
-                let destination = ranges.destination.addresses();
-                let buffers = GatherBuffers::new(source, ranges.operand(indices_operand), destination);
-                plan.record(recorder, &buffers.scratch(ranges.scratch), ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let gathered = Self::gathered(source, words, &indices[..count as usize]);
-                (Expected::exact(gathered), Vec::new())
-            }),
-            look_back: None,
-        })
+        let operands = move |ranges: &Ranges| {
+            // The elements only, without the room after them.
+            let source = AddressRange::new(ranges.source.address, source_size);
+            let destination = ranges.destination.addresses();
+            let buffers = GatherBuffers::new(source, ranges.operand(indices_operand), destination);
+            (buffers.scratch(ranges.scratch), ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let gathered = Self::gathered(source, words, &indices[..count as usize]);
+            (Expected::exact(gathered), Vec::new())
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
     let axes = [
         axis(&[1, 2, 3, 4, 12, 301], |gather: &mut GatherCase, words| gather.words = words),
@@ -194,13 +159,13 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy for every access width.
-fn selectable_works() -> [GatherCase; 5] {
+pub(super) fn selectable_works(_: &Capabilities) -> [GatherCase; 5] {
     [1, 2, 3, 4, 2051].map(GatherCase::elements)
 }
 
 /// Each of [`selectable_works`] in several tiles, aligned and misaligned.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|gather| {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|gather| {
         let misaligned = GatherCase { misalignment: 4, ..gather.clone() };
         let count_from = CountFrom::Device;
         [GatherCase { count_from, ..gather.clone() }, gather, misaligned]
@@ -210,7 +175,7 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// All cases except the covering ones: elements of every access width, that do and do not divide a tile, and that span
 /// several workgroups.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let small = [1, 2, 3, 4, 12, 301, 1028].map(|words| (words, true));
     let default = [1, 2, 3, 4, 2051].map(|words| (words, false));
@@ -244,15 +209,14 @@ pub(super) fn bench_works() -> [GatherCase; 3] {
     [1, 2, 4].map(GatherCase::elements)
 }
 
+/// Each of [`bench_works`].
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+    uniform_cases(bench_works(), &bench_counts(effort))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn strays_are_beyond_the_source_and_others_are_not() {

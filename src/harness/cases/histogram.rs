@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, Work, bench_counts, small_workgroup};
+use super::pairwise::{axis, covering_works, tiled_cases};
+use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, cases_of, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::inspection::PlanConfig;
-use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
-use crate::histogram::{HistogramBuffers, HistogramConfig, HistogramPolicy, edge_words, even_edges};
+use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::histogram::{
+    HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
+};
 
 /// Parameters of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,24 +243,7 @@ impl fmt::Display for HistogramCase {
 }
 
 impl PrimitiveCase for HistogramCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = HistogramPlan;
 
     fn row_size(&self) -> u64 {
         self.config().row_size()
@@ -273,10 +256,6 @@ impl PrimitiveCase for HistogramCase {
 
     fn item_count(&self, count: u64) -> u64 {
         count * u64::from(self.columns)
-    }
-
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
@@ -299,44 +278,34 @@ impl PrimitiveCase for HistogramCase {
         [values.collect(), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
+    fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input) -> Result<Prepared> {
         let edges = self.edges();
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let edges_operand = operands.add(edge_words(self.element, &edges)?);
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                // The rows are only read: they stay as they are, and the counts are the values.
-                in_place: true,
-                misalignment: self.misalignment,
-                values_size: plan.config().counts_size(),
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (source, counts) = (ranges.source.addresses(), ranges.values.addresses());
-                let buffers = HistogramBuffers::new(source, ranges.operand(edges_operand), counts);
-                plan.record(recorder, &buffers.scratch(ranges.scratch), ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
-                let counts = Self::counted(&values, case.columns as usize, &edges);
-                (Expected::exact(source.to_vec()), counts)
-            }),
-            look_back: None,
-        })
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs {
+            // The rows are only read: they stay as they are, and the counts are the values.
+            in_place: true,
+            values_size: plan.config().counts_size(),
+            ..Needs::new(counted.room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (source, counts) = (ranges.source.addresses(), ranges.values.addresses());
+            let buffers = HistogramBuffers::new(source, ranges.operand(edges_operand), counts);
+            (buffers.scratch(ranges.scratch), ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
+            let counts = Self::counted(&values, case.columns as usize, &edges);
+            (Expected::exact(source.to_vec()), counts)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = HistogramCase::new(ElementType::U32, true, 1);
     let axes = [
         axis(&[ElementType::U32, ElementType::I32, ElementType::F32], |case: &mut HistogramCase, element| {
@@ -354,25 +323,20 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let is_valid = |case: &HistogramCase| case.bins * case.columns <= 1200;
     // Even bins of floats that are not guessed: a driver may flush their widths to 0, and their range is infinite.
     let unguessed = [1, 2].map(|range| vec![(0, 2), (1, 0), (2, 3), (4, range)]);
-    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted]);
-    let mut cases = Vec::new();
-    for covering in covering_works(&plain, &axes, &unguessed, is_valid) {
-        let tile = covering.work.tile(capabilities);
-        let counts = [0, 1, tile, tile + 1, 3 * tile + 2, (10_007 / u64::from(covering.work.columns)).max(5)];
-        for count in counts {
-            cases.push(covering.work.case(count, inputs.take(&covering)));
-        }
-        while inputs.is_open(&covering) {
-            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
-        }
-    }
+    let works = covering_works(&plain, &axes, &unguessed, is_valid);
+    let inputs = [Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted];
+    let mut cases = tiled_cases(works, &inputs, |work| {
+        let tile = work.tile(capabilities);
+        let most = (10_007 / u64::from(work.columns)).max(5);
+        (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2, most])
+    });
     let default = HistogramCase::new(ElementType::F32, true, 256);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases
 }
 
 /// Plans of the default policy: counters and edges in shared memory, counters alone, edges alone, neither.
-fn selectable_works() -> [HistogramCase; 7] {
+pub(super) fn selectable_works(_: &Capabilities) -> [HistogramCase; 7] {
     let columns = |case: HistogramCase, columns| HistogramCase { columns, ..case };
     [
         HistogramCase::new(ElementType::F32, true, 256),
@@ -386,17 +350,17 @@ fn selectable_works() -> [HistogramCase; 7] {
 }
 
 /// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works()
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
         .into_iter()
         .flat_map(|case| CountFrom::ALL.map(|count_from| HistogramCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in selectable_works(capabilities) {
         let tile = work.tile(capabilities);
         let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
         cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
@@ -416,7 +380,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: few bins and many, by a guess and by a search, and the same of equal values.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let even = HistogramCase::new(ElementType::F32, true, 256);
     let works = [
         even.clone(),
@@ -425,22 +389,12 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
         HistogramCase { bins: 4096, ..even.clone() },
         HistogramCase { bins: 65_536, ..even },
     ];
-    let cases = |work: HistogramCase| {
-        let case = move |count| [Input::Uniform, Input::Constant(0)].map(|input| work.case(count, input));
-        bench_counts(effort).into_iter().flat_map(case)
-    };
-    works.into_iter().flat_map(cases).collect()
+    cases_of(works, &bench_counts(effort), &[Input::Uniform, Input::Constant(0)])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn the_last_bin_is_closed_and_values_out_of_range_are_not_counted() {
@@ -453,7 +407,7 @@ mod tests {
 
     #[test]
     fn edge_values_lie_at_edges_and_beside_them() {
-        for case in selectable_works() {
+        for case in selectable_works(&Capabilities::default()) {
             let words = case.generate(1000, Input::EdgeValues)[0].clone();
             let edges = edge_words(case.element, &case.edges()).unwrap();
             let is_edge = |word: &&u32| edges.contains(*word);

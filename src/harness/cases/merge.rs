@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup};
+use super::pairwise::{axis, covering_works, tiled_cases};
+use super::{
+    Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, small_workgroup, uniform_cases,
+};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
-use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
-use crate::merge::{MergeBuffers, MergeConfig, MergeCount, MergePolicy};
+use crate::harness::keys::{self, by_type};
+use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
 use crate::reference::oracle::{self, Key};
 
 /// Parameters of a merge. The case's count and input are those of all keys, whose first part is sorted to be `a`, and the rest
@@ -121,25 +121,7 @@ impl MergeCase {
 
     /// Keys with their values, stably sorted, as words.
     fn sorted(&self, keys: &[u32], values: &[u32]) -> [Vec<u32>; 2] {
-        match self.element {
-            ElementType::U32 => self.sorted_as::<u32>(keys, values),
-            ElementType::I32 => self.sorted_as::<i32>(keys, values),
-            ElementType::F32 => self.sorted_as::<f32>(keys, values),
-            ElementType::U64 => self.sorted_as::<u64>(keys, values),
-            ElementType::I64 => self.sorted_as::<i64>(keys, values),
-            ElementType::F64 => self.sorted_as::<f64>(keys, values),
-        }
-    }
-
-    fn sorted_as<K: Key + bytemuck::Pod>(&self, keys: &[u32], values: &[u32]) -> [Vec<u32>; 2] {
-        let words = self.values as usize;
-        let keys: Vec<K> = bytemuck::pod_collect_to_vec(keys);
-        let mut pairs: Vec<_> = keys.into_iter().zip(0..).collect();
-        oracle::sort_pairs(&mut pairs, 0..K::BITS, self.is_descending);
-        let values: Vec<_> =
-            pairs.iter().flat_map(|&(_, index)| values[index * words..][..words].iter().copied()).collect();
-        let keys: Vec<K> = pairs.into_iter().map(|(key, _)| key).collect();
-        [bytemuck::pod_collect_to_vec(&keys), values]
+        by_type!(self.element, sorted_pairs(self, keys, values))
     }
 
     /// The arrays of `keys`.
@@ -165,6 +147,17 @@ impl MergeCase {
     }
 }
 
+fn sorted_pairs<K: Key + bytemuck::Pod>(case: &MergeCase, keys: &[u32], values: &[u32]) -> [Vec<u32>; 2] {
+    let words = case.values as usize;
+    let keys: Vec<K> = bytemuck::pod_collect_to_vec(keys);
+    let mut pairs: Vec<_> = keys.into_iter().zip(0..).collect();
+    oracle::sort_pairs(&mut pairs, 0..K::BITS, case.is_descending);
+    let values: Vec<_> =
+        pairs.iter().flat_map(|&(_, index)| values[index * words..][..words].iter().copied()).collect();
+    let keys: Vec<K> = pairs.into_iter().map(|(key, _)| key).collect();
+    [bytemuck::pod_collect_to_vec(&keys), values]
+}
+
 impl fmt::Display for MergeCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.values == 0 { "keys" } else { "pairs" };
@@ -175,40 +168,15 @@ impl fmt::Display for MergeCase {
         if self.is_descending {
             write!(f, ";descending")?;
         }
-        write!(f, ";a={}{}", self.part.name(), self.count_from.parameter())?;
-        match self.b_count_from {
-            CountFrom::Host => {}
-            CountFrom::Device => write!(f, ";b-count=device")?,
-            CountFrom::DeviceBeyond => write!(f, ";b-count=device-beyond")?,
-        }
+        let counts = [self.count_from.parameter(), self.b_count_from.parameter_of("b-count")].concat();
+        write!(f, ";a={}{counts}", self.part.name())?;
         let policy = if self.has_small_tiles { "small" } else { "default" };
         write!(f, ";policy={policy};misalign={}", self.misalignment)
     }
 }
 
 impl PrimitiveCase for MergeCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| {
-                let counted =
-                    MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
-                selectable_works().into_iter().chain([counted]).map(Work::from).collect()
-            },
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = MergePlan;
 
     fn row_size(&self) -> u64 {
         self.element.size() as u64
@@ -222,14 +190,12 @@ impl PrimitiveCase for MergeCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare(&self, plan: Arc<MergePlan>, count: u64, input: Input) -> Result<Prepared> {
         let [keys, _] = self.generate(count, input);
         let Arrays { keys, values } = self.arrays(&keys);
         let (words, value_words) = (self.element.words() as usize, self.values as usize);
         let counts = keys.each_ref().map(|keys| (keys.len() / words) as u64);
-        let mut operands = Operands::default();
-        let a_counted = operands.add_count(self.count_from, counts[0]);
+        let (mut operands, a_counted) = Operands::of_count(self.count_from, counts[0]);
         let b_counted = operands.add_count(self.b_count_from, counts[1]);
         let rooms = [a_counted.room, b_counted.room];
         let room = rooms[0] + rooms[1];
@@ -243,39 +209,30 @@ impl PrimitiveCase for MergeCase {
         let [a_values, b_values] =
             [0, 1].map(|index| add(&values[index], rooms[index] as usize * value_words));
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: room * 4 * u64::from(self.values),
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements((rooms[0], rooms[1])).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let destination = ranges.destination.addresses();
-                let buffers = MergeBuffers::new(ranges.operand(a), ranges.operand(b), destination)
-                    .values(ranges.operand(a_values), ranges.operand(b_values), ranges.values.addresses())
-                    .scratch(ranges.scratch);
-                let count = MergeCount::from((ranges.count(a_counted), ranges.count(b_counted)));
-                plan.record(recorder, &buffers, count)
-            }),
-            expected: Box::new(move |_| {
-                let [a, b] = &keys;
-                let [a_values, b_values] = &values;
-                let [keys, values] = case.merged([a, b], [a_values, b_values]);
-                (Expected::exact(keys), values)
-            }),
-            look_back: None,
-        })
+        let scratch = plan.scratch_requirements((rooms[0], rooms[1]));
+        let needs = Needs {
+            values_size: room * 4 * u64::from(self.values),
+            ..Needs::new(room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let destination = ranges.destination.addresses();
+            let buffers = MergeBuffers::new(ranges.operand(a), ranges.operand(b), destination)
+                .values(ranges.operand(a_values), ranges.operand(b_values), ranges.values.addresses())
+                .scratch(ranges.scratch);
+            (buffers, (ranges.count(a_counted), ranges.count(b_counted)))
+        };
+        let expected = move |_: &[u32]| {
+            let [a, b] = &keys;
+            let [a_values, b_values] = &values;
+            let [keys, values] = case.merged([a, b], [a_values, b_values]);
+            (Expected::exact(keys), values)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = MergeCase { has_small_tiles: true, ..MergeCase::keys(ElementType::U32) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut MergeCase, element| case.element = element),
@@ -286,40 +243,41 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&CountFrom::ALL, |case, count_from| case.b_count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
-    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted]);
-    let mut cases = Vec::new();
-    for covering in covering_works(&plain, &axes, &[], |_| true) {
-        let tile = covering.work.tile(capabilities);
-        for count in [0, 1, tile, tile + 1, 5 * tile + 2] {
-            cases.push(covering.work.case(count, inputs.take(&covering)));
-        }
-        while inputs.is_open(&covering) {
-            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
-        }
-    }
+    let works = covering_works(&plain, &axes, &[], |_| true);
+    let inputs = [Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted];
+    let mut cases = tiled_cases(works, &inputs, |work| {
+        let tile = work.tile(capabilities);
+        (tile, vec![0, 1, tile, tile + 1, 5 * tile + 2])
+    });
     let default = MergeCase { values: 1, ..MergeCase::keys(ElementType::F32) };
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases
 }
 
 /// Plans of the default policy: keys of one word and of two, alone and with values.
-fn selectable_works() -> [MergeCase; 4] {
+fn default_works() -> [MergeCase; 4] {
     [(ElementType::F32, 0), (ElementType::F32, 1), (ElementType::U64, 0), (ElementType::U64, 2)]
         .map(|(element, values)| MergeCase { values, ..MergeCase::keys(element) })
 }
 
-/// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works()
+/// Those of [`default_works`], and one with an indirect count.
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<MergeCase> {
+    let counted = MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
+    default_works().into_iter().chain([counted]).collect()
+}
+
+/// Each of [`default_works`] in several tiles, with every count.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = default_works()
         .into_iter()
         .flat_map(|case| CountFrom::ALL.map(|count_from| MergeCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in default_works() {
         let tile = work.tile(capabilities);
         let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
         cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
@@ -340,7 +298,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: keys alone and with values, of halves and of few.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let keys = MergeCase::keys(ElementType::U32);
     let works = [
         keys.clone(),
@@ -348,20 +306,12 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
         MergeCase { part: MergePart::Few, ..keys },
         MergeCase::keys(ElementType::U64),
     ];
-    let cases =
-        |work: MergeCase| bench_counts(effort).into_iter().map(move |count| work.case(count, Input::Uniform));
-    works.into_iter().flat_map(cases).collect()
+    uniform_cases(works, &bench_counts(effort))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn a_merge_is_a_stable_sort_of_both() {

@@ -35,8 +35,11 @@ pub use top_k::{TopKCase, TopKOutput};
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
+use super::workload::Prepared;
 use crate::ElementType;
 use crate::device::Capabilities;
+use crate::error::Result;
+use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
 use primitive::{Table, Tables};
@@ -52,9 +55,9 @@ pub struct Case {
     pub input: Input,
 }
 
-/// Registers the case type of each primitive.
+/// Registers the case type of each primitive, whose file has the tables of cases.
 macro_rules! primitives {
-    ($($(#[$doc:meta])* $name:ident($case:ty)),+ $(,)?) => {
+    ($($(#[$doc:meta])* $name:ident($module:ident::$case:ident)),+ $(,)?) => {
         /// A primitive and its parameters.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Work {
@@ -63,12 +66,48 @@ macro_rules! primitives {
 
         impl Work {
             fn tables() -> impl Iterator<Item = Tables> {
-                [$(<$case>::tables()),+].into_iter()
+                [$(Tables {
+                    covering: $module::covering_cases,
+                    specializations: $module::specialization_cases,
+                    full: $module::full_cases,
+                    selectable: |capabilities| {
+                        $module::selectable_works(capabilities).into_iter().map(Work::from).collect()
+                    },
+                    bench: $module::bench_cases,
+                }),+]
+                .into_iter()
             }
 
             pub(super) fn parameters(&self) -> &dyn PrimitiveCase {
                 match self {
                     $(Self::$name(case) => case),+
+                }
+            }
+
+            /// The configuration of its plan on a device, with the policy.
+            pub(super) fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+                match self {
+                    $(Self::$name(case) => case.config().policy(case.policy(capabilities)).into()),+
+                }
+            }
+
+            /// The policy of its plan on a device, as text.
+            fn policy(&self, capabilities: &Capabilities) -> String {
+                match self {
+                    $(Self::$name(case) => case.policy(capabilities).to_string()),+
+                }
+            }
+
+            /// Creates the plan, the operands, the recording and the oracle for `count` rows.
+            ///
+            /// # Errors
+            /// Those of the plan and of [`PrimitiveCase::prepare`].
+            pub(super) fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
+                match self {
+                    $(Self::$name(case) => {
+                        let policy = case.policy(gpu.capabilities());
+                        case.prepare(gpu.plan(case.config().policy(policy))?, count, input)
+                    }),+
                 }
             }
         }
@@ -85,29 +124,29 @@ macro_rules! primitives {
 
 primitives! {
     /// A prefix sum.
-    Scan(ScanCase),
+    Scan(scan::ScanCase),
     /// A gather.
-    Gather(GatherCase),
+    Gather(gather::GatherCase),
     /// A radix sort.
-    Sort(SortCase),
+    Sort(sort::SortCase),
     /// A segmented sort.
-    SegmentedSort(SegmentedSortCase),
+    SegmentedSort(segmented_sort::SegmentedSortCase),
     /// A selection or partition.
-    Select(SelectCase),
+    Select(select::SelectCase),
     /// A histogram.
-    Histogram(HistogramCase),
+    Histogram(histogram::HistogramCase),
     /// A reduction.
-    Reduce(ReduceCase),
+    Reduce(reduce::ReduceCase),
     /// A run-length encoding or decoding.
-    RunLength(RunLengthCase),
+    RunLength(run_length::RunLengthCase),
     /// A search in a sorted array.
-    Search(SearchCase),
+    Search(search::SearchCase),
     /// A merge of two sorted arrays.
-    Merge(MergeCase),
+    Merge(merge::MergeCase),
     /// An adjacent difference.
-    Difference(DifferenceCase),
+    Difference(difference::DifferenceCase),
     /// A top-k.
-    TopK(TopKCase),
+    TopK(top_k::TopKCase),
 }
 
 /// A policy, by name.
@@ -271,7 +310,7 @@ impl Case {
 
     /// The policy of its plan on a device, as text.
     pub fn policy(&self, capabilities: &Capabilities) -> String {
-        self.work.parameters().policy_text(capabilities)
+        self.work.policy(capabilities)
     }
 
     /// Bytes of all elements.
@@ -334,7 +373,8 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// The products of parameters among the cases of [`Effort::Full`].
 pub fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
-    every(|tables| tables.products, capabilities)
+    let tables: [Table; 3] = [scan::product_cases, sort::product_cases, reduce::product_cases];
+    tables.into_iter().flat_map(|table| table(capabilities)).collect()
 }
 
 /// A table of every primitive.
@@ -346,7 +386,7 @@ fn every(table: fn(Tables) -> Table, capabilities: &Capabilities) -> Vec<Case> {
 /// policies are not selectable.
 pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     let works = Work::tables().flat_map(|tables| (tables.selectable)(capabilities));
-    works.map(|work| work.parameters().plan(capabilities)).collect()
+    works.map(|work| work.plan(capabilities)).collect()
 }
 
 /// Element counts around the boundaries of a tile and a subgroup, up to 65,537.
@@ -405,11 +445,18 @@ fn all_algorithms() -> impl Iterator<Item = Work> {
 
 /// Each of `works` at each of `counts`.
 fn uniform_cases(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64]) -> Vec<Case> {
-    let cases = |work: Work| {
-        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
-        counts.iter().map(case)
-    };
-    works.into_iter().map(Into::into).flat_map(cases).collect()
+    cases_of(works, counts, &[Input::Uniform])
+}
+
+/// Each of `works` at each of `counts`, of each of `inputs`.
+fn cases_of(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64], inputs: &[Input]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in works.into_iter().map(Into::into) {
+        for &count in counts {
+            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input }));
+        }
+    }
+    cases
 }
 
 /// The element counts of most benchmarks.
@@ -807,6 +854,10 @@ mod tests {
             expect_unique(&tutorial_13_bench_cases(effort));
             expect_unique(&verify_cases(effort, &capabilities()));
         }
+        for tables in Work::tables() {
+            expect_unique(&(tables.full)(&capabilities()));
+        }
+        expect_unique(&product_cases(&capabilities()));
     }
 
     #[track_caller]

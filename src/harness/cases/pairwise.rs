@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::primitive::PrimitiveCase;
+use super::{Case, Work};
 use crate::harness::inputs::Input;
 
 /// A value of an axis, as the indices of axis and value.
@@ -85,6 +87,26 @@ impl InputTurns {
         let values = covering.row.iter().enumerate();
         values.filter(|&(axis, &value)| !self.met.contains(&(axis, value, index))).count()
     }
+}
+
+/// Cases of covering works, each with the counts that `tile_and_counts` returns after the rows of its tile; then with the
+/// rows of several tiles, until each value was combined with each of `inputs`.
+pub(super) fn tiled_cases<W: PrimitiveCase + Clone + Into<Work>>(
+    works: Vec<Covering<W>>,
+    inputs: &[Input],
+    tile_and_counts: impl Fn(&W) -> (u64, Vec<u64>),
+) -> Vec<Case> {
+    let mut inputs = InputTurns::new(inputs.iter().copied());
+    let mut cases = Vec::new();
+    for covering in works {
+        let work = &covering.work;
+        let (tile, counts) = tile_and_counts(work);
+        cases.extend(counts.into_iter().map(|count| work.case(count, inputs.take(&covering))));
+        while inputs.is_open(&covering) {
+            cases.push(work.case(2 * tile + 5, inputs.take(&covering)));
+        }
+    }
+    cases
 }
 
 /// Rows of a value per axis that cover every pair of two axes' values in any row whose values are pairwise allowed.

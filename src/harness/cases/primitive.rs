@@ -1,28 +1,21 @@
 //! What the harness knows of a primitive.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Case, Effort, Work};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::workload::Prepared;
-use crate::headless::Gpu;
 
-/// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), its tables of cases, its plan, and
-/// how a case is generated, recorded and checked.
+/// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), and how a case is generated, recorded and
+/// checked. Its functions `config` and `policy` are those of its plan, which [`Work`] makes. Its file has its [`Tables`].
 pub trait PrimitiveCase: fmt::Display {
-    /// The tables of cases.
-    fn tables() -> Tables
+    /// The plan.
+    type Plan
     where
         Self: Sized;
-
-    /// The configuration of its plan on a device, with the policy.
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig;
-
-    /// The policy of its plan on a device, as text.
-    fn policy_text(&self, capabilities: &Capabilities) -> String;
 
     /// Bytes of a row, an element or a key of the input.
     fn row_size(&self) -> u64;
@@ -45,14 +38,16 @@ pub trait PrimitiveCase: fmt::Display {
 
     /// The seed of the random numbers of `count` rows.
     fn seed(&self, count: u64) -> u64 {
-        count
+        self.item_count(count)
     }
 
-    /// Creates the plan and the operands for `count` rows.
+    /// Creates the operands, the recording and the oracle for `count` rows.
     ///
     /// # Errors
-    /// Those of the plan.
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared>;
+    /// Those of values on the host.
+    fn prepare(&self, plan: Arc<Self::Plan>, count: u64, input: Input) -> Result<Prepared>
+    where
+        Self: Sized;
 
     /// The case of `count` rows.
     fn case(&self, count: u64, input: Input) -> Case
@@ -66,7 +61,8 @@ pub trait PrimitiveCase: fmt::Display {
 /// A table of cases for a device.
 pub type Table = fn(&Capabilities) -> Vec<Case>;
 
-/// The tables of a primitive's cases. Verification takes more of them with more effort.
+/// The tables of a primitive's cases, functions of its file. Verification takes more of them with more effort; products of
+/// parameters are apart.
 pub struct Tables {
     /// Every pair of parameters in small tiles, and the default tiles.
     pub covering: Table,
@@ -74,8 +70,6 @@ pub struct Tables {
     pub specializations: Table,
     /// All other cases, except products.
     pub full: Table,
-    /// Products of parameters.
-    pub products: Table,
     /// Works that use every specialization of a kernel by a selectable policy.
     pub selectable: fn(&Capabilities) -> Vec<Work>,
     /// Benchmarks.
@@ -113,11 +107,16 @@ impl CountFrom {
     }
 
     /// The parameter in an id; empty for a count on the host.
-    pub(super) const fn parameter(self) -> &'static str {
+    pub(super) fn parameter(self) -> String {
+        self.parameter_of("count")
+    }
+
+    /// The parameter of a count with another name.
+    pub(super) fn parameter_of(self, name: &str) -> String {
         match self {
-            Self::Host => "",
-            Self::Device => ";count=device",
-            Self::DeviceBeyond => ";count=device-beyond",
+            Self::Host => String::new(),
+            Self::Device => format!(";{name}=device"),
+            Self::DeviceBeyond => format!(";{name}=device-beyond"),
         }
     }
 }

@@ -4,19 +4,18 @@
 //! all other results those of a loop.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, PrimitiveCase, Work, bench_counts, uniform_cases};
+use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, uniform_cases};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::inspection::PlanConfig;
+use crate::harness::keys::by_type;
 use crate::harness::numbers::Numbers;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
-use crate::reduce::{ReduceBuffers, ReduceConfig, ReducePolicy, ReduceRuns};
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::reduce::{ReduceBuffers, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
 use crate::scan::ScanOperator;
@@ -279,7 +278,8 @@ impl ReduceCase {
 
     /// The first index of the minimum or maximum of each column, or of the first NaN.
     fn indices(&self, input: &[u32]) -> Vec<u32> {
-        fn first<N: Copy + PartialOrd>(values: &[N], columns: usize, is_max: bool) -> Vec<u32> {
+        fn first<N: Number + PartialOrd>(input: &[u32], columns: usize, is_max: bool) -> Vec<u32> {
+            let values = ReduceCase::values::<N>(input);
             let is_nan = |value: N| value.partial_cmp(&value).is_none();
             let precedes = |a: N, b: N| !is_nan(b) && (is_nan(a) || if is_max { a > b } else { a < b });
             let of_column = |column: usize| {
@@ -294,14 +294,7 @@ impl ReduceCase {
             (0..columns).map(of_column).collect()
         }
         let (columns, is_max) = (self.columns as usize, self.operator == ScanOperator::Max);
-        match self.element {
-            ElementType::U32 => first(&Self::values::<u32>(input), columns, is_max),
-            ElementType::I32 => first(&Self::values::<i32>(input), columns, is_max),
-            ElementType::F32 => first(&Self::values::<f32>(input), columns, is_max),
-            ElementType::U64 => first(&Self::values::<u64>(input), columns, is_max),
-            ElementType::I64 => first(&Self::values::<i64>(input), columns, is_max),
-            ElementType::F64 => first(&Self::values::<f64>(input), columns, is_max),
-        }
+        by_type!(self.element, first(input, columns, is_max))
     }
 
     /// Factors near 1, whose products stay in range; as edge values with a zero in some tables.
@@ -345,24 +338,7 @@ impl fmt::Display for ReduceCase {
 }
 
 impl PrimitiveCase for ReduceCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: product_cases,
-            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
-            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = ReducePlan;
 
     fn row_size(&self) -> u64 {
         self.config().row_size()
@@ -393,12 +369,9 @@ impl PrimitiveCase for ReduceCase {
         [words, Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
-        let begins = self.begins(count as usize);
-        let room = self.count_from.room(count);
+    fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input) -> Result<Prepared> {
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let (room, begins) = (counted.room, self.begins(count as usize));
         let (key_words, runs) = (self.runs.map_or(0, ReduceRuns::key_size) / 4, self.runs);
         let segments = match runs {
             None => None,
@@ -415,56 +388,48 @@ impl PrimitiveCase for ReduceCase {
             Some(_) => room,
         };
         let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room: room.max(result_count),
-                misalignment: self.misalignment,
-                values_size: if key_words > 0 { 4 + room * key_words * 4 } else { 0 },
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
-                let mut buffers = ReduceBuffers::new(source, destination, ranges.scratch);
-                if let Some(segments) = segments_operand.map(|segments| ranges.operand(segments)) {
-                    buffers = match key_words {
-                        0 => buffers.segments(segments),
-                        _ => {
-                            let [run_count, unique_keys] = [(0, 4), (4, room * key_words * 4)]
-                                .map(|(offset, size)| ranges.values.slice(offset, size).addresses());
-                            buffers.keys(segments, unique_keys, run_count)
-                        }
-                    };
-                }
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |input| {
-                let mut unique_keys = Vec::new();
-                let offsets = segments.as_ref().map(|segments| match key_words as usize {
-                    0 => segments.clone(),
-                    words => {
-                        let keys = &segments[..count as usize * words];
-                        let heads = heads_of(keys, words);
-                        unique_keys.push(heads.len() as u32);
-                        let key = |&row: &u32| &keys[row as usize * words..][..words];
-                        unique_keys.extend(heads.iter().flat_map(key));
-                        heads
+        let scratch = plan.scratch_requirements(room);
+        let needs = Needs {
+            values_size: if key_words > 0 { 4 + room * key_words * 4 } else { 0 },
+            ..Needs::new(room.max(result_count), self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
+            let mut buffers = ReduceBuffers::new(source, destination, ranges.scratch);
+            if let Some(segments) = segments_operand.map(|segments| ranges.operand(segments)) {
+                buffers = match key_words {
+                    0 => buffers.segments(segments),
+                    _ => {
+                        let [run_count, unique_keys] = [(0, 4), (4, room * key_words * 4)]
+                            .map(|(offset, size)| ranges.values.slice(offset, size).addresses());
+                        buffers.keys(segments, unique_keys, run_count)
                     }
-                });
-                let (results, flushed) = case.results(input, offsets.as_deref(), packs);
-                let fill = |mut words: Vec<u32>| {
-                    words.resize(words.len().max(input.len()), POISON);
-                    words
                 };
-                let element = if case.is_index { ElementType::U32 } else { case.element };
-                (Expected::either(element, fill(results), flushed.map(fill)), unique_keys)
-            }),
-            look_back: None,
-        })
+            }
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |input: &[u32]| {
+            let mut unique_keys = Vec::new();
+            let offsets = segments.as_ref().map(|segments| match key_words as usize {
+                0 => segments.clone(),
+                words => {
+                    let keys = &segments[..count as usize * words];
+                    let heads = heads_of(keys, words);
+                    unique_keys.push(heads.len() as u32);
+                    let key = |&row: &u32| &keys[row as usize * words..][..words];
+                    unique_keys.extend(heads.iter().flat_map(key));
+                    heads
+                }
+            });
+            let (results, flushed) = case.results(input, offsets.as_deref(), packs);
+            let fill = |mut words: Vec<u32>| {
+                words.resize(words.len().max(input.len()), POISON);
+                words
+            };
+            let element = if case.is_index { ElementType::U32 } else { case.element };
+            (Expected::either(element, fill(results), flushed.map(fill)), unique_keys)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
@@ -474,7 +439,7 @@ fn is_valid(reduce: &ReduceCase) -> bool {
 }
 
 /// Every pair of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = ReduceCase {
         operator: ScanOperator::Min,
         has_small_tiles: true,
@@ -522,7 +487,9 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         let counts = [0, 1, tile - 1, tile, tile + 1, 3 * tile + 5, 65_537];
         cases.extend(counts.map(|count| default.case(count, Input::Distinguishing)));
     }
-    for reduce in selectable_works().into_iter().filter(|reduce| has_float64 || !needs_float64(reduce)) {
+    for reduce in
+        selectable_works(capabilities).into_iter().filter(|reduce| has_float64 || !needs_float64(reduce))
+    {
         // Every pipeline that a policy chooses, but for the packs of an invocation.
         let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
         let tile = small.tile(capabilities);
@@ -565,7 +532,7 @@ fn needs_float64(reduce: &ReduceCase) -> bool {
 }
 
 /// Works of every kernel, with every access and layout of rows.
-fn selectable_works() -> Vec<ReduceCase> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
     let mut works = Vec::new();
     for (element, operator, is_index) in [
         (ElementType::U32, ScanOperator::Add, false),
@@ -593,9 +560,9 @@ fn selectable_works() -> Vec<ReduceCase> {
 }
 
 /// Each of [`selectable_works`] in one tile, several, and three levels.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for reduce in selectable_works() {
+    for reduce in selectable_works(capabilities) {
         let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
         let tile = small.tile(capabilities);
         cases.push(small.case((tile * tile + 1).min(300_000), Input::Distinguishing));
@@ -606,15 +573,15 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Larger inputs.
-fn full_cases(_: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter();
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter();
     works
         .flat_map(|reduce| [(1 << 20) + 1, 1_299_709].map(|n| reduce.case(n, Input::Distinguishing)))
         .collect()
 }
 
 /// Every operation on every type, in every layout of rows, of all rows and of segments.
-fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for element in ElementType::ALL {
         for (operator, is_index) in OPERATIONS {
@@ -634,10 +601,10 @@ fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The benchmark works.
-fn bench_works() -> [ReduceCase; 8] {
+/// Benchmarks: sums and indices, of all rows, of segments and along rows.
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let of = |element, runs| ReduceCase { runs, ..ReduceCase::sum(element) };
-    [
+    let works = [
         of(ElementType::U32, None),
         of(ElementType::F32, None),
         ReduceCase { columns: 3, ..ReduceCase::sum(ElementType::F32) },
@@ -646,19 +613,13 @@ fn bench_works() -> [ReduceCase; 8] {
         of(ElementType::F32, Some(ReduceRuns::Keys32)),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(40))),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(1 << 16))),
-    ]
+    ];
+    uniform_cases(works, &bench_counts(effort))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-        expect_unique(&product_cases(&capabilities()));
-    }
 
     #[test]
     fn an_index_is_of_the_first_nan_or_of_the_first_of_equals() {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
 use super::{
-    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup,
+    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, bench_counts, small_workgroup,
     uniform_cases,
 };
 use crate::ElementType;
@@ -14,12 +14,10 @@ use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
-use crate::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPolicy};
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::select::SelectAlgorithm;
 
@@ -181,11 +179,9 @@ impl RunLengthCase {
         (values.collect(), offsets, counts)
     }
 
-    fn prepare_encoding(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+    fn prepare_encoding(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Prepared {
+        let (operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
         let [elements, _] = self.generate(count, input);
         let (values, offsets, counts) = self.encoded(&elements);
         let run_count = counts.len() as u32;
@@ -194,48 +190,38 @@ impl RunLengthCase {
         // The number of runs, their counts, and their offsets.
         let offsets_size = if self.has_offsets { room * 4 } else { 0 };
         let (counts_size, has_values) = (room * 4, self.has_values);
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count, all_count, run_count.into()),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: 4 + counts_size + offsets_size,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let at = |offset, size| ranges.values.slice(offset, size).addresses();
-                let [elements, values] = [ranges.source, ranges.destination].map(|range| range.addresses());
-                let buffers =
-                    RunLengthBuffers::new(elements, values, at(4, counts_size), at(0, 4), ranges.scratch)
-                        .offsets(at(4 + counts_size, offsets_size));
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let mut elements = if has_values { values.clone() } else { Vec::new() };
-                elements.resize(source.len(), POISON);
-                let mut others = vec![run_count];
-                others.extend(&counts);
-                others.resize(1 + (counts_size / 4) as usize, POISON);
-                if offsets_size > 0 {
-                    others.extend(&offsets);
-                }
-                others.resize(1 + ((counts_size + offsets_size) / 4) as usize, POISON);
-                (Expected::exact(elements), others)
-            }),
-            look_back: None,
-        })
+        let needs = Needs {
+            values_size: 4 + counts_size + offsets_size,
+            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let at = |offset, size| ranges.values.slice(offset, size).addresses();
+            let [elements, values] = [ranges.source, ranges.destination].map(|range| range.addresses());
+            let buffers =
+                RunLengthBuffers::new(elements, values, at(4, counts_size), at(0, 4), ranges.scratch)
+                    .offsets(at(4 + counts_size, offsets_size));
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let mut elements = if has_values { values.clone() } else { Vec::new() };
+            elements.resize(source.len(), POISON);
+            let mut others = vec![run_count];
+            others.extend(&counts);
+            others.resize(1 + (counts_size / 4) as usize, POISON);
+            if offsets_size > 0 {
+                others.extend(&offsets);
+            }
+            others.resize(1 + ((counts_size + offsets_size) / 4) as usize, POISON);
+            (Expected::exact(elements), others)
+        };
+        let traffic_size = plan.traffic_size(count, all_count, run_count.into());
+        Prepared::new(traffic_size, plan, needs, operands, expected)
     }
 
-    fn prepare_decoding(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare_decoding(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Prepared {
         let Runs { mut values, mut lengths } = self.runs(count, input);
         let run_count = lengths.len() as u64;
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, run_count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, run_count);
         let words = self.element.words() as usize;
         let decoded: Vec<_> = match self.has_values {
             true => self.generate(count, input)[0].clone(),
@@ -243,44 +229,34 @@ impl RunLengthCase {
         };
         let stored = (if self.is_cut { count - count.div_ceil(4) } else { count }) as usize * words;
         // Runs beyond the count must not be read.
-        let room = self.count_from.room(run_count);
-        lengths.resize(room as usize, 3);
-        values.resize(room as usize * words, 7);
+        lengths.resize(counted.room as usize, 3);
+        values.resize(counted.room as usize * words, 7);
         let [values, lengths] = [values, lengths].map(|words| operands.add(words));
         let (is_cut, element_size) = (self.is_cut, self.element.size() as u64);
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count, run_count, run_count),
-            needs: Needs {
-                // More than there are, unless they are cut.
-                room: count + if is_cut { 0 } else { 5 },
-                misalignment: self.misalignment,
-                values_size: 4,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let AddressRange { address, size } = ranges.destination.addresses();
-                // The end of an element that does not fit is not written.
-                let size = if is_cut { (stored * 4) as u64 + element_size - 4 } else { size };
-                let buffers = RunLengthBuffers::new(
-                    AddressRange::new(address, size),
-                    ranges.operand(values),
-                    ranges.operand(lengths),
-                    ranges.values.addresses(),
-                    ranges.scratch,
-                );
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let mut elements = decoded[..stored].to_vec();
-                elements.resize(source.len(), POISON);
-                (Expected::exact(elements), vec![count as u32])
-            }),
-            look_back: None,
-        })
+        // More than there are, unless they are cut.
+        let room = count + if is_cut { 0 } else { 5 };
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs { values_size: 4, ..Needs::new(room, self.misalignment, scratch, operands) };
+        let operands = move |ranges: &Ranges| {
+            let AddressRange { address, size } = ranges.destination.addresses();
+            // The end of an element that does not fit is not written.
+            let size = if is_cut { (stored * 4) as u64 + element_size - 4 } else { size };
+            let buffers = RunLengthBuffers::new(
+                AddressRange::new(address, size),
+                ranges.operand(values),
+                ranges.operand(lengths),
+                ranges.values.addresses(),
+                ranges.scratch,
+            );
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let mut elements = decoded[..stored].to_vec();
+            elements.resize(source.len(), POISON);
+            (Expected::exact(elements), vec![count as u32])
+        };
+        let traffic_size = plan.traffic_size(count, run_count, run_count);
+        Prepared::new(traffic_size, plan, needs, operands, expected)
     }
 }
 
@@ -309,24 +285,7 @@ impl fmt::Display for RunLengthCase {
 }
 
 impl PrimitiveCase for RunLengthCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = RunLengthPlan;
 
     fn row_size(&self) -> u64 {
         self.element.size() as u64
@@ -344,12 +303,11 @@ impl PrimitiveCase for RunLengthCase {
         [elements.collect(), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        if self.is_decoding() {
-            self.prepare_decoding(gpu, count, input)
-        } else {
-            self.prepare_encoding(gpu, count, input)
-        }
+    fn prepare(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Result<Prepared> {
+        Ok(match self.is_decoding() {
+            true => self.prepare_decoding(plan, count, input),
+            false => self.prepare_encoding(plan, count, input),
+        })
     }
 }
 
@@ -357,7 +315,7 @@ impl PrimitiveCase for RunLengthCase {
 const COVERED_INPUTS: [Input; 4] = [Input::Uniform, Input::EdgeValues, Input::TwoValued, Input::Constant(0)];
 
 /// Covering sets of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let small = |coding| RunLengthCase {
         algorithm: Some(SelectAlgorithm::ReduceThenScan),
         has_small_tiles: true,
@@ -396,12 +354,12 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(case.case(counts[index % counts.len()], inputs.take(covering)));
         }
     }
-    cases.extend(selectable_works().into_iter().map(|case| case.case(65_537, Input::Uniform)));
+    cases.extend(selectable_works(capabilities).into_iter().map(|case| case.case(65_537, Input::Uniform)));
     cases
 }
 
 /// Plans of every kernel, and of each coding, with the tuned policy.
-fn selectable_works() -> Vec<RunLengthCase> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<RunLengthCase> {
     let encode = RunLengthCase::of_u32(RunLengthCoding::Encode, 8);
     let non_trivial = RunLengthCase::of_u32(RunLengthCoding::NonTrivial, 2);
     let decode = RunLengthCase::of_u32(RunLengthCoding::Decode, 8);
@@ -416,8 +374,8 @@ fn selectable_works() -> Vec<RunLengthCase> {
 }
 
 /// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|case| {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|case| {
         let counted = RunLengthCase { count_from: CountFrom::Device, ..case.clone() };
         [RunLengthCase { misalignment: 4, ..case }, counted]
     });
@@ -425,9 +383,9 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// All cases except the covering ones: counts around every boundary, every input, runs of any length.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for plain in selectable_works() {
+    for plain in selectable_works(capabilities) {
         for has_small_tiles in [false, true] {
             let case = RunLengthCase { has_small_tiles, ..plain.clone() };
             let tile = case.tile(capabilities);
@@ -449,7 +407,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark cases: short and long runs of u32.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     use RunLengthCoding::{Decode, Encode, NonTrivial};
     let works = [(Encode, 2), (Encode, 100), (NonTrivial, 2), (Decode, 2), (Decode, 100)]
         .map(|(coding, mean_length)| RunLengthCase::of_u32(coding, mean_length));
@@ -458,14 +416,7 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-        expect_unique(&bench_cases(Effort::Normal));
-    }
 
     #[test]
     fn runs_have_the_mean_length_and_all_elements() {

@@ -3,34 +3,19 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup};
+use super::pairwise::{axis, covering_works, tiled_cases};
+use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, cases_of, small_workgroup};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::inspection::PlanConfig;
-use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
-use crate::search::{SearchBuffers, SearchConfig, SearchCount, SearchPolicy};
+use crate::harness::keys::{self, by_type};
+use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
 use crate::{ElementType, Number};
 
-/// Calls a generic function of keys by their type.
-macro_rules! by_type {
-    ($element:expr, $function:ident($($argument:expr),+)) => {
-        match $element {
-            ElementType::U32 => $function::<u32>($($argument),+),
-            ElementType::I32 => $function::<i32>($($argument),+),
-            ElementType::F32 => $function::<f32>($($argument),+),
-            ElementType::U64 => $function::<u64>($($argument),+),
-            ElementType::I64 => $function::<i64>($($argument),+),
-            ElementType::F64 => $function::<f64>($($argument),+),
-        }
-    };
-}
 /// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchCase {
@@ -141,35 +126,15 @@ impl fmt::Display for SearchCase {
             Some(count) => write!(f, ";sorted={count}")?,
             None => write!(f, ";sorted=n")?,
         }
-        match self.sorted_count_from {
-            CountFrom::Host => {}
-            CountFrom::Device => write!(f, ";sorted-count=device")?,
-            CountFrom::DeviceBeyond => write!(f, ";sorted-count=device-beyond")?,
-        }
+        let sorted_count = self.sorted_count_from.parameter_of("sorted-count");
         let policy = if self.has_small_tiles { "small" } else { "default" };
-        write!(f, "{};policy={policy};misalign={}", self.count_from.parameter(), self.misalignment)
+        write!(f, "{sorted_count}{};policy={policy}", self.count_from.parameter())?;
+        write!(f, ";misalign={}", self.misalignment)
     }
 }
 
 impl PrimitiveCase for SearchCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = SearchPlan;
 
     fn row_size(&self) -> u64 {
         self.element.size() as u64
@@ -185,51 +150,40 @@ impl PrimitiveCase for SearchCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
+    fn prepare(&self, plan: Arc<SearchPlan>, count: u64, input: Input) -> Result<Prepared> {
         let [needles, _] = self.generate(count, input);
         let sorted = self.sorted(&needles, input);
         let words = self.element.words() as usize;
         let sorted_count = (sorted.len() / words) as u64;
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let sorted_counted = operands.add_count(self.sorted_count_from, sorted_count);
         // Keys beyond the count must not be read: they are the least of all.
         let mut sorted_room = sorted.clone();
         sorted_room.resize(sorted_counted.room as usize * words, 0);
         let sorted_operand = operands.add(sorted_room);
         let (element, is_upper_bound) = (self.element, self.is_upper_bound);
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(sorted_count, count),
-            needs: Needs {
-                room,
-                // The needles are only read: they stay as they are, and the positions are the values.
-                in_place: true,
-                misalignment: self.misalignment,
-                values_size: room * 4,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements((sorted_counted.room, room)).size,
-                operands,
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (needles, positions) = (ranges.source.addresses(), ranges.values.addresses());
-                let buffers = SearchBuffers::new(ranges.operand(sorted_operand), needles, positions);
-                let count = SearchCount::from((ranges.count(sorted_counted), ranges.count(counted)));
-                plan.record(recorder, &buffers.scratch(ranges.scratch), count)
-            }),
-            expected: Box::new(move |needles| {
-                let positions = Self::positions(element, is_upper_bound, &sorted, needles);
-                (Expected::exact(needles.to_vec()), positions)
-            }),
-            look_back: None,
-        })
+        let scratch = plan.scratch_requirements((sorted_counted.room, counted.room));
+        let needs = Needs {
+            // The needles are only read: they stay as they are, and the positions are the values.
+            in_place: true,
+            values_size: counted.room * 4,
+            ..Needs::new(counted.room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (needles, positions) = (ranges.source.addresses(), ranges.values.addresses());
+            let buffers = SearchBuffers::new(ranges.operand(sorted_operand), needles, positions);
+            (buffers.scratch(ranges.scratch), (ranges.count(sorted_counted), ranges.count(counted)))
+        };
+        let expected = move |needles: &[u32]| {
+            let positions = Self::positions(element, is_upper_bound, &sorted, needles);
+            (Expected::exact(needles.to_vec()), positions)
+        };
+        Ok(Prepared::new(plan.traffic_size(sorted_count, count), plan, needs, operands, expected))
     }
 }
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = SearchCase { has_small_tiles: true, ..SearchCase::lower_bound(ElementType::U32) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut SearchCase, element| case.element = element),
@@ -239,41 +193,36 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&CountFrom::ALL, |case, count_from| case.sorted_count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
-    let mut inputs = InputTurns::new([Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted]);
-    let mut cases = Vec::new();
-    for covering in covering_works(&plain, &axes, &[], |_| true) {
-        let tile = covering.work.tile(capabilities);
-        for count in [0, 1, tile, tile + 1, 3 * tile + 2] {
-            cases.push(covering.work.case(count, inputs.take(&covering)));
-        }
-        while inputs.is_open(&covering) {
-            cases.push(covering.work.case(2 * tile + 5, inputs.take(&covering)));
-        }
-    }
+    let works = covering_works(&plain, &axes, &[], |_| true);
+    let inputs = [Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted];
+    let mut cases = tiled_cases(works, &inputs, |work| {
+        let tile = work.tile(capabilities);
+        (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2])
+    });
     let default = SearchCase::lower_bound(ElementType::F32);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases
 }
 
 /// Plans of the default policy: both sides, for keys of one word and of two.
-fn selectable_works() -> [SearchCase; 4] {
+pub(super) fn selectable_works(_: &Capabilities) -> [SearchCase; 4] {
     let [a, b] = both_sides(SearchCase::lower_bound(ElementType::F32));
     let [c, d] = both_sides(SearchCase::lower_bound(ElementType::U64));
     [a, b, c, d]
 }
 
 /// Each of [`selectable_works`] in several tiles, with every count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works()
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
         .into_iter()
         .flat_map(|case| CountFrom::ALL.map(|count_from| SearchCase { count_from, ..case.clone() }));
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in selectable_works(capabilities) {
         let tile = work.tile(capabilities);
         let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
         cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
@@ -301,25 +250,16 @@ fn both_sides(case: SearchCase) -> [SearchCase; 2] {
 }
 
 /// Benchmarks: needles in any order and sorted ones, in as many keys and in few.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let lower = SearchCase::lower_bound;
     let few = SearchCase { sorted_count: Some(1 << 12), ..lower(ElementType::U32) };
-    let cases = |work: SearchCase| {
-        let case = move |count| [Input::Uniform, Input::Sorted].map(|input| work.case(count, input));
-        bench_counts(effort).into_iter().flat_map(case)
-    };
-    [lower(ElementType::U32), lower(ElementType::F64), few].into_iter().flat_map(cases).collect()
+    let works = [lower(ElementType::U32), lower(ElementType::F64), few];
+    cases_of(works, &bench_counts(effort), &[Input::Uniform, Input::Sorted])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn nans_are_last_and_zeros_are_equal() {
@@ -334,7 +274,7 @@ mod tests {
 
     #[test]
     fn half_of_the_sorted_keys_are_needles() {
-        for case in selectable_works() {
+        for case in selectable_works(&Capabilities::default()) {
             let [needles, _] = case.generate(1000, Input::Uniform);
             let sorted = case.sorted(&needles, Input::Uniform);
             let words = case.element.words() as usize;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
 use super::{
-    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, Work, bench_counts, small_workgroup,
+    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, bench_counts, small_workgroup,
     uniform_cases,
 };
 use crate::ElementType;
@@ -14,15 +14,13 @@ use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::select::{
     Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
-    SelectPolicy,
+    SelectPlan, SelectPolicy,
 };
 
 /// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
@@ -212,24 +210,7 @@ impl fmt::Display for SelectCase {
 }
 
 impl PrimitiveCase for SelectCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().into_iter().map(Work::from).collect(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = SelectPlan;
 
     fn row_size(&self) -> u64 {
         self.config().element_size()
@@ -248,12 +229,10 @@ impl PrimitiveCase for SelectCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare(&self, plan: Arc<SelectPlan>, count: u64, input: Input) -> Result<Prepared> {
         let config = *plan.config();
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
         let [source, _] = self.generate(count, input);
         let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
         let operand_words = self.operands(&source);
@@ -288,54 +267,45 @@ impl PrimitiveCase for SelectCase {
         let source_size = count * self.row_size();
         let is_small_room = self.count_from == CountFrom::Host;
         let words = (self.row_size() / 4) as usize;
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count, kept_count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: counts_size + values_size + indices_size,
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let source = AddressRange::new(
-                    ranges.source.address,
-                    if is_small_room { source_size } else { ranges.source.size },
-                );
-                let at = |offset, size| ranges.values.slice(offset, size).addresses();
-                let counts = at(0, counts_size);
-                let compared_with = match device_operands {
-                    Some(operand) => SelectOperands::Device(ranges.operand(operand)),
-                    None => host_operands,
-                };
-                let destination = ranges.destination.addresses();
-                let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
-                    .flags(ranges.operand(flags))
-                    .values(ranges.operand(values_operand), at(counts_size, values_size))
-                    .indices(at(counts_size + values_size, indices_size))
-                    .operands(compared_with);
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let moved = |from: &[u32], words: usize| -> Vec<u32> {
-                    order.iter().flat_map(|&index| from[index * words..][..words].iter().copied()).collect()
-                };
-                let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
-                elements.resize(source.len(), POISON);
-                let mut others = counts.clone();
-                others.extend(moved(&values, value_words));
-                others.resize(((counts_size + values_size) / 4) as usize, POISON);
-                if config.has_indices() {
-                    others.extend(order.iter().map(|&index| index as u32));
-                }
-                others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
-                (Expected::exact(elements), others)
-            }),
-            look_back: None,
-        })
+        let needs = Needs {
+            values_size: counts_size + values_size + indices_size,
+            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let source = AddressRange::new(
+                ranges.source.address,
+                if is_small_room { source_size } else { ranges.source.size },
+            );
+            let at = |offset, size| ranges.values.slice(offset, size).addresses();
+            let counts = at(0, counts_size);
+            let compared_with = match device_operands {
+                Some(operand) => SelectOperands::Device(ranges.operand(operand)),
+                None => host_operands,
+            };
+            let destination = ranges.destination.addresses();
+            let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
+                .flags(ranges.operand(flags))
+                .values(ranges.operand(values_operand), at(counts_size, values_size))
+                .indices(at(counts_size + values_size, indices_size))
+                .operands(compared_with);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let moved = |from: &[u32], words: usize| -> Vec<u32> {
+                order.iter().flat_map(|&index| from[index * words..][..words].iter().copied()).collect()
+            };
+            let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
+            elements.resize(source.len(), POISON);
+            let mut others = counts.clone();
+            others.extend(moved(&values, value_words));
+            others.resize(((counts_size + values_size) / 4) as usize, POISON);
+            if config.has_indices() {
+                others.extend(order.iter().map(|&index| index as u32));
+            }
+            others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
+            (Expected::exact(elements), others)
+        };
+        Ok(Prepared::new(plan.traffic_size(count, kept_count), plan, needs, operands, expected))
     }
 }
 
@@ -357,7 +327,7 @@ const COVERED_INPUTS: [Input; 6] = [
 ];
 
 /// Covering sets of all pairs of parameters in small tiles, of flags and of keys, and the default tiles.
-fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = SelectCase {
         algorithm: Some(SelectAlgorithm::ReduceThenScan),
         has_small_tiles: true,
@@ -402,14 +372,14 @@ fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(select.case(counts[index % 2], inputs.take(covering)));
         }
     }
-    for select in selectable_works() {
+    for select in selectable_works(capabilities) {
         cases.push(select.case(65_537, Input::Uniform));
     }
     cases
 }
 
 /// Plans of every kernel and of each number of parts, with the tuned policy of each algorithm.
-fn selectable_works() -> Vec<SelectCase> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
     let of = |by, element| SelectCase { element, ..SelectCase::of_u32(by) };
     let less = Predicate::Compare(Comparison::Less);
     let mut works = Vec::new();
@@ -435,8 +405,8 @@ fn selectable_works() -> Vec<SelectCase> {
 }
 
 /// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter().flat_map(|select| {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|select| {
         let counted = SelectCase { count_from: CountFrom::Device, ..select.clone() };
         [SelectCase { misalignment: 4, ..select }, counted]
     });
@@ -444,9 +414,9 @@ fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// All cases except the covering ones: counts around every boundary, every input.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for plain in selectable_works() {
+    for plain in selectable_works(capabilities) {
         for has_small_tiles in [false, true] {
             let select = SelectCase { has_small_tiles, ..plain.clone() };
             let tile = select.tile(capabilities);
@@ -469,7 +439,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark cases: each predicate on u32, with half of the elements selected, and partitions.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
     let works = [
         SelectCase::of_u32(Predicate::Flags8),
@@ -486,14 +456,9 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
+    use super::super::Work;
+    use super::super::tests::capabilities;
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-        expect_unique(&bench_cases(Effort::Normal));
-    }
 
     #[test]
     fn half_of_random_flags_are_set() {

@@ -3,20 +3,18 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::primitive::Tables;
-use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, Work, small_workgroup};
+use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
-use crate::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPolicy};
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
 
 /// Parameters of a top-k. The case's count is of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,24 +161,7 @@ impl fmt::Display for TopKCase {
 }
 
 impl PrimitiveCase for TopKCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works().map(Work::from).into(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = TopKPlan;
 
     fn row_size(&self) -> u64 {
         self.config().row_size()
@@ -194,21 +175,15 @@ impl PrimitiveCase for TopKCase {
         count * u64::from(self.columns)
     }
 
-    fn seed(&self, count: u64) -> u64 {
-        self.item_count(count)
-    }
-
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
         let count = self.item_count(count);
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
+    fn prepare(&self, plan: Arc<TopKPlan>, count: u64, _: Input) -> Result<Prepared> {
         let config = *plan.config();
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
         let value_words = self.values as usize;
         let value_count = self.item_count(room) as usize * value_words;
         let source_values = Input::Uniform.generate(value_count, count + 2);
@@ -217,50 +192,42 @@ impl PrimitiveCase for TopKCase {
         let sizes = [config.indices_size(), u64::from(self.k) * config.value_size()].map(|size| room * size);
         let indices_count = (sizes[0] / 4) as usize;
         let case = self.clone();
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                misalignment: self.misalignment,
-                values_size: sizes[0] + sizes[1],
-                values_misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
-                let [indices, values] =
-                    [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
-                let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
-                    .values(ranges.operand(values_operand), values);
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |source| {
-                let words = case.element.words() as usize;
-                let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
-                for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
-                    for column in case.selected(row) {
-                        keys.extend_from_slice(&row[column * words..][..words]);
-                        indices.push(column as u32);
-                        let key = index * case.columns as usize + column;
-                        values.extend_from_slice(&source_values[key * value_words..][..value_words]);
-                    }
+        let scratch = plan.scratch_requirements(room);
+        let needs = Needs {
+            values_size: sizes[0] + sizes[1],
+            ..Needs::new(room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
+            let [indices, values] =
+                [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
+            let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
+                .values(ranges.operand(values_operand), values);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let words = case.element.words() as usize;
+            let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+            for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
+                for column in case.selected(row) {
+                    keys.extend_from_slice(&row[column * words..][..words]);
+                    indices.push(column as u32);
+                    let key = index * case.columns as usize + column;
+                    values.extend_from_slice(&source_values[key * value_words..][..value_words]);
                 }
-                if config.keys_size() == 0 {
-                    keys.clear();
-                }
-                if config.indices_size() == 0 {
-                    indices.clear();
-                }
-                keys.resize(source.len(), POISON);
-                indices.resize(indices_count, POISON);
-                indices.extend(values);
-                (Expected::exact(keys), indices)
-            }),
-            look_back: None,
-        })
+            }
+            if config.keys_size() == 0 {
+                keys.clear();
+            }
+            if config.indices_size() == 0 {
+                indices.clear();
+            }
+            keys.resize(source.len(), POISON);
+            indices.resize(indices_count, POISON);
+            indices.extend(values);
+            (Expected::exact(keys), indices)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
     }
 }
 
@@ -268,7 +235,7 @@ impl PrimitiveCase for TopKCase {
 const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
-fn covering_cases(_: &Capabilities) -> Vec<Case> {
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = TopKCase::largest(ElementType::U32, 5000, 1);
     let axes = [
         axis(&ElementType::ALL, |case: &mut TopKCase, element| case.element = element),
@@ -292,12 +259,12 @@ fn covering_cases(_: &Capabilities) -> Vec<Case> {
             cases.push(covering.work.case(count, inputs.take(&covering)));
         }
     }
-    cases.extend(selectable_works().map(|work| work.case(2, Input::EdgeValues)));
+    cases.extend(selectable_works(capabilities).map(|work| work.case(2, Input::EdgeValues)));
     cases
 }
 
 /// Plans of the default policy: short rows, rows of one tile, of small and of large tiles, and sorts.
-fn selectable_works() -> [TopKCase; 8] {
+pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 8] {
     let of = TopKCase::largest;
     let unsorted = |case| TopKCase { is_sorted: false, ..case };
     let with_values = |values, case| TopKCase { values, ..case };
@@ -315,15 +282,15 @@ fn selectable_works() -> [TopKCase; 8] {
 }
 
 /// Each of [`selectable_works`] with an indirect count.
-fn specialization_cases(_: &Capabilities) -> Vec<Case> {
-    let works = selectable_works().into_iter();
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter();
     works.map(|case| TopKCase { count_from: CountFrom::Device, ..case }.case(3, Input::EdgeValues)).collect()
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for work in selectable_works() {
+    for work in selectable_works(capabilities) {
         let tile = work.policy(capabilities).tile_items();
         let columns = BTreeSet::from([work.k, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 7]);
         for columns in columns.into_iter().filter(|&columns| columns >= work.k) {
@@ -346,7 +313,7 @@ fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: from one long row to many short ones, and few selected keys to many.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let shapes: &[(u64, u32, &[u32])] = match effort {
         Effort::Quick => &[(1, 1 << 16, &[1, 32, 2048]), (500, 40, &[8])],
         Effort::Normal => &[

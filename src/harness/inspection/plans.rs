@@ -38,7 +38,7 @@ impl PlanConfig {
 
     /// The configuration of a case.
     pub fn of_case(case: &Case, capabilities: &Capabilities) -> Self {
-        case.work.parameters().plan(capabilities)
+        case.work.plan(capabilities)
     }
 
     /// Compiles the plan's pipelines, and calls `visit` with each.

@@ -1,12 +1,14 @@
 //! A case without its memory on a device: plan, operands, recording and oracle.
 
+use std::sync::Arc;
+
 use crate::device::{AddressRange, BufferRange, Recorder};
 use crate::error::Result;
 use crate::harness::cases::CountFrom;
 use crate::harness::expected::Expected;
 use crate::harness::report::LookBackCounts;
 use crate::headless::Gpu;
-use crate::primitives::Count;
+use crate::primitives::{Count, Plan, Primitive, ScratchRequirements};
 
 /// A plan, the memory of its recording, and the oracle.
 pub struct Prepared {
@@ -21,6 +23,29 @@ pub struct Prepared {
     pub(in crate::harness) look_back: Option<Box<LookBack>>,
 }
 
+impl Prepared {
+    /// A recording of `plan`, with the buffers and the count that `operands` takes from the memory.
+    pub(in crate::harness) fn new<P: Primitive, C: Into<P::Count>>(
+        traffic_size: u64,
+        plan: Arc<Plan<P>>,
+        needs: Needs,
+        operands: impl Fn(&Ranges) -> (P::Buffers, C) + 'static,
+        expected: impl Fn(&[u32]) -> (Expected, Vec<u32>) + 'static,
+    ) -> Self {
+        Self {
+            policy: plan.policy().to_string(),
+            traffic_size,
+            needs,
+            record: Box::new(move |recorder, ranges| {
+                let (buffers, count) = operands(ranges);
+                plan.record(recorder, &buffers, count)
+            }),
+            expected: Box::new(expected),
+            look_back: None,
+        }
+    }
+}
+
 /// Records a run.
 type Record = dyn Fn(&mut Recorder<'_>, &Ranges) -> Result<()>;
 
@@ -30,7 +55,6 @@ type Oracle = dyn Fn(&[u32]) -> (Expected, Vec<u32>);
 type LookBack = dyn Fn(&Gpu, &Ranges) -> Result<Option<LookBackCounts>>;
 
 /// Memory that a recording needs.
-#[derive(Default)]
 pub(in crate::harness) struct Needs {
     /// Rows that source and destination have room for.
     pub room: u64,
@@ -44,6 +68,21 @@ pub(in crate::harness) struct Needs {
     pub values_misalignment: u32,
     pub scratch_size: u64,
     pub operands: Operands,
+}
+
+impl Needs {
+    /// Source and destination of `room` rows, without values.
+    pub fn new(room: u64, misalignment: u32, scratch: ScratchRequirements, operands: Operands) -> Self {
+        Self {
+            room,
+            in_place: false,
+            misalignment,
+            values_size: 0,
+            values_misalignment: misalignment,
+            scratch_size: scratch.size,
+            operands,
+        }
+    }
 }
 
 /// Arrays that a recording only reads, beside its source.
@@ -72,6 +111,13 @@ pub(in crate::harness) struct Ranges {
 }
 
 impl Operands {
+    /// The count of `count` rows as the first array, if it is indirect.
+    pub fn of_count(from: CountFrom, count: u64) -> (Self, CountOperand) {
+        let mut operands = Self::default();
+        let counted = operands.add_count(from, count);
+        (operands, counted)
+    }
+
     pub fn add(&mut self, words: Vec<u32>) -> Operand {
         self.0.push(words);
         Operand(self.0.len() - 1)

@@ -1,6 +1,7 @@
 //! Plans recorded among a caller's commands: barriers from a plan's accesses, primary and secondary command buffers,
 //! threads, frames in flight.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use libtest_mimic::Failed;
@@ -72,6 +73,23 @@ impl Subject {
             record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
             commands: Box::new(move || counted.commands(&buffers, count)),
         })
+    }
+
+    /// Plans of several configurations, each with a recording of its count.
+    pub fn all<C: Config, N>(
+        device: &Device,
+        name: &str,
+        buffers: <C::Primitive as Primitive>::Buffers,
+        recordings: impl IntoIterator<Item = (C, N)>,
+    ) -> Result<Vec<Self>>
+    where
+        N: Into<<C::Primitive as Primitive>::Count> + Debug,
+        <C::Primitive as Primitive>::Buffers: 'static,
+        <C::Primitive as Primitive>::Count: 'static,
+    {
+        let subject =
+            |(config, count)| Self::new(device, format!("{name}, {count:?}"), config, buffers, count);
+        recordings.into_iter().map(subject).collect()
     }
 }
 

@@ -18,6 +18,7 @@ use subsweep::sort::{SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, 
 use subsweep::{Count, ElementType, Result};
 
 use super::cases::{clean_trial, expect_no_findings};
+use super::primitive::run;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial =
@@ -170,12 +171,10 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     for from in [0, 4, 8, 12] {
         for to in [0, 4, 8, 12] {
             let buffers = ScanBuffers::new(at(&source, from), at(&destination, to), scratch.range());
-            // SAFETY: the buffers live until `submit` has waited.
-            unsafe { gpu.submit(|recorder| scan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+            run(&gpu, &scan, &buffers, count)?;
         }
         let buffers = SortBuffers::new(at(&source, from), scratch.range());
-        // SAFETY: as above.
-        unsafe { gpu.submit(|recorder| sort.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
+        run(&gpu, &sort, &buffers, count)?;
     }
     assert_eq!(*wide.wrong.lock().unwrap(), [""; 0]);
     assert!(*wide.quads.lock().unwrap() > 0);

@@ -13,6 +13,9 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error, Result};
 
+use super::super::primitive::run;
+use super::super::refused::{assert_unsupported, overlap, too_small};
+
 /// Wrong initial values, segments and counts of a scan are refused.
 fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Result<(), Failed> {
     let source = AddressRange::new(memory.address, 40);
@@ -20,40 +23,24 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
     let plain = ScanConfig::inclusive(ElementType::U32);
     let buffers = ScanBuffers::in_place(source, scratch);
     let refuse = |config, buffers: ScanBuffers, count: Count| {
-        let plan = ScanPlan::new(gpu.device(), config).map_err(Some)?;
-        let mut refused = Ok(());
-        // SAFETY: nothing is recorded, since each of these is refused.
-        let record = |recorder: &mut Recorder<'_>| unsafe {
-            refused = plan.cmd_record(recorder.command_buffer(), &buffers, count);
-            Ok(())
-        };
-        // SAFETY: as above.
-        unsafe { gpu.submit(record) }.map_err(Some)?;
-        Err(refused.err())
+        run(gpu, &ScanPlan::new(gpu.device(), config)?, &buffers, count)
     };
     let ten = Count::Direct(10);
-    let unsupported = |refused: Result<(), Option<Error>>, what: &str| {
-        assert!(
-            matches!(&refused, Err(Some(Error::Unsupported { reason })) if reason.contains(what)),
-            "{refused:?}, expected {what}"
-        );
-    };
     let initial = InitialValue::host(&[1u32])?;
-    unsupported(refuse(plain, buffers.initial(initial), ten), "takes no initial value");
-    unsupported(refuse(plain.with_initial(), buffers, ten), "begins with an initial value");
-    unsupported(refuse(plain, buffers.segments(apart(400, 40)), ten), "takes no segments");
+    assert_unsupported(refuse(plain, buffers.initial(initial), ten), "takes no initial value");
+    assert_unsupported(refuse(plain.with_initial(), buffers, ten), "begins with an initial value");
+    assert_unsupported(refuse(plain, buffers.segments(apart(400, 40)), ten), "takes no segments");
     let on_device = |offset| Count::Indirect { address: memory.address + offset, max: 10 };
-    unsupported(refuse(plain, buffers, on_device(400)), "direct counts only");
+    assert_unsupported(refuse(plain, buffers, on_device(400)), "direct counts only");
     let two = InitialValue::host(&[1u32, 2])?;
-    unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
+    assert_unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
     assert!(matches!(InitialValue::host(&[0u64; 17]), Err(Error::Unsupported { .. })));
 
     let float = InitialValue::host(&[1f32])?;
     assert_eq!(
         refuse(plain.with_initial(), buffers.initial(float), ten),
-        Err(Some(Error::ElementMismatch { expected: ElementType::U32, got: ElementType::F32 }))
+        Err(Error::ElementMismatch { expected: ElementType::U32, got: ElementType::F32 })
     );
-    let too_small = |what, needed, got| Err(Some(Error::RangeTooSmall { what, needed, got }));
     for (given, got) in [(initial, 4), (InitialValue::Device(AddressRange::default()), 0)] {
         assert_eq!(
             refuse(
@@ -71,11 +58,10 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
         );
     }
     let misaligned =
-        |what, offset| Err(Some(Error::Misaligned { what, address: memory.address + offset, alignment: 4 }));
+        |what, offset| Err(Error::Misaligned { what, address: memory.address + offset, alignment: 4 });
     let offsets = plain.segments(SegmentsBy::Offsets);
     assert_eq!(refuse(offsets, buffers.segments(apart(402, 8)), ten), misaligned("segments", 402));
     assert_eq!(refuse(plain.indirect_count(), buffers, on_device(401)), misaligned("the count", 401));
-    let overlap = |first, second| Err(Some(Error::Overlap { first, second }));
     assert_eq!(refuse(offsets, buffers.segments(apart(36, 8)), ten), overlap("segments", "destination"));
     let shared = InitialValue::Device(apart(0, 4));
     assert_eq!(
@@ -113,31 +99,20 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(needs.size)?);
     let (keys, scratch) = (keys.range().addresses(), scratch.range());
     let exact = AddressRange { size: 4 * count, ..keys };
-    let sort = |keys, scratch, count: u64| {
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe {
-            gpu.submit(|recorder| {
-                plan.cmd_record(recorder.command_buffer(), &SortBuffers::new(keys, scratch), count)
-            })
-        }
-        .map(|_| ())
-    };
+    let sort = |keys, scratch, count: u64| run(gpu, &plan, &SortBuffers::new(keys, scratch), count);
     let short = BufferRange { size: needs.size - 16, ..scratch };
     assert_eq!(
         sort(exact, short, count),
         Err(Error::ScratchTooSmall { needed: needs.size, got: needs.size - 16 })
     );
-    assert_eq!(
-        sort(exact, scratch, count + 1),
-        Err(Error::RangeTooSmall { what: "keys", needed: 4 * count + 4, got: 4 * count })
-    );
+    assert_eq!(sort(exact, scratch, count + 1), too_small("keys", 4 * count + 4, 4 * count));
     let odd = AddressRange::new(keys.address + 2, 4 * count);
     assert_eq!(
         sort(odd, scratch, count),
         Err(Error::Misaligned { what: "keys", address: odd.address, alignment: 4 })
     );
     let crossing = AddressRange::new(scratch.address + 16, 4 * count);
-    assert_eq!(sort(crossing, scratch, count), Err(Error::Overlap { first: "keys", second: "scratch" }));
+    assert_eq!(sort(crossing, scratch, count), overlap("keys", "scratch"));
     let max = SortPlan::MAX_COUNT;
     assert_eq!(
         sort(exact, scratch, max + 1),
@@ -155,14 +130,11 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let scan = |config, source, destination| {
         let plan = ScanPlan::new(gpu.device(), config)?;
         let buffers = ScanBuffers::new(source, destination, BufferRange::NONE);
-        // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) }.map(|_| ())
+        run(gpu, &plan, &buffers, 10)
     };
     let (first, second) = (AddressRange::new(keys.address, 40), AddressRange::new(keys.address + 20, 40));
-    assert_eq!(
-        scan(ScanConfig::inclusive(ElementType::U32), first, second),
-        Err(Error::Overlap { first: "source", second: "destination" })
-    );
+    let crossing = scan(ScanConfig::inclusive(ElementType::U32), first, second);
+    assert_eq!(crossing, overlap("source", "destination"));
     let apart = AddressRange::new(keys.address + 400, 40);
     for (config, source, destination) in [
         (ScanConfig::inclusive(ElementType::U32).policy(ScanPolicy::seed()), first, apart),
@@ -321,16 +293,13 @@ fn refused_values(gpu: &Gpu) -> Result<(), Failed> {
     let memory = memory.range().addresses();
     let at = |offset, size| AddressRange::new(memory.address + offset, size);
     for (values, expected) in [
-        (at(512, 72), Error::RangeTooSmall { what: "values", needed: 80, got: 72 }),
-        (AddressRange::default(), Error::RangeTooSmall { what: "values", needed: 80, got: 0 }),
-        (at(514, 80), Error::Misaligned { what: "values", address: memory.address + 514, alignment: 4 }),
-        (at(76, 80), Error::Overlap { first: "keys", second: "values" }),
+        (at(512, 72), too_small("values", 80, 72)),
+        (AddressRange::default(), too_small("values", 80, 0)),
+        (at(514, 80), Err(Error::Misaligned { what: "values", address: memory.address + 514, alignment: 4 })),
+        (at(76, 80), overlap("keys", "values")),
     ] {
         let buffers = SortBuffers::new(at(0, 80), BufferRange::NONE).values(values);
-        // SAFETY: nothing is recorded, since each of these is refused.
-        let refused =
-            unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) };
-        assert_eq!(refused.map(|_| ()), Err(expected));
+        assert_eq!(run(gpu, &plan, &buffers, 10), expected);
     }
     Ok(())
 }

@@ -91,6 +91,11 @@ impl Tiles {
         Self { tile_count, last_extent: count - (tile_count - 1) * tile_items }
     }
 
+    /// The host's numbers, which are wrong with a GPU-resident count.
+    pub fn on_host(self, is_on_device: bool) -> Self {
+        if is_on_device { Self { tile_count: 7, last_extent: 0 } } else { self }
+    }
+
     /// The words of a GPU-resident count of tiles.
     pub fn words(self) -> [u32; 2] {
         [self.tile_count as u32, self.last_extent as u32]

@@ -77,7 +77,7 @@ fn required() -> Vec<Vec<Value>> {
 }
 
 /// Every module of reduce-then-scan and of the single pass, and every pair of parameters.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     // Every device supports the minimum for every type: no type is excluded by the operator.
     let plain = ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) };
     let has_float64 = capabilities.enabled.shader_float64;

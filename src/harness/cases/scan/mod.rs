@@ -8,14 +8,16 @@ mod verify;
 use std::fmt;
 use std::sync::Arc;
 
-use super::primitive::{CountFrom, PrimitiveCase, Tables};
-use super::{Case, PolicyName, Work, bench_counts, uniform_cases};
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
+
+use super::primitive::{CountFrom, PrimitiveCase};
+use super::{Case, Effort, PolicyName, Work, bench_counts, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::{PlainScan, ScanExpectation};
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::numbers::Numbers;
 use crate::harness::report::LookBackCounts;
 use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
@@ -164,26 +166,7 @@ impl fmt::Display for ScanCase {
 }
 
 impl PrimitiveCase for ScanCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering::covering_cases,
-            specializations: verify::specialization_cases,
-            full: verify::full_cases,
-            products: verify::product_cases,
-            selectable: |capabilities| {
-                verify::selectable_works(capabilities).into_iter().map(Work::from).collect()
-            },
-            bench: |effort| uniform_cases(bench_works(), &bench_counts(effort)),
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = ScanPlan;
 
     fn variant(&self) -> String {
         self.policy.variant(self.algorithm.name())
@@ -201,17 +184,15 @@ impl PrimitiveCase for ScanCase {
         [self.numbers().generate(input, count as usize, self.seed(count)), Vec::new()]
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
+    fn prepare(&self, plan: Arc<ScanPlan>, count: u64, _: Input) -> Result<Prepared> {
         let heads = operands::heads(self, count as usize);
         let initial_row = self.initial.map(|_| operands::initial_row(self));
-        let mut operands = Operands::default();
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let (initial_on_host, initial_on_device) = match (self.initial, &initial_row) {
             (Some(InitialFrom::Host), Some(row)) => (InitialValue::host(row)?, None),
             (_, row) => (InitialValue::Identity, row.clone().map(|row| operands.add(row))),
         };
-        let counted = operands.add_count(self.count_from, count);
+        let room = counted.room;
         let in_memory = self.segments.filter(|by| !matches!(by, SegmentsBy::FixedSize(_)));
         let segments = in_memory.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
         let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
@@ -229,30 +210,24 @@ impl PrimitiveCase for ScanCase {
             initial: initial_row,
         };
         let counted_plan = Arc::clone(&plan);
+        let scratch = plan.scratch_requirements(room);
+        let needs =
+            Needs { in_place: self.in_place, ..Needs::new(room, self.misalignment, scratch, operands) };
+        let operands = move |ranges: &Ranges| {
+            let initial = match initial_on_device {
+                Some(row) => InitialValue::Device(ranges.operand(row)),
+                None => initial_on_host,
+            };
+            let mut buffers = buffers(ranges).initial(initial);
+            if let Some(segments) = segments {
+                buffers = buffers.segments(ranges.operand(segments));
+            }
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |input: &[u32]| (expectation.of(input), Vec::new());
         Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                room,
-                in_place: self.in_place,
-                misalignment: self.misalignment,
-                scratch_size: plan.scratch_requirements(room).size,
-                operands,
-                ..Needs::default()
-            },
-            record: Box::new(move |recorder, ranges| {
-                let initial = match initial_on_device {
-                    Some(row) => InitialValue::Device(ranges.operand(row)),
-                    None => initial_on_host,
-                };
-                let mut buffers = buffers(ranges).initial(initial);
-                if let Some(segments) = segments {
-                    buffers = buffers.segments(ranges.operand(segments));
-                }
-                plan.record(recorder, &buffers, ranges.count(counted))
-            }),
-            expected: Box::new(move |input| (expectation.of(input), Vec::new())),
             look_back: Some(Box::new(move |gpu, ranges| look_back(&counted_plan, gpu, ranges, room))),
+            ..Prepared::new(plan.traffic_size(count), plan, needs, operands, expected)
         })
     }
 }
@@ -286,10 +261,10 @@ fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<
     Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
 }
 
-/// The benchmark works.
-fn bench_works() -> [ScanCase; 8] {
+/// Benchmarks: the tuned scans and that of the seed, in columns and along rows.
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
-    [
+    let works = [
         default.clone(),
         ScanCase { columns: 4, ..default.clone() },
         ScanCase { in_place: true, ..seed },
@@ -303,5 +278,6 @@ fn bench_works() -> [ScanCase; 8] {
         // Along rows.
         ScanCase { segments: Some(SegmentsBy::FixedSize(40)), ..default.clone() },
         ScanCase { segments: Some(SegmentsBy::FixedSize(1 << 16)), ..default },
-    ]
+    ];
+    uniform_cases(works, &bench_counts(effort))
 }

@@ -15,7 +15,7 @@ const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 const TUTORIAL: u64 = 1 << 25;
 
 /// All cases except the covering ones and products.
-pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = plain_scan_cases(capabilities);
     cases.extend(typed_scan_cases(capabilities));
     cases.extend(scan_kind_cases(capabilities));
@@ -44,7 +44,7 @@ fn is_like_another(scan: &ScanCase) -> bool {
 }
 
 /// A scan for each specialization of a kernel by a selectable policy.
-pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
+pub(in crate::harness::cases) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
     let mut scans = Vec::new();
     for case in full_cases(capabilities) {
         if let Work::Scan(scan) = case.work
@@ -71,7 +71,7 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
 }
 
 /// Each of [`selectable_works`] in a single tile and in several, aligned and misaligned.
-pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, scan) in selectable_works(capabilities).into_iter().enumerate() {
         // Aligned: a whole number of quads, which excludes accesses by word.
@@ -293,7 +293,7 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every operator on every type, inclusive and exclusive, forward and reverse, with both algorithms that support all of
 /// them, in small tiles.
-pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |scan: ScanCase| {
         let tile = scan.tile(capabilities);

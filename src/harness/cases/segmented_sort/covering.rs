@@ -34,7 +34,7 @@ fn required() -> Vec<Vec<Value>> {
 }
 
 /// Every module and every pair of parameters, each with every distribution of segments.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = pairs(SegmentMix::Boundaries, true);
     let required = required();
     let is_valid =

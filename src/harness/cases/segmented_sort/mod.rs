@@ -4,22 +4,24 @@ mod covering;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::primitive::{CountFrom, PrimitiveCase, Tables};
+pub(super) use covering::covering_cases;
+
+use super::primitive::{CountFrom, PrimitiveCase};
 use super::{Case, Effort, PolicyName, SortValues, Work, bench_counts, small_workgroup, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared};
-use crate::headless::Gpu;
+use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::sort::{
-    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPolicy, SortBuffers, TileShape,
+    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
+    SortBuffers, TileShape,
 };
 
 /// Parameters of a segmented sort.
@@ -181,11 +183,6 @@ impl SegmentedSortCase {
         config.bits(self.bits.clone()).into()
     }
 
-    /// The segment offsets of `count` keys.
-    fn begins(&self, capabilities: &Capabilities, count: u64) -> Vec<u32> {
-        self.segments.begins(count, &self.policy(capabilities))
-    }
-
     /// Maximum keys of a segment that one workgroup sorts.
     fn large(&self, capabilities: &Capabilities) -> u64 {
         let [.., large] = self.policy(capabilities).max_extents();
@@ -209,29 +206,12 @@ impl fmt::Display for SegmentedSortCase {
         if self.values_misalignment > 0 {
             write!(f, ";values-misalign={}", self.values_misalignment)?;
         }
-        f.write_str(self.count_from.parameter())
+        f.write_str(&self.count_from.parameter())
     }
 }
 
 impl PrimitiveCase for SegmentedSortCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering::covering_cases,
-            specializations: specialization_cases,
-            full: full_cases,
-            products: |_| Vec::new(),
-            selectable: |_| selectable_works(),
-            bench: bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = SegmentedSortPlan;
 
     fn variant(&self) -> String {
         "segmented sort".to_owned()
@@ -249,14 +229,11 @@ impl PrimitiveCase for SegmentedSortCase {
         keys::keys_and_values(self.element, self.values, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let capabilities = gpu.capabilities();
-        let plan = gpu.plan(self.config().policy(self.policy(capabilities)))?;
-        let begins = self.begins(capabilities, count);
+    fn prepare(&self, plan: Arc<SegmentedSortPlan>, count: u64, _: Input) -> Result<Prepared> {
+        let begins = self.segments.begins(count, plan.policy());
         let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
         let extents = begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin));
-        let mut operands = Operands::default();
-        let key_count = operands.add_count(self.count_from, count);
+        let (mut operands, key_count) = Operands::of_count(self.count_from, count);
         let segment_count = operands.add_count(self.count_from, begins.len() as u64);
         // Offsets beyond the segment count are 0, which must not be read.
         let mut offsets = begins.clone();
@@ -268,30 +245,25 @@ impl PrimitiveCase for SegmentedSortCase {
             is_descending: self.is_descending,
             bits: self.bits.clone(),
         };
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(extents),
-            needs: Needs {
-                room: key_count.room,
-                in_place: true,
-                misalignment: self.misalignment,
-                values_size: key_count.room * plan.config().sort().value_size(),
-                values_misalignment: self.values_misalignment,
-                scratch_size: plan.scratch_requirements((key_count.room, segment_count.room)).size,
-                operands,
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (keys, segments) = (ranges.source.addresses(), ranges.operand(segments));
-                let sort = SortBuffers::new(keys, ranges.scratch).values(ranges.values.addresses());
-                let buffers = SegmentedSortBuffers::new(sort, segments);
-                plan.record(recorder, &buffers, (ranges.count(key_count), ranges.count(segment_count)))
-            }),
-            expected: Box::new(move |keys| {
-                let sorted = expectation.of_segments(keys, &begins, POISON);
-                (Expected::exact(sorted.keys), sorted.values)
-            }),
-            look_back: None,
-        })
+        let traffic_size = plan.traffic_size(extents);
+        let scratch = plan.scratch_requirements((key_count.room, segment_count.room));
+        let needs = Needs {
+            in_place: true,
+            values_size: key_count.room * plan.config().sort().value_size(),
+            values_misalignment: self.values_misalignment,
+            ..Needs::new(key_count.room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (keys, segments) = (ranges.source.addresses(), ranges.operand(segments));
+            let sort = SortBuffers::new(keys, ranges.scratch).values(ranges.values.addresses());
+            let buffers = SegmentedSortBuffers::new(sort, segments);
+            (buffers, (ranges.count(key_count), ranges.count(segment_count)))
+        };
+        let expected = move |keys: &[u32]| {
+            let sorted = expectation.of_segments(keys, &begins, POISON);
+            (Expected::exact(sorted.keys), sorted.values)
+        };
+        Ok(Prepared::new(traffic_size, plan, needs, operands, expected))
     }
 }
 
@@ -302,7 +274,7 @@ fn pairs(segments: SegmentMix, has_small_tiles: bool) -> SegmentedSortCase {
 }
 
 /// Plans of the default policy, for each size of keys and values.
-fn selectable_works() -> Vec<Work> {
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<Work> {
     let keys = [ElementType::U32, ElementType::U64].into_iter();
     let kinds = keys.flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
     let boundaries = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
@@ -311,13 +283,13 @@ fn selectable_works() -> Vec<Work> {
 
 /// Segments of every size class in the default tiles, which compile slowly: pairs only, since the covering set has the
 /// kernels of the others.
-fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let pairs = pairs(SegmentMix::Boundaries, false);
     vec![pairs.case(9 * pairs.large(capabilities) + 7, Input::TwoValued)]
 }
 
 /// All cases except the covering ones.
-fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
@@ -389,7 +361,7 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks of short, power-law and long segments.
-fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
     // Segmented sorts of a million keys take half a minute on some CPUs.
     let counts = if effort == Effort::Quick { &counts[..1] } else { &counts };
@@ -399,13 +371,8 @@ fn bench_cases(effort: Effort) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
+    use super::super::tests::capabilities;
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn ids_are_stable() {
@@ -424,7 +391,7 @@ mod tests {
     /// The segment lengths; the last segment ends with the keys.
     fn extents(mix: SegmentMix, count: u64) -> Vec<u64> {
         let case = SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(mix) };
-        let begins = case.begins(&capabilities(), count);
+        let begins = mix.begins(count, &case.policy(&capabilities()));
         let ends = begins.iter().skip(1).map(|&begin| begin.into()).chain([count]);
         begins.iter().zip(ends).map(|(&begin, end): (_, u64)| end - u64::from(begin)).collect()
     }
@@ -436,7 +403,8 @@ mod tests {
         let [short, small, large] = case.policy(&capabilities()).max_extents().map(u64::from);
         for mix in SegmentMix::ALL {
             for count in [0, 1, 2, 10_000] {
-                let begins = SegmentedSortCase::keys_of_u32(mix).begins(&capabilities(), count);
+                let policy = SegmentedSortCase::keys_of_u32(mix).policy(&capabilities());
+                let begins = mix.begins(count, &policy);
                 assert!(
                     begins.is_sorted() && begins.iter().all(|&begin| u64::from(begin) <= count),
                     "{mix:?}"

@@ -9,7 +9,7 @@ use crate::sort::SortAlgorithm;
 ///
 /// Every algorithm at most counts, the single workgroup at counts that it holds, the chosen policy at all counts; and
 /// every algorithm at one count on other inputs than uniform ones.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
     let (kind_counts, chosen_counts, inputs) = match effort {
         Effort::Quick => return quick_bench_cases(),

@@ -49,7 +49,7 @@ fn required() -> Vec<Vec<Value>> {
 }
 
 /// Every module and every pair of parameters, and the chosen policy.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
     let plain = keys.of(ElementType::U32, SortValues::B4, false);
     let mut cases = Vec::new();

@@ -6,22 +6,24 @@ mod verify;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+pub(super) use bench::bench_cases;
 pub use bench::tutorial_13_bench_cases;
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
-use super::primitive::{CountFrom, PrimitiveCase, Tables};
-use super::{Case, PolicyName, Work};
+use super::primitive::{CountFrom, PrimitiveCase};
+use super::{Case, PolicyName};
 use crate::ElementType;
 use crate::device::{Barrier, Capabilities};
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::inspection::PlanConfig;
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
 use crate::harness::workload::{Needs, Operands, Prepared};
-use crate::headless::Gpu;
-use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
+use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
 
 /// The algorithms without a count limit.
 pub(super) const ANY_COUNT: [SortAlgorithm; 4] =
@@ -225,29 +227,12 @@ impl fmt::Display for SortCase {
         if self.has_large_counts {
             write!(f, ";counts=wide")?;
         }
-        f.write_str(self.count_from.parameter())
+        f.write_str(&self.count_from.parameter())
     }
 }
 
 impl PrimitiveCase for SortCase {
-    fn tables() -> Tables {
-        Tables {
-            covering: covering::covering_cases,
-            specializations: verify::specialization_cases,
-            full: verify::full_cases,
-            products: verify::product_cases,
-            selectable: |_| verify::selectable_works().into_iter().map(Work::from).collect(),
-            bench: bench::bench_cases,
-        }
-    }
-
-    fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
-        self.config().policy(self.policy(capabilities)).into()
-    }
-
-    fn policy_text(&self, capabilities: &Capabilities) -> String {
-        self.policy(capabilities).to_string()
-    }
+    type Plan = SortPlan;
 
     fn variant(&self) -> String {
         self.policy.variant(self.algorithm.name())
@@ -265,12 +250,11 @@ impl PrimitiveCase for SortCase {
         keys::keys_and_values(self.element, self.values, input, count)
     }
 
-    fn prepare(&self, gpu: &Gpu, count: u64, _: Input) -> Result<Prepared> {
-        let plan = gpu.plan(self.config().policy(self.policy(gpu.capabilities())))?;
-        let room = self.count_from.room(count);
-        let mut operands = Operands::default();
-        let counted = operands.add_count(self.count_from, count);
-        let scratch_size = plan.scratch_requirements(room).size;
+    fn prepare(&self, plan: Arc<SortPlan>, count: u64, _: Input) -> Result<Prepared> {
+        let (operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
+        let scratch = plan.scratch_requirements(room);
+        let scratch_size = scratch.size;
         let (keys_size, values_size) = (room * plan.config().key_size(), room * plan.config().value_size());
         // The alternate arrays of a double buffer follow the scratch.
         let keys_offset = scratch_size.next_multiple_of(16);
@@ -285,9 +269,7 @@ impl PrimitiveCase for SortCase {
             policy: plan.policy().to_string(),
             traffic_size: plan.traffic_size(count),
             needs: Needs {
-                room,
                 in_place: true,
-                misalignment: self.misalignment,
                 values_size,
                 values_misalignment: self.values_misalignment,
                 scratch_size: if self.is_double_buffered {
@@ -295,7 +277,7 @@ impl PrimitiveCase for SortCase {
                 } else {
                     scratch_size
                 },
-                operands,
+                ..Needs::new(room, self.misalignment, scratch, operands)
             },
             record: Box::new(move |recorder, ranges| {
                 let (keys, scratch, count) = (ranges.source, ranges.scratch, ranges.count(counted));
@@ -328,6 +310,7 @@ impl PrimitiveCase for SortCase {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Work;
     use super::*;
     use crate::harness::cases::tests::capabilities;
     use crate::harness::cases::{Effort, bench_cases, verify_cases};

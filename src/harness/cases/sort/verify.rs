@@ -11,7 +11,7 @@ use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 
 /// A sort for each specialization of a kernel by a selectable policy, in one key order.
-pub(super) fn selectable_works() -> Vec<SortCase> {
+pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortCase> {
     let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
     let mut sorts = Vec::new();
     for key in [ElementType::U32, ElementType::U64] {
@@ -38,9 +38,9 @@ pub(super) fn selectable_works() -> Vec<SortCase> {
 }
 
 /// Each of [`selectable_works`] in several tiles, aligned and misaligned.
-pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for sort in selectable_works() {
+    for sort in selectable_works(capabilities) {
         let tile = sort.tile(capabilities);
         let is_single = sort.algorithm == SortAlgorithm::SingleWorkgroup;
         let count = if is_single { tile / 2 + 3 } else { 2 * tile + 3 };
@@ -54,7 +54,7 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// All cases except the covering ones and products.
-pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = u32_key_cases(capabilities);
     cases.extend(typed_sort_cases(capabilities));
     cases.extend(boundary_cases(capabilities));
@@ -361,7 +361,7 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every type, kind of values, order and algorithm with every pair of bit bounds at 0, a third, three quarters and the
 /// width of the key, in small tiles except for the single workgroup.
-pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |sort: SortCase| {
         let tile = sort.tile(capabilities);
