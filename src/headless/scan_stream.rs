@@ -22,7 +22,7 @@ use super::stages::Stages;
 use super::transfer::STAGING_SIZE;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
 use crate::device::{Barrier, BufferRange, Recorder};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_range};
 use crate::reading::read_full;
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
 
@@ -54,7 +54,8 @@ pub struct ScanStream<'a> {
     pub row_count: Option<u64>,
     /// Limit of the memory on host and device together, bytes; [`StreamError::Memory`] states the least.
     pub memory_size: Option<u64>,
-    /// Size of the rows in a chunk, bytes; 8 MiB by default. It determines the sums of floats.
+    /// Size of the rows in a chunk, bytes; 8 MiB by default. It determines the sums of floats. Along the rows of a table a
+    /// chunk has as many whole ones as fit.
     pub chunk_size: Option<u64>,
 }
 
@@ -103,8 +104,8 @@ pub enum StreamError {
 /// A scan in chunks: its plans, and the sizes of its memory.
 struct ChunkedScan {
     config: ScanConfig,
-    /// Scans rows that continue after the carry.
-    continued: Arc<ScanPlan>,
+    /// Scans rows that continue after the carry; none along whole rows of a table, which carry nothing.
+    continued: Option<Arc<ScanPlan>>,
     /// Scans rows at which a segment begins, or all rows.
     fresh: Arc<ScanPlan>,
     row_size: u64,
@@ -113,8 +114,6 @@ struct ChunkedScan {
     /// Bytes of scratch of either plan.
     scratch_sizes: [u64; 2],
     initial: InitialValue,
-    /// Whether a segment begins at the first row of each chunk, so that nothing is carried.
-    has_whole_segments: bool,
 }
 
 /// The rows of a chunk, in two parts.
@@ -147,12 +146,14 @@ impl Gpu {
     /// the order of the file, and each write likewise ([`Backward`]). [`ScanConfig::out_of_place`] allows the single pass.
     ///
     /// Sums and products of floats are those of a scan of 8 MiB, followed by one of the next 8 MiB that begins with its
-    /// last result, and so on: they do not depend on `memory_size`.
+    /// last result, and so on: they do not depend on `memory_size`. Along the rows of a table, those of up to 8 MiB are
+    /// scanned by themselves.
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if the source ends within a row; [`StreamError::Write`];
     /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; those of
-    /// [`Gpu::scan_words`]. The sink may have a part of the result then.
+    /// [`Gpu::scan_words`]; [`Error::Unsupported`] for segments of a configuration without offsets, and along rows without
+    /// [`ScanStream::row_count`]. The sink may have a part of the result then.
     pub fn scan_stream(
         &self,
         config: ScanConfig,
@@ -161,6 +162,9 @@ impl Gpu {
         mut sink: impl Write + Send,
     ) -> Result<(), StreamError> {
         let ScanStream { initial, carry: row_before, segments, row_count, memory_size, chunk_size } = stream;
+        if segments.is_some() && config.segments_by() != Some(SegmentsBy::Offsets) {
+            return Err(Error::Unsupported { reason: "segments are given to a scan without them" }.into());
+        }
         let scan = ChunkedScan::new(self, config, initial, chunk_size, row_count)?;
         let mut begins_of_rows = begins_of_rows(&config, &scan, row_count);
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
@@ -175,7 +179,7 @@ impl Gpu {
         }
         let chunks = scan.chunks(self, memory_size)?;
         let segments = segments.unwrap_or(&mut *begins_of_rows);
-        let is_continued = row_before.is_some() && !scan.has_whole_segments;
+        let is_continued = row_before.is_some() && !scan.has_whole_rows();
         let mut filler = Filler::new(&scan, segments, row_count, is_continued);
         Stages {
             fill: |chunk: &mut ScanChunk| filler.fill(chunk, &mut source),
@@ -217,7 +221,13 @@ impl ChunkedScan {
     ) -> Result<Self> {
         let length = match config.segments_by() {
             None | Some(SegmentsBy::Offsets) => None,
-            Some(SegmentsBy::FixedSize(length)) => Some(u64::from(length)),
+            Some(SegmentsBy::FixedSize(_)) if row_count.is_none() => {
+                return Err(Error::Unsupported { reason: "a stream along rows needs row_count" });
+            }
+            Some(SegmentsBy::FixedSize(length)) => {
+                in_range("the length of a segment", length, 1..=u32::MAX)?;
+                Some(u64::from(length))
+            }
             Some(_) => {
                 let reason = "the segments of a stream are offsets, or the rows of a table";
                 return Err(Error::Unsupported { reason });
@@ -242,15 +252,20 @@ impl ChunkedScan {
             (None, None) => {}
         }
         let fresh = gpu.plan(config)?;
-        let continued = if whole.is_some() { Arc::clone(&fresh) } else { gpu.plan(config.unsegmented())? };
-        let scratch_sizes = [&continued, &fresh].map(|plan| plan.scratch_requirements(rows + EDGES).size);
-        let has_whole_segments = whole.is_some();
-        Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial, has_whole_segments })
+        let continued = if whole.is_none() { Some(gpu.plan(config.unsegmented())?) } else { None };
+        let scratch_size = |plan: &Arc<ScanPlan>| plan.scratch_requirements(rows + EDGES).size;
+        let scratch_sizes = [continued.as_ref().map_or(0, scratch_size), scratch_size(&fresh)];
+        Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial })
     }
 
     /// Bytes of a table: the rows of a chunk, and the edges.
     fn table_size(&self) -> u64 {
         self.first_offset() + (self.rows + EDGES) * self.row_size
+    }
+
+    /// Whether a chunk has whole rows of a table, so that nothing is carried.
+    fn has_whole_rows(&self) -> bool {
+        self.continued.is_none()
     }
 
     fn has_offsets(&self) -> bool {
@@ -268,7 +283,7 @@ impl ChunkedScan {
     }
 
     fn is_in_place(&self) -> bool {
-        self.continued.scans_in_place() && self.fresh.scans_in_place()
+        self.continued.iter().chain([&self.fresh]).all(|plan| plan.scans_in_place())
     }
 
     /// Bytes of the scratch, one chunk, and what the host has besides.
@@ -306,7 +321,7 @@ impl ChunkedScan {
     /// or, of a reverse inclusive scan and without a carry, with the row after it.
     fn first_offset(&self) -> u64 {
         let is_inclusive = self.config.kind() == ScanKind::Inclusive;
-        let begins_with_row = self.has_whole_segments || self.config.is_reverse() && is_inclusive;
+        let begins_with_row = self.has_whole_rows() || self.config.is_reverse() && is_inclusive;
         if begins_with_row { self.row_size.next_multiple_of(16) - self.row_size } else { 0 }
     }
 
@@ -315,7 +330,7 @@ impl ChunkedScan {
     fn scanned(&self, parts: &Parts, is_continued: bool) -> Range<u64> {
         let part = if is_continued { &parts.continued } else { &parts.fresh };
         let is_last = !is_continued || parts.fresh.is_empty();
-        let has_edge_after = is_last && self.config.kind() == ScanKind::Exclusive && !self.has_whole_segments;
+        let has_edge_after = is_last && self.config.kind() == ScanKind::Exclusive && !self.has_whole_rows();
         let (before, after) = match self.config.is_reverse() {
             false => (is_continued, has_edge_after),
             true => (has_edge_after, is_continued),
@@ -341,13 +356,15 @@ impl ChunkedScan {
         let (carry, next) = if is_reverse { (last, first) } else { (first, last) };
         let staged = ranges.staging.slice(0, row_count * self.row_size);
         recorder.copy(staged, of(ranges.table, 1..row_count + 1));
-        if parts.continued.is_empty() {
+        if !parts.continued.is_empty() {
+            recorder.copy(ranges.carry, of(ranges.table, carry));
+        } else if !self.has_whole_rows() {
             // Defined contents, which affect no result.
             recorder.fill(of(ranges.table, carry), 0);
-        } else {
-            recorder.copy(ranges.carry, of(ranges.table, carry));
         }
-        recorder.fill(of(ranges.table, next), 0);
+        if !self.has_whole_rows() {
+            recorder.fill(of(ranges.table, next), 0);
+        }
         let offsets = ranges.offsets.map(|[staged, offsets]| {
             let size = 4 * ranges.offset_count;
             recorder.copy(staged.slice(0, size), offsets.slice(0, size));
@@ -358,12 +375,10 @@ impl ChunkedScan {
         recorder.begin();
         let mut last_result = 0;
         let [continued, fresh] = ranges.scratch;
-        for (plan, is_continued, scratch) in [(&self.continued, true, continued), (&self.fresh, false, fresh)]
-        {
+        let plans = [(self.continued.as_ref(), true, continued), (Some(&self.fresh), false, fresh)];
+        for (plan, is_continued, scratch) in plans {
             let part = if is_continued { &parts.continued } else { &parts.fresh };
-            if part.is_empty() {
-                continue;
-            }
+            let Some(plan) = plan.filter(|_| !part.is_empty()) else { continue };
             let rows = self.scanned(parts, is_continued);
             last_result = if is_reverse { rows.start } else { rows.end - 1 };
             let [source, result] =
@@ -376,7 +391,9 @@ impl ChunkedScan {
         }
         recorder.end();
         recorder.barrier(IN_CHUNK);
-        recorder.copy(of(ranges.result, last_result..last_result + 1), ranges.carry);
+        if !self.has_whole_rows() {
+            recorder.copy(of(ranges.result, last_result..last_result + 1), ranges.carry);
+        }
         recorder.copy(of(ranges.result, 1..row_count + 1), staged);
         Ok(())
     }
@@ -388,8 +405,7 @@ fn begins_of_rows(
     scan: &ChunkedScan,
     row_count: Option<u64>,
 ) -> Box<dyn Iterator<Item = io::Result<u64>> + Send> {
-    let Some(SegmentsBy::FixedSize(length)) = config.segments_by().filter(|_| !scan.has_whole_segments)
-    else {
+    let Some(SegmentsBy::FixedSize(length)) = config.segments_by().filter(|_| !scan.has_whole_rows()) else {
         return Box::new(std::iter::empty());
     };
     let length = u64::from(length);
@@ -461,7 +477,7 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
                 Parts { continued: last_begin..rows, fresh: 0..last_begin }
             }
         };
-        self.is_continued = !scan.has_whole_segments && (!is_reverse || begins.first() != Some(&0));
+        self.is_continued = !scan.has_whole_rows() && (!is_reverse || begins.first() != Some(&0));
         self.begin = if is_reverse { first } else { first + rows };
         if let Some([staging, _]) = &mut chunk.offsets {
             let table_begin = scan.scanned(&chunk.parts, false).start;

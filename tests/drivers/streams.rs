@@ -174,9 +174,26 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let mut segments = std::iter::once(Err(io::Error::other("no segments")));
     let broken = ScanStream { segments: Some(&mut segments), ..options() };
     is_read(gpu.scan_stream(segmented, broken, &bytes[..], io::sink()), "no segments");
-    let flags = plain.segments(SegmentsBy::Flags);
-    let ended = gpu.scan_stream(flags, options(), &bytes[..], io::sink());
-    assert!(matches!(ended, Err(StreamError::Device(Error::Unsupported { .. }))), "{ended:?}");
+    let rows = plain.along_rows(100);
+    for (config, text) in [
+        (plain.segments(SegmentsBy::Flags), "the segments of a stream are offsets, or the rows of a table"),
+        (rows, "a stream along rows needs row_count"),
+        (rows.reverse(), "a stream along rows needs row_count"),
+    ] {
+        let ended = gpu.scan_stream(config, options(), &bytes[..], io::sink());
+        assert!(ended.as_ref().unwrap_err().to_string().contains(text), "{ended:?}");
+    }
+    for length in [0, 100] {
+        let options = ScanStream { row_count: Some(5_000), ..options() };
+        let ended = gpu.scan_stream(plain.along_rows(length), options, &bytes[..], io::sink());
+        assert_eq!(ended.is_ok(), length > 0, "{ended:?}");
+    }
+    for config in [plain, rows] {
+        let mut segments = std::iter::once(Ok(7));
+        let options = ScanStream { segments: Some(&mut segments), row_count: Some(5_000), ..options() };
+        let ended = gpu.scan_stream(config, options, &bytes[..], io::sink());
+        assert!(matches!(ended, Err(StreamError::Device(Error::Unsupported { .. }))), "{ended:?}");
+    }
     Ok(())
 }
 

@@ -28,7 +28,8 @@ use crate::{device, number};
 /// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
 /// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
 /// numpy's. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A
-/// table has 1 to 16 columns, and each is scanned by itself; with --axis 1 each row is, of any length. The output has the format, type and shape of the input.
+/// table has 1 to 16 columns, and each is scanned by itself; with --axis 1 each row of up to 2^32 - 1 elements is. The output
+/// has the format, type and shape of the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
     #[command(flatten)]
@@ -42,7 +43,7 @@ pub struct ScanArgs {
     #[arg(long)]
     pub exclusive: bool,
 
-    /// The initial value of every column and segment: a number of the elements' type
+    /// The initial value of every column, segment or row: a number of the elements' type
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub init: Option<String>,
 

@@ -47,8 +47,8 @@ fn every_fault(phase: &Phase) -> Result<(), Failed> {
     close(device)
 }
 
-/// The faults of a phase, each of which runs it again. In the short suite, every error of the first call of each function,
-/// one of its last call, and one that lasts.
+/// The faults of a phase, each of which runs it again. In the short suite: every error of the first call of each function,
+/// once, and the first error of its first and its last call, once and lasting.
 fn faults(calls: &[Call]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (index, call) in calls.iter().enumerate() {
