@@ -120,6 +120,20 @@ impl TableShape {
         }
     }
 
+    /// Whether it has one dimension.
+    pub fn is_flat(self) -> bool {
+        matches!(self, TableShape::Flat { .. })
+    }
+
+    /// The shape with `rows` in place of the first dimension.
+    pub fn with_rows(self, rows: usize) -> Self {
+        match self {
+            TableShape::Flat { .. } => TableShape::Flat { count: rows },
+            TableShape::Grid { columns, .. } => TableShape::Grid { rows, columns },
+            TableShape::Cube { values, columns, .. } => TableShape::Cube { rows, values, columns },
+        }
+    }
+
     /// The first dimension.
     fn first(self) -> usize {
         match self {

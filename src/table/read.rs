@@ -71,7 +71,7 @@ impl Table {
             let bytes = Bytes { reader, file_size, memory_size };
             return Ok(Self { shape: keys, ..read_raw_values(bytes, keys.element_count() as u64)? });
         }
-        let max_dimensions = if matches!(keys, TableShape::Flat { .. }) { 2 } else { 3 };
+        let max_dimensions = if keys.is_flat() { 2 } else { 3 };
         let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
         let table = TableReader::npy(reader, file_size, Expected::default(), &taken)?;
         let is_of_keys = |shape: TableShape| {
@@ -312,6 +312,7 @@ fn conversions(elements: &[ElementType]) -> String {
 fn dimensions_taken(count: usize, max: usize) -> &'static str {
     match (count, max) {
         (_, 1) => "one is taken; save a.reshape(-1)",
+        (0, 3) => "one to three are taken; save a.reshape(-1)",
         (_, 3) => "up to three are taken; save a.reshape(len(a), len(a[0]), -1)",
         (0, _) => "one or two are taken; save a.reshape(-1)",
         _ => "one or two are taken; save a.reshape(-1) or a.reshape(len(a), -1)",
