@@ -150,6 +150,11 @@ impl TableShape {
         }
     }
 
+    /// Whether it has a value for each element of a table of shape `keys`.
+    fn is_of_values_of(self, keys: Self) -> bool {
+        self == keys || self.columns() > 0 && self == keys.of_values(self.columns())
+    }
+
     /// Number of elements. Never overflows for the shape of a [`Table`], whose elements are in memory.
     pub fn element_count(self) -> usize {
         self.rows() * self.columns()

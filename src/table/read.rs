@@ -48,7 +48,7 @@ impl Table {
         let start_size = read_full(&mut reader, &mut start)?;
         if start == npy::MAGIC {
             let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-            let expected = Expected { element: None, count: Some(count) };
+            let expected = Expected { count: Some(count), ..Expected::default() };
             let table = TableReader::npy(reader, file_size, expected, &taken)?;
             read_all(table, file_size, memory_size)
         } else {
@@ -73,14 +73,8 @@ impl Table {
         }
         let max_dimensions = if keys.is_flat() { 2 } else { 3 };
         let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
-        let table = TableReader::npy(reader, file_size, Expected::default(), &taken)?;
-        let is_of_keys = |shape: TableShape| {
-            shape == keys || shape.columns() > 0 && shape == keys.of_values(shape.columns())
-        };
-        match table.shape {
-            Some(shape) if !is_of_keys(shape) => Err(TableError::ValueShape { shape, keys }),
-            _ => read_all(table, file_size, memory_size),
-        }
+        let expected = Expected { keys: Some(keys), ..Expected::default() };
+        read_all(TableReader::npy(reader, file_size, expected, &taken)?, file_size, memory_size)
     }
 }
 

@@ -290,7 +290,7 @@ fn values_of_a_table_have_its_shape() {
         assert!(message.starts_with(what), "{message}");
     }
     // The header suffices: the rest is neither read nor given memory.
-    let endless = Bytes { reader: FLAT.chain(io::repeat(0)), file_size: Some(140), memory_size: 0 };
+    let endless = Bytes { reader: FLAT.chain(io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
     let error = Table::read_values_of(endless, flat(4));
     assert!(matches!(error, Err(TableError::ValueShape { .. })), "{error:?}");
     for bytes in [raw, &cube] {
