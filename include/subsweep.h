@@ -668,9 +668,9 @@ typedef struct SubsweepTopKInfo {
     struct SubsweepAddressRange destination;
     /// Their indices in the row, uint32_t; ignored with SUBSWEEP_TOP_K_NO_INDICES_BIT.
     struct SubsweepAddressRange destination_indices;
-    /// A value for each key; ignored without values.
+    /// words_per_value words for each key of each row; ignored if words_per_value is 0.
     struct SubsweepAddressRange source_values;
-    /// The values of the selected keys, k for each row; ignored without values.
+    /// words_per_value words for each selected key, k for each row; ignored if words_per_value is 0.
     struct SubsweepAddressRange destination_values;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -1852,7 +1852,8 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
 ///
 /// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
 /// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
-/// all keys are sorted: for each key another one and 4 bytes, and the scratch of a segmented sort.
+/// or the values of a row 2^15 words for each invocation, all keys are sorted: for each key another one and 4 bytes,
+/// and the scratch of a segmented sort.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no keys,
 /// indices or values are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::mem::discriminant;
 
 use subsweep::harness::{ForeignModule, InspectedDevice, ModuleError, Report, ReportError};
-use subsweep::table::{Bytes, ElementType, Format, Table, TableError, Taken};
+use subsweep::table::{Bytes, ElementType, Format, Table, TableError, TableShape, Taken};
 
 pub mod memory;
 pub mod planted;
@@ -40,6 +40,8 @@ const EVERYTHING: Taken = {
     use ElementType::{F32, F64, I32, I64, U32, U64};
     Taken { elements: &[U32, I32, F32, U64, I64, F64], max_dimensions: 2, max_count: u64::MAX }
 };
+/// Every table that is written: values have a dimension more.
+const WRITTEN: Taken = Taken { max_dimensions: 3, ..EVERYTHING };
 /// The strictest limits of a command.
 const LITTLE: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: 3 };
 
@@ -47,7 +49,9 @@ const LITTLE: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, 
 /// table.
 pub fn raw(bytes: &[u8]) -> usize {
     for size in [4, 8, 5] {
-        values(bytes, (bytes.len() / size) as u64);
+        let count = bytes.len() / size;
+        values(bytes, count as u64);
+        values_of(bytes, TableShape::Grid { rows: count / 2, columns: 2 });
     }
     let types = [ElementType::U32, ElementType::F64].into_iter();
     types.filter_map(|element| table(bytes, Some(element))).inspect(|table| check_raw(table, bytes)).count()
@@ -55,6 +59,21 @@ pub fn raw(bytes: &[u8]) -> usize {
 
 /// Reads `bytes` without a declared type. Returns whether that gave a table.
 pub fn npy(bytes: &[u8]) -> bool {
+    // As values of keys of the shape that is found, and of the shape without its last dimension.
+    let found = Table::read(Bytes { reader: bytes, file_size: None, memory_size: u64::MAX }, None, &WRITTEN);
+    match found.map(|found| found.shape) {
+        Ok(TableShape::Cube { rows, values, columns }) => {
+            let is_read = values_of(bytes, TableShape::Grid { rows, columns: values });
+            assert_eq!(is_read, columns > 0);
+        }
+        Ok(shape) => {
+            assert!(values_of(bytes, shape));
+            assert!(shape.is_flat() || values_of(bytes, TableShape::Flat { count: shape.rows() }));
+        }
+        Err(_) => {
+            values_of(bytes, TableShape::Grid { rows: 3, columns: 2 });
+        }
+    }
     table(bytes, None).is_some()
 }
 
@@ -101,25 +120,41 @@ fn read(bytes: &[u8], declared: Option<ElementType>, taken: &Taken) -> Option<Ta
     }
 }
 
-/// Reads the values of `count` keys from a file and from a stream, which must agree.
+/// Reads the values of `count` keys.
 fn values(bytes: &[u8], count: u64) {
-    let file = memory::within(file_bound(bytes.len()), bytes, || {
-        let file_size = Some(bytes.len() as u64);
-        Table::read_values(Bytes { reader: bytes, file_size, memory_size: u64::MAX }, count)
-    });
-    let stream = memory::within(stream_bound(bytes.len()), bytes, || {
-        Table::read_values(Bytes { reader: bytes, file_size: None, memory_size: u64::MAX }, count)
-    });
+    if let Some(table) = agreed(bytes, |bytes| Table::read_values(bytes, count)) {
+        assert_eq!(table.shape.element_count() as u64, count);
+        check_table(&table, bytes);
+    }
+}
+
+/// Reads the values of a table of shape `keys`. Returns whether they were read.
+fn values_of(bytes: &[u8], keys: TableShape) -> bool {
+    let Some(mut table) = agreed(bytes, |bytes| Table::read_values_of(bytes, keys)) else { return false };
+    assert!(table.shape == keys || table.shape == keys.of_values(table.shape.columns()));
+    if table.format == Format::Raw {
+        // No header states a shape.
+        table.shape = TableShape::Flat { count: keys.element_count() };
+    }
+    check_table(&table, bytes);
+    true
+}
+
+/// Reads values from a file and from a stream, which must agree.
+fn agreed(bytes: &[u8], read: impl Fn(Bytes<&[u8]>) -> Result<Table, TableError>) -> Option<Table> {
+    let of = |file_size| read(Bytes { reader: bytes, file_size, memory_size: u64::MAX });
+    let file = memory::within(file_bound(bytes.len()), bytes, || of(Some(bytes.len() as u64)));
+    let stream = memory::within(stream_bound(bytes.len()), bytes, || of(None));
     match (file, stream) {
         (Ok(file), Ok(stream)) => {
             assert_eq!(file, stream);
-            assert_eq!(file.shape.element_count() as u64, count);
-            check_table(&file, bytes);
+            Some(file)
         }
         (Err(file), Err(stream)) => {
             check_line(&file.to_string());
             check_line(&stream.to_string());
             assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
+            None
         }
         (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
     }
@@ -144,7 +179,7 @@ fn check_table(table: &Table, bytes: &[u8]) {
     assert!(bytes.ends_with(table.payload()));
     let written = [&table.header(), table.payload()].concat();
     let bytes = Bytes { reader: &written[..], file_size: None, memory_size: u64::MAX };
-    let read = Table::read(bytes, Some(table.element), &EVERYTHING);
+    let read = Table::read(bytes, Some(table.element), &WRITTEN);
     assert!(read.as_ref().is_ok_and(|read| read == table), "{table:?} was written, and {read:?} read");
 }
 

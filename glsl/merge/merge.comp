@@ -13,7 +13,8 @@
 //           a_count and b_count, where it is not null.
 // Writes:   destination, the keys of both; destination_values, likewise.
 // Shared:   KEY_WORDS words and a half for each key of a tile, and 2 words.
-// Limits:   less than 2^32 keys together; a tile is up to 2^16 keys and 2^26 words of values.
+// Limits:   less than 2^32 keys together; a tile is up to 2^16 keys, and 2^15 words of values for each invocation, since
+//           LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
 // Source:   Green, McColl and Bader, "GPU Merge Path - A GPU Merging Algorithm", ICS 2012; Odeh, Green, Mwassi, Shmueli and
 //           Birk, "Merge Path - Parallel Merging Made Simple", IPDPSW 2012.

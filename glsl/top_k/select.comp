@@ -9,10 +9,11 @@
 //
 // Dispatch: row_count * tile_count workgroups.
 // Reads:    keys, row_count rows of column_count keys; indices, as many words, unless null; indirect_rows, a word,
-//           unless null; values, row_count rows of value_columns values of WORDS_PER_VALUE words.
-// Writes:   top_keys and top_indices, unless null: k keys and words for each tile; top_values, k values for each tile.
+//           unless null; if WORDS_PER_VALUE > 0, values, row_count rows of value_columns values of as many words.
+// Writes:   top_keys and top_indices, unless null: k keys and words for each tile; if WORDS_PER_VALUE > 0, top_values,
+//           k values for each tile.
 // Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile; 2^15
-//           words of values in a result for each invocation.
+//           words of values in a result for each invocation, since LOOPS_END_AT_65535.
 // Shared:   the workgroup scan's, RADIX + 3 words, and a word for each of TOP_ITEMS; if SORTED, WORDS_PER_KEY more. An
 //           entry more each, since no array is empty.
 // Pass model: reference::passes::top_k::select.

@@ -15,6 +15,9 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
+    /// The empty range: to a kernel a null pointer.
+    pub const NONE: Self = Self::new(0, 0);
+
     /// The range of `size` bytes from `address` on.
     pub const fn new(address: vk::DeviceAddress, size: u64) -> Self {
         Self { address, size }

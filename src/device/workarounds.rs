@@ -123,8 +123,9 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
         name: "LOOPS_END_AT_65535",
         what: "the loops of an invocation have 65,535 iterations together: then the current loop ends, every later \
                one has a single iteration, and the kernel continues",
-        avoided: "no kernel loops over more than its tile, the tiles of its look-back, or the dispatches and tiles of a \
-                  queue: more elements are more workgroups",
+        avoided: "no kernel loops over more than its tile, the tiles of its look-back, the dispatches and tiles of a queue, \
+                  or the words of its values, of which a policy allows 2^15 an invocation: more elements are more \
+                  workgroups",
         reproducer: "bug_loop",
         drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },

@@ -1,6 +1,6 @@
 //! Merge on slices.
 
-use super::{Gpu, Prepared, zeroed};
+use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
 use crate::error::{Error, Result};
 use crate::merge::{MergeBuffers, MergeConfig};
 use crate::primitives::Number;
@@ -19,7 +19,8 @@ impl Gpu {
     /// As [`Self::merge`], with one or more numbers as the value of each key.
     ///
     /// # Errors
-    /// Those of [`Self::merge`].
+    /// Those of [`Self::merge`]. [`Error::ValueSizeMismatch`] unless a value is a whole number of `V`; without values
+    /// there must be none.
     pub fn merge_pairs<N: Number, V: Number>(
         &self,
         config: MergeConfig,
@@ -29,6 +30,8 @@ impl Gpu {
         if N::TYPE != config.element_type() {
             return Err(Error::ElementMismatch { expected: config.element_type(), got: N::TYPE });
         }
+        check_value_type(config.value_size(), a_values)?;
+        check_value_type(config.value_size(), b_values)?;
         let mut keys = zeroed(a.len() + b.len())?;
         let mut values = zeroed(a_values.len() + b_values.len())?;
         let keys_of = [a, b].map(bytemuck::cast_slice);
@@ -42,8 +45,10 @@ impl Gpu {
     /// the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if a slice is not of whole keys, [`Error::RangeTooSmall`] if values or a
-    /// result are fewer than keys need, and the errors of [`MergePlan`](crate::merge::MergePlan).
+    /// [`Error::RowLengthMismatch`], in words, if a slice is not of whole keys or values, [`Error::ValueCountMismatch`]
+    /// unless there is a value for each key, [`Error::ValueSizeMismatch`] for values of a configuration without,
+    /// [`Error::RangeTooSmall`] if a result is shorter than its keys or values, and the errors of
+    /// [`MergePlan`](crate::merge::MergePlan).
     pub fn prepare_merge<'a>(
         &'a self,
         config: MergeConfig,
@@ -60,13 +65,8 @@ impl Gpu {
         let plan = self.plan(config)?;
         plan.check_count((counts[0], counts[1]))?;
         let value_words = (config.value_size() / 4) as usize;
-        let values = [("the values of a", 0), ("the values of b", 1)].map(|(what, index)| {
-            let word_count = counts[index] as usize * value_words;
-            let (needed, got) = (4 * word_count as u64, size_of_val(values[index]) as u64);
-            values[index].get(..word_count).ok_or(Error::RangeTooSmall { what, needed, got })
-        });
-        let [a_values, b_values] = values;
-        let values = [a_values?, b_values?];
+        check_values(config.value_size(), counts[0], values[0])?;
+        check_values(config.value_size(), counts[1], values[1])?;
         let count = (counts[0] + counts[1]) as usize;
         let result = |result: &'a mut [u32], word_count: usize, what| {
             let (needed, got) = (4 * word_count as u64, size_of_val(result) as u64);

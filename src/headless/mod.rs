@@ -49,7 +49,7 @@ use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace,
 };
 use crate::error::{Error, Result};
-use crate::primitives::{Config, Plan};
+use crate::primitives::{Config, Number, Plan};
 use commands::Commands;
 use memory::Memory;
 use plan_cache::PlanCache;
@@ -309,12 +309,46 @@ pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
         .map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
+/// The numbers that `words` are, in memory order.
+fn numbers<N: Number>(words: &[u32]) -> Result<Vec<N>> {
+    let (value_count, columns) = (words.len() as u64, N::TYPE.words());
+    if !value_count.is_multiple_of(columns.into()) {
+        return Err(Error::RowLengthMismatch { value_count, columns });
+    }
+    let mut numbers = zeroed(words.len() / columns as usize)?;
+    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(words);
+    Ok(numbers)
+}
+
+/// Checks that a value of `size` bytes is a whole number of `V`; a configuration without values takes none.
+fn check_value_type<V>(size: u64, values: &[V]) -> Result<()> {
+    let got = size_of::<V>() as u64;
+    let is_whole = if size > 0 { size.is_multiple_of(got) } else { values.is_empty() };
+    if is_whole { Ok(()) } else { Err(Error::ValueSizeMismatch { expected: size, got }) }
+}
+
+/// Checks that `words` are a value of `size` bytes for each key, or none without values.
+fn check_values(size: u64, key_count: u64, words: &[u32]) -> Result<()> {
+    check_value_type(size, words)?;
+    let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
+    if size == 0 {
+        return Ok(());
+    }
+    if !word_count.is_multiple_of(columns.into()) {
+        return Err(Error::RowLengthMismatch { value_count: word_count, columns });
+    }
+    match word_count / u64::from(columns) {
+        value_count if value_count == key_count => Ok(()),
+        value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
+    }
+}
+
 pub(crate) fn out_of_host_memory(size: u64) -> Error {
     Error::OutOfHostMemory { needed: Some(size), what: "the result" }
 }
 
 fn range_of(buffer: &Option<GpuBuffer>) -> AddressRange {
-    buffer.as_ref().map_or(AddressRange::default(), |buffer| buffer.range().addresses())
+    buffer.as_ref().map_or(AddressRange::NONE, |buffer| buffer.range().addresses())
 }
 
 fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use bytemuck::Pod;
-
-use super::{Gpu, GpuBuffer, Prepared, range_of, scratch_range, zeroed};
+use super::{Gpu, GpuBuffer, Prepared, numbers, range_of, scratch_range, zeroed};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::select::{Operands, SelectBuffers, SelectConfig};
@@ -134,16 +132,6 @@ impl Selected {
     pub fn values<N: Number>(&self) -> Result<Vec<N>> {
         numbers(&self.values)
     }
-}
-
-pub(super) fn numbers<N: Number + Pod>(words: &[u32]) -> Result<Vec<N>> {
-    let (value_count, columns) = (words.len() as u64, N::TYPE.words());
-    if !value_count.is_multiple_of(columns.into()) {
-        return Err(Error::RowLengthMismatch { value_count, columns });
-    }
-    let mut numbers = zeroed(words.len() / columns as usize)?;
-    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(words);
-    Ok(numbers)
 }
 
 impl Gpu {

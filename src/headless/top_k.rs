@@ -1,7 +1,6 @@
 //! Top-k on slices.
 
-use super::select::numbers;
-use super::{Gpu, Prepared, scratch_range, zeroed};
+use super::{Gpu, Prepared, check_value_type, check_values, numbers, scratch_range, zeroed};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::top_k::{TopKBuffers, TopKConfig};
@@ -36,8 +35,8 @@ impl Gpu {
     /// selected keys.
     ///
     /// # Errors
-    /// Those of [`Self::top_k`]; without values `values` must be empty. [`Error::RowLengthMismatch`] if the selected
-    /// values are not whole numbers of `V`.
+    /// Those of [`Self::top_k`]. [`Error::ValueSizeMismatch`] unless a value is a whole number of `V`; without values
+    /// `values` must be empty.
     pub fn top_k_pairs<N: Number, V: Number>(
         &self,
         config: TopKConfig,
@@ -47,6 +46,7 @@ impl Gpu {
         if N::TYPE != config.element_type() {
             return Err(Error::ElementMismatch { expected: config.element_type(), got: N::TYPE });
         }
+        check_value_type(config.value_size(), values)?;
         let mut top = TopKWords::default();
         let words = bytemuck::cast_slice(values);
         self.prepare_top_k(config, bytemuck::cast_slice(keys), words, &mut top)?.run()?;
@@ -76,7 +76,7 @@ impl Gpu {
         }
         let count = source_size / config.row_size();
         plan.check_count(count)?;
-        check_values(&config, count * u64::from(columns), values)?;
+        check_values(config.value_size(), count * u64::from(columns), values)?;
         let values_size = u64::from(config.k()) * config.value_size();
         let sizes =
             [config.keys_size(), config.indices_size(), values_size].map(|size| count.saturating_mul(size));
@@ -109,21 +109,5 @@ impl Gpu {
             [top.keys, top.indices, top.values] = results;
             Ok(())
         }))
-    }
-}
-
-/// Checks that there is a whole value for each key, or no value without values.
-fn check_values(config: &TopKConfig, key_count: u64, values: &[u32]) -> Result<()> {
-    let (word_count, columns) = (values.len() as u64, (config.value_size() / 4) as u32);
-    match columns {
-        0 if values.is_empty() => Ok(()),
-        0 => Err(Error::ValueSizeMismatch { expected: 0, got: 4 }),
-        _ if !word_count.is_multiple_of(columns.into()) => {
-            Err(Error::RowLengthMismatch { value_count: word_count, columns })
-        }
-        _ => match word_count / u64::from(columns) {
-            value_count if value_count == key_count => Ok(()),
-            value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
-        },
     }
 }

@@ -329,7 +329,7 @@ impl Algorithm<Gather> for Gather {
             source: buffers.source,
             indices: buffers.indices,
             destination: buffers.destination,
-            indirect_tiles: AddressRange::default(),
+            indirect_tiles: AddressRange::NONE,
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             source_count: u32::try_from(source_count).unwrap_or(u32::MAX),

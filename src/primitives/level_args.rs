@@ -165,7 +165,7 @@ impl Workgroups {
     /// The tiles of an indirect count; empty for a direct one.
     pub(super) fn indirect_tiles(self) -> AddressRange {
         match self {
-            Self::Host(_) => AddressRange::default(),
+            Self::Host(_) => AddressRange::NONE,
             Self::Device(levels) => levels.tiles(0),
         }
     }

@@ -151,8 +151,8 @@ pub struct MergeBuffers {
 
 impl MergeBuffers {
     /// Keys alone, without scratch, which only indirect counts need.
-    pub fn new(a: AddressRange, b: AddressRange, destination: AddressRange) -> Self {
-        let none = AddressRange::default();
+    pub const fn new(a: AddressRange, b: AddressRange, destination: AddressRange) -> Self {
+        let none = AddressRange::NONE;
         let (a_values, b_values, destination_values) = (none, none, none);
         Self { a, b, destination, a_values, b_values, destination_values, scratch: BufferRange::NONE }
     }
@@ -223,7 +223,7 @@ impl Buffers<Merge> for MergeBuffers {
 pub struct MergePolicy {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation merges one by one, an even number up to 64.
+    /// Keys that an invocation merges one by one, an even number up to 64; with values at most 2^15 words of these.
     pub items_per_invocation: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
@@ -268,6 +268,11 @@ impl MergePolicy {
             self.items_per_invocation,
             2,
             "the places in a word",
+        )?;
+        // `Workarounds::LOOPS_END_AT_65535` is of all loops of an invocation: half is left for the others.
+        PolicyConflict::check(
+            u64::from(self.items_per_invocation) * (config.value_size() / 4) <= 1 << 15,
+            "an invocation copies at most 2^15 words of values; take fewer items per invocation",
         )?;
         // Places in a tile have 16 bits.
         PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=0xffff)?;

@@ -120,6 +120,20 @@ impl TableShape {
         }
     }
 
+    /// Whether it has one dimension.
+    pub fn is_flat(self) -> bool {
+        matches!(self, TableShape::Flat { .. })
+    }
+
+    /// The shape with `rows` in place of the first dimension.
+    pub fn with_rows(self, rows: usize) -> Self {
+        match self {
+            TableShape::Flat { .. } => TableShape::Flat { count: rows },
+            TableShape::Grid { columns, .. } => TableShape::Grid { rows, columns },
+            TableShape::Cube { values, columns, .. } => TableShape::Cube { rows, values, columns },
+        }
+    }
+
     /// The first dimension.
     fn first(self) -> usize {
         match self {
@@ -134,6 +148,11 @@ impl TableShape {
             TableShape::Flat { count } => TableShape::Grid { rows: count, columns: width },
             _ => TableShape::Cube { rows: self.rows(), values: self.columns(), columns: width },
         }
+    }
+
+    /// Whether it has a value for each element of a table of shape `keys`.
+    fn is_of_values_of(self, keys: Self) -> bool {
+        self == keys || self.columns() > 0 && self == keys.of_values(self.columns())
     }
 
     /// Number of elements. Never overflows for the shape of a [`Table`], whose elements are in memory.

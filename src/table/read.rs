@@ -48,7 +48,7 @@ impl Table {
         let start_size = read_full(&mut reader, &mut start)?;
         if start == npy::MAGIC {
             let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-            let expected = Expected { element: None, count: Some(count) };
+            let expected = Expected { count: Some(count), ..Expected::default() };
             let table = TableReader::npy(reader, file_size, expected, &taken)?;
             read_all(table, file_size, memory_size)
         } else {
@@ -71,16 +71,10 @@ impl Table {
             let bytes = Bytes { reader, file_size, memory_size };
             return Ok(Self { shape: keys, ..read_raw_values(bytes, keys.element_count() as u64)? });
         }
-        let max_dimensions = if matches!(keys, TableShape::Flat { .. }) { 2 } else { 3 };
+        let max_dimensions = if keys.is_flat() { 2 } else { 3 };
         let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
-        let table = TableReader::npy(reader, file_size, Expected::default(), &taken)?;
-        let is_of_keys = |shape: TableShape| {
-            shape == keys || shape.columns() > 0 && shape == keys.of_values(shape.columns())
-        };
-        match table.shape {
-            Some(shape) if !is_of_keys(shape) => Err(TableError::ValueShape { shape, keys }),
-            _ => read_all(table, file_size, memory_size),
-        }
+        let expected = Expected { keys: Some(keys), ..Expected::default() };
+        read_all(TableReader::npy(reader, file_size, expected, &taken)?, file_size, memory_size)
     }
 }
 
@@ -312,6 +306,7 @@ fn conversions(elements: &[ElementType]) -> String {
 fn dimensions_taken(count: usize, max: usize) -> &'static str {
     match (count, max) {
         (_, 1) => "one is taken; save a.reshape(-1)",
+        (0, 3) => "one to three are taken; save a.reshape(-1)",
         (_, 3) => "up to three are taken; save a.reshape(len(a), len(a[0]), -1)",
         (0, _) => "one or two are taken; save a.reshape(-1)",
         _ => "one or two are taken; save a.reshape(-1) or a.reshape(len(a), -1)",

@@ -37,6 +37,8 @@ pub(super) struct Expected {
     pub(super) element: Option<ElementType>,
     /// The number of values.
     pub(super) count: Option<u64>,
+    /// The shape of the keys of values.
+    pub(super) keys: Option<TableShape>,
 }
 
 impl<R: Read> TableReader<R> {
@@ -52,7 +54,7 @@ impl<R: Read> TableReader<R> {
         declared: Option<ElementType>,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        Self::open(reader, file_size, declared, Expected { element: declared, count: None }, taken)
+        Self::open(reader, file_size, declared, Expected { element: declared, ..Expected::default() }, taken)
     }
 
     /// As [`Self::new`]; an `.npy` file may be of any of the types that are taken, and `raw` is that of raw elements.
@@ -101,6 +103,9 @@ impl<R: Read> TableReader<R> {
             return Err(TableError::ValueCount { value_count, count });
         }
         let needed = header_size + payload_size;
+        if let Some(keys) = expected.keys.filter(|&keys| !shape.is_of_values_of(keys)) {
+            return Err(TableError::ValueShape { shape, keys });
+        }
         match file_size {
             Some(held) if held < needed => return Err(TableError::Ended { held, needed }),
             Some(held) if held > needed => return Err(TableError::Extra { needed }),
@@ -134,7 +139,7 @@ impl<R: Read> TableReader<R> {
             let start = Cursor::new(start).take(start_size as u64);
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
-        Self::npy(reader, Some(file_size), Expected { element: None, count: Some(count) }, &taken)
+        Self::npy(reader, Some(file_size), Expected { count: Some(count), ..Expected::default() }, &taken)
     }
 
     fn raw(

@@ -224,7 +224,14 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let mismatch = gpu.merge(keys(ElementType::F32), &[1u32], &[1]);
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
     let few = gpu.merge_pairs(pairs, (&[1u32, 3], &[10u64]), (&[0, 3], &[20, 21]));
-    assert_eq!(few, Err(Error::RangeTooSmall { what: "the values of a", needed: 16, got: 8 }));
+    assert_eq!(few, Err(Error::ValueCountMismatch { key_count: 2, value_count: 1 }));
+    let many = gpu.merge_pairs(pairs, (&[1u32, 3], &[10u64, 11]), (&[0, 3], &[20, 21, 22]));
+    assert_eq!(many, Err(Error::ValueCountMismatch { key_count: 2, value_count: 3 }));
+    // As many words, but two values would be one number.
+    let joined = gpu.merge_pairs(keys(ElementType::U32).values(1), (&[1u32, 3], &[10u64]), (&[0, 3], &[20]));
+    assert_eq!(joined, Err(Error::ValueSizeMismatch { expected: 4, got: 8 }));
+    let surplus = gpu.merge_pairs(keys(ElementType::U32), (&[1u32], &[]), (&[0], &[20u64]));
+    assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 8 }));
     let (mut merged, mut none) = ([7; 3], []);
     let mut prepare = |config, a: &[u32], b: &[u32]| {
         gpu.prepare_merge(config, [a, b], [&[], &[]], [&mut merged, &mut none]).and_then(|merge| merge.run())
@@ -351,7 +358,10 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         MergePolicy::tiled(64, 4).with_subgroup_size(3),
     ];
     let configs = policies.map(|policy| config.policy(policy));
-    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    // More iterations than every driver has.
+    let long_loop = config.values(MergeConfig::MAX_VALUE_WORDS).policy(MergePolicy::tiled(64, 10));
+    refused
+        .expect(configs.into_iter().chain([long_loop]), |error| matches!(error, Error::InvalidPolicy { .. }));
     let items = gpu.capabilities().shared_memory_size / (64 * 10) / 2 * 2 + 2;
     let policies =
         [MergePolicy::tiled(1 << 16, 4), MergePolicy::tiled(64, items.min(64)), MergePolicy::tiled(128, 64)];

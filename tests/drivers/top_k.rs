@@ -1,9 +1,10 @@
 //! The parts of top-k, and their results, counts and refusals.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, Capabilities, Device};
+use subsweep::ash::vk::CommandBuffer;
+use subsweep::device::{AddressRange, Capabilities, Command, Device, Recorder, Trace};
 use subsweep::harness::{PlanConfig, TopKCase};
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
@@ -42,6 +43,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     vec![
         trial("mismatched ranges are refused", refusals),
         trial("slices of every type are selected", slices),
+        trial("values go to the dispatch of the result alone", last_values),
         trial("any count on the device selects of as many rows", counts),
     ]
 }
@@ -422,11 +424,65 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.top_k(pairs, &rows), Err(Error::ValueSizeMismatch { expected: 8, got: 0 }));
     let surplus = gpu.top_k_pairs(of(ElementType::I64, 4, 2), &rows, &values);
     assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 4 }));
+    let surplus = gpu.top_k_pairs(of(ElementType::I64, 4, 2), &rows, &[7u64]);
+    assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 8 }));
+    // As many words, but two values would be one number; also of no rows.
+    let joined =
+        |rows: &[i64], values: &[u64]| gpu.top_k_pairs(of(ElementType::I64, 4, 2).values(1), rows, values);
+    for joined in [joined(&rows, &[1, 2, 3, 4]), joined(&[], &[])] {
+        assert_eq!(joined, Err(Error::ValueSizeMismatch { expected: 4, got: 8 }));
+    }
+    let doubles = gpu.top_k_pairs(pairs, &rows, &rows)?;
+    assert_eq!(doubles, (vec![3, 3, i64::MAX, 7], vec![1, 3, 1, 0], vec![3, 3, i64::MAX, 7]));
 
     let mismatch = gpu.top_k(of(ElementType::F32, 1, 1), &[1u32]);
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
     let ragged = gpu.top_k(of(ElementType::I64, 3, 1), &rows);
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 8, columns: 3 }));
+    Ok(())
+}
+
+/// The ranges of each dispatch.
+#[derive(Default)]
+struct Dispatches(Mutex<Vec<Vec<AddressRange>>>);
+
+impl Trace for Dispatches {
+    fn record(&self, _: CommandBuffer, command: &Command<'_>) {
+        if let Command::Dispatch { ranges, .. } = command {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
+        }
+    }
+}
+
+/// So that no barrier is for values, and no kernel gets addresses that a configuration ignores.
+fn last_values(gpu: &Gpu) -> Result<(), Failed> {
+    let range = |index: u64| AddressRange::new(index << 32, 1 << 30);
+    let values = [range(3), range(4)];
+    let refused = Refused::new(gpu)?;
+    for algorithm in TopKAlgorithm::ALL {
+        let policy = TopKPolicy::new(algorithm, small_workgroup(gpu), 2);
+        for words in [0, 1] {
+            let config =
+                TopKConfig::largest(ElementType::U32, 5000, 9).unsorted().values(words).policy(policy);
+            let plan = TopKPlan::new(gpu.device(), config)?;
+            let scratch = refused.scratch(0, plan.scratch_requirements(2).size);
+            let [keys, top_keys, top_indices] = [0, 1, 2].map(|index| range(index + 5));
+            let buffers = TopKBuffers::new(keys, top_keys, top_indices, scratch).values(values[0], values[1]);
+            let dispatches = Dispatches::default();
+            let mut recorder = Recorder::dry(gpu.device()).traced_by(&dispatches);
+            plan.record(&mut recorder, &buffers, 2u64)?;
+            let dispatches = dispatches.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let has = |ranges: &Vec<AddressRange>, of: &AddressRange| {
+                ranges.iter().any(|range| range.address == of.address)
+            };
+            let with_values: Vec<_> =
+                dispatches.iter().map(|ranges| values.iter().filter(|of| has(ranges, of)).count()).collect();
+            let mut expected = vec![0; dispatches.len()];
+            *expected.last_mut().ok_or("nothing was recorded")? = 2 * words as usize;
+            assert!(expected.len() > 2);
+            assert_eq!(with_values, expected, "{algorithm:?}, values of {words} words");
+        }
+    }
     Ok(())
 }
 

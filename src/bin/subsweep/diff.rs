@@ -56,9 +56,9 @@ impl Run for DiffArgs {
             difference.run()?;
         }
         let rows = config.result_count(rows) as usize;
-        let shape = match table.shape {
-            TableShape::Flat { .. } => TableShape::Flat { count: rows },
-            _ => TableShape::Grid { rows, columns: config.result_column_count() as usize },
+        let shape = match table.shape.is_flat() {
+            true => TableShape::Flat { count: rows },
+            false => TableShape::Grid { rows, columns: config.result_column_count() as usize },
         };
         Ok(output.commit(&Table { shape, words, ..table })?)
     }
@@ -75,12 +75,10 @@ impl DiffArgs {
         }
         let config = DifferenceConfig::new(table.element).columns(columns as u32);
         let config = if self.keep_first { config.keeps_first() } else { config };
-        match (self.axis, table.shape) {
-            (0, _) => Ok(config),
-            (_, TableShape::Flat { .. }) => {
-                Err(Ended::usage(format!("{source}: has one axis; leave out --axis 1")))
-            }
-            (_, TableShape::Grid { columns: 1, .. }) if !self.keep_first => {
+        match (self.axis, table.shape.is_flat(), columns) {
+            (0, ..) => Ok(config),
+            (_, true, _) => Err(Ended::usage(format!("{source}: has one axis; leave out --axis 1"))),
+            (_, false, 1) if !self.keep_first => {
                 Err(Ended::usage(format!("{source}: has one column, and --axis 1 leaves none; leave it out")))
             }
             _ => Ok(config.along_rows()),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::gather::{GatherConfig, GatherPolicy};
-use subsweep::table::{Table, TableShape, Taken};
+use subsweep::table::{Table, Taken};
 
 use crate::args::{Common, Files};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -62,10 +62,7 @@ impl Run for GatherArgs {
             device::check_memory(&gpu, gather.device_size(), "the table, its indices and the result")?;
             gather.run()?;
         }
-        let shape = match table.shape {
-            TableShape::Flat { .. } => TableShape::Flat { count: indices.len() },
-            shape => TableShape::Grid { rows: indices.len(), columns: shape.columns() },
-        };
+        let shape = table.shape.with_rows(indices.len());
         Ok(output.commit(&Table { shape, words: gathered, ..table })?)
     }
 }

@@ -89,9 +89,9 @@ impl Run for HistogramArgs {
             histogram.run()?;
         }
         let (columns, bins) = (config.column_count() as usize, config.bins() as usize);
-        let shape = match table.shape {
-            TableShape::Flat { .. } => TableShape::Flat { count: bins },
-            _ => TableShape::Grid { rows: columns, columns: bins },
+        let shape = match table.shape.is_flat() {
+            true => TableShape::Flat { count: bins },
+            false => TableShape::Grid { rows: columns, columns: bins },
         };
         Ok(output.commit(&Table { shape, element: ElementType::U32, words: counts, format: table.format })?)
     }

@@ -170,11 +170,10 @@ impl Run for ReduceArgs {
         let element = if config.is_index() { ElementType::U32 } else { table.element };
         let columns = if self.axis == 1 { 1 } else { table.shape.columns() };
         let result_count = reduced.results.len() / (columns * element.words() as usize);
-        let shape = match table.shape {
-            TableShape::Flat { .. } => TableShape::Flat { count: result_count },
+        let shape = match config.reduced_runs() {
             _ if self.axis == 1 => TableShape::Flat { count: result_count },
-            _ if config.reduced_runs().is_none() => TableShape::Flat { count: columns },
-            _ => TableShape::Grid { rows: result_count, columns },
+            None if !table.shape.is_flat() => TableShape::Flat { count: columns },
+            _ => table.shape.with_rows(result_count),
         };
         let results = Table { format: table.format, element, shape, words: reduced.results };
         let unique = keys.map(|keys| {
@@ -222,18 +221,18 @@ impl ReduceArgs {
             ));
         }
         let columns = table.shape.columns();
-        match table.shape {
-            TableShape::Flat { .. } => {
-                Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
+        if table.shape.is_flat() {
+            return Err(Ended::usage(format!(
+                "{source}: has one dimension, and no axis 1; leave out --axis 1"
+            )));
+        }
+        match u32::try_from(columns) {
+            Ok(length) if length <= u32::MAX / table.element.size() as u32 => {
+                Ok(self.config_of(table.element)?.along_rows(length))
             }
-            _ => match u32::try_from(columns) {
-                Ok(length) if length <= u32::MAX / table.element.size() as u32 => {
-                    Ok(self.config_of(table.element)?.along_rows(length))
-                }
-                _ => Err(Ended::usage(format!(
-                    "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"
-                ))),
-            },
+            _ => Err(Ended::usage(format!(
+                "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"
+            ))),
         }
     }
 

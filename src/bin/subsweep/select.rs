@@ -295,7 +295,7 @@ impl Selection<'_> {
         }
         let kept_count = if config.part_count() > 1 { count as usize } else { sizes[0] as usize };
         let of = |table: &Table, words: Vec<u32>| Table {
-            shape: with_rows(table.shape, kept_count),
+            shape: table.shape.with_rows(kept_count),
             words,
             ..*table
         };
@@ -383,14 +383,6 @@ impl Selection<'_> {
             (_, None) => config,
         };
         Ok((config, operands))
-    }
-}
-
-/// The shape of a part of the rows.
-fn with_rows(shape: TableShape, rows: usize) -> TableShape {
-    match shape {
-        TableShape::Flat { .. } => TableShape::Flat { count: rows },
-        _ => TableShape::Grid { rows, columns: shape.columns() },
     }
 }
 

@@ -91,9 +91,9 @@ impl Run for TopKArgs {
             prepared.run()?;
         }
         let columns = config.k() as usize;
-        let shape = match table.shape {
-            TableShape::Flat { .. } => TableShape::Flat { count: columns },
-            _ => TableShape::Grid { rows: table.shape.rows(), columns },
+        let shape = match table.shape.is_flat() {
+            true => TableShape::Flat { count: columns },
+            false => TableShape::Grid { rows: table.shape.rows(), columns },
         };
         let TopKWords { keys, indices, values: words } = top;
         let mut keys = Some(Table { shape, words: keys, ..table });
@@ -127,10 +127,7 @@ impl TopKArgs {
 
     /// The configuration for a table; an array is one row.
     fn config(&self, source: &Source, table: &Table) -> Result<TopKConfig, Ended> {
-        let columns = match table.shape {
-            TableShape::Flat { count } => count,
-            shape => shape.columns(),
-        };
+        let columns = if table.shape.is_flat() { table.shape.rows() } else { table.shape.columns() };
         let max = TopKConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|&columns| columns <= max).ok_or_else(|| {
             Ended::usage(format!(

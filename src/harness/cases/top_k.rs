@@ -50,16 +50,19 @@ pub enum TopKOutput {
     Keys,
     /// Columns.
     Indices,
+    /// Neither: values alone.
+    Values,
 }
 
 impl TopKOutput {
-    const ALL: [Self; 3] = [Self::Both, Self::Keys, Self::Indices];
+    const ALL: [Self; 4] = [Self::Both, Self::Keys, Self::Indices, Self::Values];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Both => "both",
             Self::Keys => "keys",
             Self::Indices => "indices",
+            Self::Values => "values",
         }
     }
 }
@@ -93,6 +96,7 @@ impl TopKCase {
             TopKOutput::Both => config,
             TopKOutput::Keys => config.without_indices(),
             TopKOutput::Indices => config.without_keys(),
+            TopKOutput::Values => config.without_keys().without_indices(),
         };
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
@@ -135,9 +139,9 @@ impl TopKCase {
         columns
     }
 
-    /// Whether rows have enough keys.
+    /// Whether rows have enough keys, and something is written.
     fn is_valid(&self) -> bool {
-        self.k <= self.columns
+        self.k <= self.columns && (self.output != TopKOutput::Values || self.values > 0)
     }
 }
 
@@ -236,14 +240,15 @@ const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
 
 /// A covering set of all pairs of parameters in small tiles, and the default tiles.
 pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain = TopKCase::largest(ElementType::U32, 5000, 1);
+    let plain = TopKCase { values: 1, ..TopKCase::largest(ElementType::U32, 5000, 1) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut TopKCase, element| case.element = element),
+        // Early, which gives the fewest cases.
+        axis(&TopKOutput::ALL, |case, output| case.output = output),
         axis(&COLUMNS, |case, columns| case.columns = columns),
         axis(&[1, 5, 32], |case, k| case.k = k),
         axis(&[false, true], |case, is_smallest| case.is_smallest = is_smallest),
         axis(&[true, false], |case, is_sorted| case.is_sorted = is_sorted),
-        axis(&TopKOutput::ALL, |case, output| case.output = output),
         axis(&[0, 1, 3], |case, values| case.values = values),
         axis(&TopKAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
@@ -348,6 +353,18 @@ mod tests {
     #[test]
     fn ids_are_unique() {
         expect_unique(&full_cases(&capabilities()));
+    }
+
+    #[test]
+    fn values_that_are_too_wide_for_a_workgroup_are_sorted() {
+        let small = Capabilities { max_workgroup_invocations: 256, ..capabilities() };
+        let reason = |values| {
+            let config = TopKConfig::largest(ElementType::U32, 9000, 4000).values(values);
+            let choice = TopKPolicy::choose(&small, &config);
+            assert_eq!(choice.policy.algorithm, TopKAlgorithm::Sort);
+            choice.reason
+        };
+        assert!(reason(1).contains("many keys") && reason(4096).contains("values of a row"));
     }
 
     /// As numpy 2 sorts: `np.argsort([0.0, nan, -0.0, -1.0, -nan, inf], kind='stable')`.

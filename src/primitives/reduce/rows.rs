@@ -191,7 +191,7 @@ impl Algorithm<Reduce> for Rows {
         recorder.check_workgroups(
             rows.div_ceil(first.shape.group_rows().into()) * u64::from(first.shape.tiles),
         )?;
-        let none = AddressRange::default();
+        let none = AddressRange::NONE;
         let arrays = |level: usize| {
             layout.arrays[level].map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
         };

@@ -274,7 +274,7 @@ impl Recording<'_> {
     /// Sums the groups of level `2 * step`, and groups of these.
     fn sum_groups(&self, recorder: &mut Recorder<'_>, step: usize, args: Option<LevelArgs>) -> Result<()> {
         let Self { reduction, buffers, count, .. } = self;
-        let (shape, none) = (reduction.shape, AddressRange::default());
+        let (shape, none) = (reduction.shape, AddressRange::NONE);
         let source = if step == 0 { buffers.source } else { self.sums(2 * step) };
         let Tiles { count: tile_count, last_extent } = self.tiles(2 * step)?;
         let push = push::ReduceReduce {
@@ -304,7 +304,7 @@ impl Recording<'_> {
         args: Option<LevelArgs>,
     ) -> Result<bool> {
         let Self { reduction, buffers, layout, count } = self;
-        let none = AddressRange::default();
+        let none = AddressRange::NONE;
         let is_empty = count.max() == 0;
         let tiles = if is_empty { Tiles { count: 0, last_extent: 0 } } else { self.tiles(0)? };
         let array = |offset, size| buffers.scratch.slice(offset, size).addresses();
@@ -344,7 +344,7 @@ impl Recording<'_> {
 
     fn reduce_segments(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { reduction, buffers, layout, count } = self;
-        let (scratch, none) = (buffers.scratch, AddressRange::default());
+        let (scratch, none) = (buffers.scratch, AddressRange::NONE);
         let segment_count = self.max_segment_count();
         if segment_count == 0 {
             return Ok(());

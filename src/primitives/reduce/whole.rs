@@ -149,7 +149,7 @@ impl Algorithm<Reduce> for Whole {
             [(offset, size), (offset + size, rows_size)]
                 .map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
         };
-        let none = AddressRange::default();
+        let none = AddressRange::NONE;
         for level in 0..levels.len {
             let is_last = level + 1 == levels.len;
             let [source, source_rows] = if level == 0 { [buffers.source, none] } else { arrays(level) };

@@ -156,7 +156,7 @@ impl RunLengthBuffers {
         result_count: AddressRange,
         scratch: BufferRange,
     ) -> Self {
-        Self { elements, values, counts, offsets: AddressRange::default(), result_count, scratch }
+        Self { elements, values, counts, offsets: AddressRange::NONE, result_count, scratch }
     }
 
     /// Sets the memory of the offsets.

@@ -195,7 +195,7 @@ impl Algorithm<Scan> for Chained {
         let updates = matches!(buffers.initial, InitialValue::Host(_));
         recorder.phase(c"level args");
         let initial = match &buffers.initial {
-            InitialValue::Identity => AddressRange::default(),
+            InitialValue::Identity => AddressRange::NONE,
             InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),
             InitialValue::Host(row) => {
                 let initial = scratch.slice(layout.initial, self.row_size);
@@ -218,8 +218,8 @@ impl Algorithm<Scan> for Chained {
                 source,
                 destination,
                 carries: initial,
-                heads: AddressRange::default(),
-                initial: AddressRange::default(),
+                heads: AddressRange::NONE,
+                initial: AddressRange::NONE,
                 indirect_tiles,
                 tile_count,
                 last_extent,
@@ -276,8 +276,8 @@ impl CountedChained {
             source,
             destination,
             state,
-            initial: AddressRange::default(),
-            indirect_tiles: AddressRange::default(),
+            initial: AddressRange::NONE,
+            indirect_tiles: AddressRange::NONE,
             tile_count,
             last_extent,
             counts,

@@ -505,14 +505,14 @@ impl Buffers<Scan> for ScanBuffers {
                     reason: "the plan takes no segments in memory; make it with segments by flags, keys or offsets",
                 });
             }
-            None | Some(SegmentsBy::FixedSize(_)) => AddressRange::default(),
+            None | Some(SegmentsBy::FixedSize(_)) => AddressRange::NONE,
             Some(SegmentsBy::Offsets) => self.segments.prefix("segments", self.segments.size / 4 * 4)?,
             Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,
         }
         .aligned("segments", 4)?;
         let initial = match self.initial {
             InitialValue::Device(range) => range.prefix("the initial value", row_size)?,
-            InitialValue::Identity | InitialValue::Host(_) => AddressRange::default(),
+            InitialValue::Identity | InitialValue::Host(_) => AddressRange::NONE,
         };
         let ranges = [
             ("the count", indirect),

@@ -323,7 +323,7 @@ impl<'a> Recording<'a> {
             return Err(Error::TooManyElements { count: max_count, max, what });
         }
         let initial = match buffers.initial {
-            InitialValue::Identity => AddressRange::default(),
+            InitialValue::Identity => AddressRange::NONE,
             InitialValue::Host(_) => buffers.scratch.slice(layout.initial, scan.shape.row_size).addresses(),
             InitialValue::Device(range) => AddressRange::new(range.address, scan.shape.row_size),
         };
@@ -420,15 +420,15 @@ impl<'a> Recording<'a> {
         let is_top = level + 1 == self.layout.levels.len;
         // The carry-in of the top level is the initial value; with segments, each segment starts from it instead.
         let (initial, top_carry) = match scan.segments {
-            Some(_) => (self.initial, AddressRange::default()),
-            None => (AddressRange::default(), self.initial),
+            Some(_) => (self.initial, AddressRange::NONE),
+            None => (AddressRange::NONE, self.initial),
         };
         let push = push::ScanDownsweep {
             source: self.source(level),
             destination: if level == 0 { self.buffers.destination } else { self.array(level) },
             carries: if is_top { top_carry } else { self.array(level + 1) },
             heads: self.heads(level),
-            initial: if level == 0 { initial } else { AddressRange::default() },
+            initial: if level == 0 { initial } else { AddressRange::NONE },
             indirect_tiles: self.indirect_tiles(level),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
@@ -468,7 +468,7 @@ impl<'a> Recording<'a> {
     /// The tiles of a level for an indirect count; empty for a direct one.
     fn indirect_tiles(&self, level: usize) -> AddressRange {
         match self.count {
-            Count::Direct(_) => AddressRange::default(),
+            Count::Direct(_) => AddressRange::NONE,
             Count::Indirect { .. } => self.level_args().tiles(level),
         }
     }
@@ -484,7 +484,7 @@ impl<'a> Recording<'a> {
 
     fn heads(&self, level: usize) -> AddressRange {
         match (self.scan.segments, level) {
-            (None, _) => AddressRange::default(),
+            (None, _) => AddressRange::NONE,
             (Some(_), 0) => self.heads,
             (Some(_), _) => {
                 let size = self.layout.levels.counts[level] * size_of::<u32>() as u64;

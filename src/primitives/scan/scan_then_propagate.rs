@@ -132,7 +132,7 @@ impl Algorithm<Scan> for ScanThenPropagate {
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
             let (source, destination) = (source(level), destination(level));
             let keeps_sums = level < top;
-            let sums = if keeps_sums { array(level + 1) } else { AddressRange::default() };
+            let sums = if keeps_sums { array(level + 1) } else { AddressRange::NONE };
             let push = push::ScanScanTiles { source, destination, sums, tile_count, last_extent };
             let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
             let key = ScanTiles { kind, access: access(level), keeps_sums };

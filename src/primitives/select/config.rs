@@ -396,19 +396,19 @@ impl Operands {
         let needed = config.operand_count() as u64;
         let size = needed * config.keys.map_or(0, |element| element.size() as u64);
         let (got, range) = match self {
-            Self::None => (0, AddressRange::default()),
+            Self::None => (0, AddressRange::NONE),
             Self::Host(operands) => {
                 if let (Some(expected), Some(got)) = (config.keys, operands.element)
                     && expected != got
                 {
                     return Err(Error::ElementMismatch { expected, got });
                 }
-                (operands.len as u64, AddressRange::default())
+                (operands.len as u64, AddressRange::NONE)
             }
             Self::Device(range) if needed > 0 => {
                 return range.prefix("the operands", size)?.aligned("the operands", 4);
             }
-            Self::Device(_) => (0, AddressRange::default()),
+            Self::Device(_) => (0, AddressRange::NONE),
         };
         if got == needed {
             return Ok(range);
@@ -445,13 +445,13 @@ pub struct SelectBuffers {
 
 impl SelectBuffers {
     /// Elements to select from, and the memory of the result.
-    pub fn new(
+    pub const fn new(
         source: AddressRange,
         destination: AddressRange,
         counts: AddressRange,
         scratch: BufferRange,
     ) -> Self {
-        let none = AddressRange::default();
+        let none = AddressRange::NONE;
         Self {
             source,
             flags: none,

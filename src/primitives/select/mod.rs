@@ -314,7 +314,7 @@ impl Algorithm<Select> for Select {
                 .addresses(),
         };
         // To a kernel a null pointer is a single tile.
-        let counts = if state.size > 0 { state.addresses() } else { AddressRange::default() };
+        let counts = if state.size > 0 { state.addresses() } else { AddressRange::NONE };
         let push = self.push(buffers, counts, indices, workgroups.indirect_tiles(), tiles);
         if let Some((pipeline, scan)) = self.count.as_ref().filter(|_| layout.state_size > 0) {
             recorder.phase(c"count");
@@ -353,17 +353,17 @@ impl Select {
         tiles: Tiles,
     ) -> push::SelectCount {
         let [elements, values] = self.config.kept();
-        let of = |range, words| if words > 0 { range } else { AddressRange::default() };
+        let of = |range, words| if words > 0 { range } else { AddressRange::NONE };
         let is_of_keys = self.config.keys.is_some();
         let (operands, host) = match buffers.operands {
-            Operands::None => (AddressRange::default(), [[0; 2]; 4]),
-            Operands::Host(operands) => (AddressRange::default(), operands.of(&self.config)),
+            Operands::None => (AddressRange::NONE, [[0; 2]; 4]),
+            Operands::Host(operands) => (AddressRange::NONE, operands.of(&self.config)),
             Operands::Device(range) => (range, [[0; 2]; 4]),
         };
         let [operand, range_end, second_operand, second_range_end] = host;
         push::SelectCount {
             tested: if is_of_keys { buffers.source } else { buffers.flags },
-            source: if is_of_keys { AddressRange::default() } else { of(buffers.source, elements) },
+            source: if is_of_keys { AddressRange::NONE } else { of(buffers.source, elements) },
             values: of(buffers.values, values),
             destination: of(buffers.destination, elements),
             destination_values: of(buffers.destination_values, values),

@@ -100,7 +100,7 @@ impl Arrays {
             keys_alt2: if config.is_argsort() {
                 in_scratch(second, config.key_size())
             } else {
-                AddressRange::default()
+                AddressRange::NONE
             },
         }
     }

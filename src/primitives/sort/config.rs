@@ -431,7 +431,7 @@ impl SortBuffers {
 
     /// For a kernel that reads and writes each key once: sorted keys, values, and sorted values.
     pub(super) fn of_one_pass(&self, config: &SortConfig) -> [AddressRange; 3] {
-        let none = AddressRange::default();
+        let none = AddressRange::NONE;
         let values = if config.begins_as_indices() { none } else { self.values };
         let [sorted, sorted_values] =
             if config.has_output() { [self.keys_alt, self.values_alt] } else { [self.keys, self.values] };

@@ -168,7 +168,7 @@ impl DigitHistogram {
             state: in_scratch(layout.state, STATE_SIZE),
             dispatch_args: self.dispatch_args(scratch, layout).words(),
             bins: in_scratch(layout.bins, self.dispatches(layout) * self.bins_size()),
-            indirect_tiles: AddressRange::default(),
+            indirect_tiles: AddressRange::NONE,
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             pass_items_per_invocation: self.pass_items_per_invocation,

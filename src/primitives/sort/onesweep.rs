@@ -171,7 +171,7 @@ impl Algorithm<Sort> for Onesweep {
                 values,
                 values_alt,
                 bins: bins(portion),
-                next_bins: if is_last { AddressRange::default() } else { bins(portion + 1) },
+                next_bins: if is_last { AddressRange::NONE } else { bins(portion + 1) },
                 state: scratch.slice(layout.state + first, size).addresses(),
                 dispatch_args: pass_args.words(),
                 first_tile: portion * self.passes.portion_tiles,

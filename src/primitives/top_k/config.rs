@@ -177,13 +177,13 @@ pub struct TopKBuffers {
 
 impl TopKBuffers {
     /// Rows, and the memory of the result, without values.
-    pub fn new(
+    pub const fn new(
         source: AddressRange,
         destination: AddressRange,
         destination_indices: AddressRange,
         scratch: BufferRange,
     ) -> Self {
-        let none = AddressRange::default();
+        let none = AddressRange::NONE;
         let (source_values, destination_values) = (none, none);
         Self { source, destination, destination_indices, source_values, destination_values, scratch }
     }
@@ -222,9 +222,10 @@ impl Buffers<TopK> for TopKBuffers {
         for (index, range) in written.into_iter().enumerate() {
             check_disjoint(range, &written[index + 1..])?;
         }
-        // To a kernel a null pointer is a result that is not written.
-        let or_null = |range: AddressRange| if range.size > 0 { range } else { AddressRange::default() };
-        let (destination, destination_indices) = (or_null(destination), or_null(destination_indices));
+        // To a kernel a null pointer is a result that is not written. Addresses that are ignored do not reach it.
+        let or_null = |range: AddressRange| if range.size > 0 { range } else { AddressRange::NONE };
+        let [destination, destination_indices, source_values, destination_values] =
+            [destination, destination_indices, source_values, destination_values].map(or_null);
         Ok(Self { source, destination, destination_indices, source_values, destination_values, scratch })
     }
 }

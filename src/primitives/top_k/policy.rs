@@ -81,7 +81,11 @@ impl TopKPolicy {
             return choice(large, "large tiles, of which a smaller part is selected");
         }
         let sort = policy(TopKAlgorithm::Sort, limit.min(256), 4);
-        choice(sort, "so many keys are selected that a sort of all is as fast")
+        let reason = match large.copies_values(config) {
+            true => "so many keys are selected that a sort of all is as fast",
+            false => "the values of a row are too many words for one workgroup",
+        };
+        choice(sort, reason)
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` keys for each; digits of 8 bits, or 4 in
@@ -108,6 +112,12 @@ impl TopKPolicy {
         self.workgroup_size * self.items_per_invocation
     }
 
+    /// Whether one workgroup can copy the values of a row. `Workarounds::LOOPS_END_AT_65535` is of all loops of an
+    /// invocation: half is left for the others.
+    fn copies_values(&self, config: &TopKConfig) -> bool {
+        u64::from(config.k) * config.value_size() / 4 <= u64::from(self.workgroup_size) << 15
+    }
+
     pub(super) fn check(&self, capabilities: &Capabilities, config: &TopKConfig) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
@@ -122,10 +132,8 @@ impl TopKPolicy {
             return Ok(());
         }
         let TopKConfig { columns, k, element, is_sorted, .. } = *config;
-        // The values of a row are copied by one workgroup. lavapipe 22.3.6 ends loops after 2^16 - 1 iterations.
-        let word_count = u64::from(k) * config.value_size() / 4;
         PolicyConflict::check(
-            word_count <= u64::from(self.workgroup_size) << 15,
+            self.copies_values(config),
             "an invocation copies at most 2^15 words of values; take larger workgroups or the sort",
         )?;
         let tile = self.tile_items();

@@ -40,7 +40,7 @@ impl Array {
     }
 
     fn addresses(self, scratch: BufferRange) -> AddressRange {
-        if self.1 > 0 { self.of(scratch).addresses() } else { AddressRange::default() }
+        if self.1 > 0 { self.of(scratch).addresses() } else { AddressRange::NONE }
     }
 }
 
@@ -135,7 +135,7 @@ impl BySort {
         }
         let (workgroups, chunk_count) = self.workgroups(recorder, (buffers.scratch, layout), count, index)?;
         let is_result = all_indices.size == 0;
-        let of_result = |range| if is_result { range } else { AddressRange::default() };
+        let of_result = |range| if is_result { range } else { AddressRange::NONE };
         let push = push::TopKTake {
             keys: of_result(buffers.source),
             sorted,
@@ -240,7 +240,7 @@ impl Algorithm<TopK> for BySort {
         let key_count = counted(0, rows * u64::from(columns));
         self.sort.record(recorder, &SegmentedSortBuffers::new(keys, segments), (key_count, count))?;
         let Some(by_index) = &self.by_index else {
-            let none = AddressRange::default();
+            let none = AddressRange::NONE;
             return self.take(recorder, buffers, layout, count, (1, sorted, columns, none));
         };
         self.take(recorder, buffers, layout, count, (1, sorted, columns, top))?;
@@ -248,6 +248,6 @@ impl Algorithm<TopK> for BySort {
         let keys = SortBuffers::new(top, layout.by_index.of(scratch));
         let top_count = counted(1, rows * u64::from(k));
         by_index.record(recorder, &SegmentedSortBuffers::new(keys, top_segments), (top_count, count))?;
-        self.take(recorder, buffers, layout, count, (2, top, k, AddressRange::default()))
+        self.take(recorder, buffers, layout, count, (2, top, k, AddressRange::NONE))
     }
 }

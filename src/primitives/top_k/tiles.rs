@@ -135,7 +135,7 @@ impl Algorithm<TopK> for ByTiles {
             });
         }
         recorder.check_workgroups(count.max() * tiles)?;
-        let (mut keys, mut indices) = (source, AddressRange::default());
+        let (mut keys, mut indices) = (source, AddressRange::NONE);
         for (index, level) in self.levels().enumerate() {
             let is_last = level.tiles == 1;
             let [top_keys, top_indices] = match is_last {
@@ -154,6 +154,7 @@ impl Algorithm<TopK> for ByTiles {
             let level_args = (scratch, layout.level_args + LevelArgs::size(index as u64));
             let grid = TileGrid { tile_items: 1, column_count: level.tiles };
             let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
+            let of_last = |range| if is_last { range } else { AddressRange::NONE };
             let push = push::TopKSelect {
                 keys,
                 indices,
@@ -164,8 +165,8 @@ impl Algorithm<TopK> for ByTiles {
                 column_count: level.columns,
                 tile_count: level.tiles,
                 k: self.config.k,
-                values: buffers.source_values,
-                top_values: buffers.destination_values,
+                values: of_last(buffers.source_values),
+                top_values: of_last(buffers.destination_values),
                 value_columns: self.config.columns,
             };
             let pipeline = if is_last { &self.last } else { self.inner.as_ref().unwrap_or(&self.last) };

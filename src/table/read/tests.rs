@@ -177,6 +177,11 @@ fn refused_dimensions_are_listed_with_the_maximum() {
         refusal(SCALAR, TAKEN),
         "has 0 dimensions, shape (), and one or two are taken; save a.reshape(-1)"
     );
+    let cubes = &Taken { max_dimensions: 3, ..*TAKEN };
+    assert_eq!(
+        refusal(SCALAR, cubes),
+        "has 0 dimensions, shape (), and one to three are taken; save a.reshape(-1)"
+    );
 }
 
 #[test]
@@ -234,4 +239,66 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     }
     let short = Bytes { reader: &raw[..4], file_size: Some(8), memory_size: 1 << 40 };
     assert!(matches!(Table::read_values(short, 2).unwrap_err(), TableError::Changed));
+}
+
+#[test]
+fn values_of_a_table_have_its_shape() {
+    // Of a file and of a stream.
+    let both = |bytes: &[u8], memory_size, keys| {
+        let [file, stream] = [Some(bytes.len() as u64), None].map(|file_size| {
+            let reader = Dribble { rest: bytes, interrupted: false };
+            let bytes = Bytes { reader, file_size, memory_size };
+            Table::read_values_of(bytes, keys).map_err(|error| error.to_string())
+        });
+        assert_eq!(file, stream);
+        file
+    };
+    let enough = 1 << 40;
+    let flat = |count| TableShape::Flat { count };
+    let grid = |rows, columns| TableShape::Grid { rows, columns };
+    let words: Vec<u32> = (0..12).collect();
+    let raw: &[u8] = bytemuck::cast_slice(&words);
+    let cube = npy_of("'<u4'", "(3, 2, 2)", raw);
+    let shape = TableShape::Cube { rows: 3, values: 2, columns: 2 };
+    for (bytes, keys, expected, element) in [
+        (FLAT, flat(3), flat(3), ElementType::U32),
+        (GRID, grid(3, 2), grid(3, 2), ElementType::U32),
+        (GRID, flat(3), grid(3, 2), ElementType::U32),
+        (&cube, grid(3, 2), shape, ElementType::U32),
+        // Raw values have the shape of the keys.
+        (raw, grid(3, 4), grid(3, 4), ElementType::U32),
+        (raw, grid(3, 2), grid(3, 2), ElementType::U64),
+        (raw, flat(12), flat(12), ElementType::U32),
+        (b"", grid(0, 4), grid(0, 4), ElementType::U32),
+    ] {
+        let table = both(bytes, enough, keys).unwrap();
+        assert_eq!((table.shape, table.element), (expected, element), "{keys}");
+        assert!(bytes.ends_with(bytemuck::cast_slice(&table.words)), "{keys}");
+    }
+    for (bytes, keys, what) in [
+        (FLAT, flat(4), "has shape (3,), and the keys (4,); "),
+        (FLAT, grid(3, 1), "has shape (3,), and the keys (3, 1); "),
+        (GRID, grid(2, 3), "has shape (3, 2), and the keys (2, 3); "),
+        (&cube, grid(2, 3), "has shape (3, 2, 2), and the keys (2, 3); "),
+        (&npy_of("'<u4'", "(3, 2, 0)", b""), grid(3, 2), "has shape (3, 2, 0), and the keys (3, 2); "),
+        (&cube, flat(3), "has 3 dimensions, shape (3, 2, 2), and one or two are taken; "),
+        (SCALAR, grid(3, 2), "has 0 dimensions, shape (), and one to three are taken; save a.reshape(-1)"),
+        (&cube[..cube.len() - 1], grid(3, 2), "ended after "),
+        (&raw[..46], grid(3, 4), "holds 46 bytes, and values of 4 or 8 for each of 12 keys are taken; "),
+    ] {
+        let message = both(bytes, enough, keys).unwrap_err();
+        assert!(message.starts_with(what), "{message}");
+    }
+    // The header suffices: the rest is neither read nor given memory.
+    let endless = Bytes { reader: FLAT.chain(io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
+    let error = Table::read_values_of(endless, flat(4));
+    assert!(matches!(error, Err(TableError::ValueShape { .. })), "{error:?}");
+    for bytes in [raw, &cube] {
+        let keys = grid(3, 2);
+        assert_eq!(
+            both(bytes, 47, keys).unwrap_err(),
+            "needs 48 bytes of memory, and there is not as much; split it"
+        );
+        assert!(both(bytes, 48, keys).is_ok());
+    }
 }

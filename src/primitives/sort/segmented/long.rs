@@ -121,12 +121,12 @@ impl Long {
             (_, false) => [keys, keys_alt],
         };
         let is_last = pass + 1 == self.pass_count;
-        let sorted = if is_last && self.config.has_no_last_keys() { AddressRange::default() } else { sorted };
+        let sorted = if is_last && self.config.has_no_last_keys() { AddressRange::NONE } else { sorted };
         match is_back {
             true => [keys, sorted, values_alt, values],
             // The first pass generates indices.
             false if self.config.begins_as_indices() && pass == 0 => {
-                [keys, sorted, AddressRange::default(), values_alt]
+                [keys, sorted, AddressRange::NONE, values_alt]
             }
             false => [keys, sorted, values, values_alt],
         }
