@@ -69,9 +69,12 @@ fn too_little_memory_and_a_pipe_in_reverse_are_refused() {
     let arguments = ["scan", &path, "--type", "u32", "-o", &output, "--memory", "1M"];
     let ended = run(&mut subsweep(arguments));
     let last = ended.stderr.lines().last().unwrap();
-    let needed = last.strip_prefix("subsweep: --memory 1048576 is too little: ");
-    assert!(ended.code == 2 && needed.is_some_and(|text| text.ends_with(" needed at least")), "{last}");
+    let needed = last.strip_prefix("subsweep: --memory 1048576 is too little; give ");
+    assert!(ended.code == 2 && needed.is_some_and(|text| text.ends_with(" bytes or more")), "{last}");
     assert_eq!((folder.read("out"), folder.names()), (b"before".into(), vec!["in".to_owned(), "out".into()]));
+    let table = folder.file("in.npy", npy("<u4", &format!("({COUNT},)"), &bytes(&random(COUNT))));
+    let ended = run(&mut subsweep(["scan", &table, "--memory", "1M"]));
+    assert_eq!((ended.code, ended.stdout), (2, Vec::new()), "not even a header");
     let unit = ["scan", &path, "--type", "u32", "--memory", "1 potato"];
     run(&mut subsweep(unit)).refused(2, "it is a number of bytes, such as 1000000, 512M, 1GiB or 1e9");
     let mut reverse = subsweep(["scan", "-", "--type", "u32", "--reverse"]);
@@ -165,7 +168,7 @@ fn sorts_without_memory_or_room_for_runs_are_refused() {
         ended.stderr.lines().last().unwrap().to_owned()
     };
     let line = last_line(&["--memory", "1M"]);
-    assert_eq!(line, "subsweep: --memory 1048576 is too little: 41943040 bytes are needed at least");
+    assert_eq!(line, "subsweep: --memory 1048576 is too little; give 41943040 bytes or more");
     let mut command = subsweep(sort);
     let nowhere = "/nowhere: no temporary file can be written or read (";
     run(without_drivers(command.args(["--temp-dir", "/nowhere"]))).refused(2, nowhere);

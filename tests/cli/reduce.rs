@@ -139,6 +139,10 @@ fn invalid_reductions() {
     refused(&folder, &reduce(&["--op", "xor"]), "--op xor is of whole numbers, and the elements are f32");
     refused_options(&folder, &reduce(&[]));
     refused(&folder, &["reduce", "-", "--segments", "-"], "standard input is one table");
+    let same = folder.argument("same");
+    let mut command = subsweep(reduce(&["--by-key", "keys"]));
+    command.args(["-o", &same, "--keys-output", &same]);
+    run(without_drivers(&mut command)).refused(2, "-o and --keys-output name the same file");
     let descending = folder.file("descending", bytes(&[2, 1]));
     let beyond = folder.file("beyond", bytes(&[5]));
     refused(&folder, &["reduce", &table, "--segments", &descending], "segments are not ascending");
@@ -156,7 +160,7 @@ fn invalid_reductions() {
     assert_eq!(run(without_drivers(&mut command)).code, 2);
     let keys = folder.file("keys", bytes(&[0; 4]));
     let printed = ["reduce", &table, "--by-key", &keys, "--keys-output", "-"];
-    run(without_drivers(&mut subsweep(printed))).refused(2, "name a file for --keys-output");
+    run(without_drivers(&mut subsweep(printed))).refused(2, "standard output takes one table");
     run(&mut subsweep(["reduce", &table, "--by-key", &keys])).refused_with_words(2, "--keys-output");
     let wide = folder.file("wide.npy", npy("<u4", "(1, 17)", &[0; 68]));
     refused(&folder, &["reduce", &wide], "has 17 columns, and 1 to 16 are reduced");

@@ -122,7 +122,7 @@ fn invalid_selections() {
     refused(&folder, &["topk", &input, "-k", "-1"], "-k");
     run(&mut subsweep(["topk", &input])).refused_with_words(2, "-k <N>");
     let empty = folder.file("empty.npy", npy("<u4", "(0,)", b""));
-    refused(&folder, &["topk", &empty, "-k", "1"], "is empty");
+    refused(&folder, &["topk", &empty, "-k", "1"], "has rows of no elements");
     let what = "standard output takes one table";
     let arguments = ["topk", &input, "-k", "1", "--indices", "-"];
     run(without_drivers(&mut subsweep(arguments))).refused(2, what);

@@ -161,9 +161,7 @@ impl MemoryLimit {
     /// The refusal of a limit below what a command needs at least.
     pub fn refusal(&self, needed: u64, given: u64) -> Ended {
         match self.size {
-            Some(_) => {
-                Ended::usage(format!("--memory {given} is too little: {needed} bytes are needed at least"))
-            }
+            Some(_) => Ended::usage(format!("--memory {given} is too little; give {needed} bytes or more")),
             None => Ended::with(
                 Exit::Failed,
                 format!(

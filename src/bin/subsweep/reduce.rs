@@ -127,15 +127,11 @@ impl Run for ReduceArgs {
             let option = if self.segments.is_some() { "--segments" } else { "--by-key" };
             return Err(Ended::usage(format!("standard input is one table; name a file for {option}")).into());
         }
-        let is_stdout = |file: &OsString| Destination::from(file.clone()) == Destination::Stdout;
-        if self.keys_output.as_ref().is_some_and(is_stdout)
-            && self.files.output.as_ref().is_none_or(is_stdout)
-        {
-            return Err(Ended::usage(
-                "standard output takes the results; name a file for --keys-output, or for -o",
-            )
-            .into());
-        }
+        // What is printed goes to standard output, which may be a file.
+        let destination = |file: OsString| Destination::from(file);
+        let printed = self.files.output.clone().map_or(Destination::Stdout, destination);
+        let keys = self.keys_output.clone().map(|file| ("--keys-output", destination(file)));
+        files::output::check_distinct(&[("-o", printed)].into_iter().chain(keys).collect::<Vec<_>>())?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let mut config = self.config(&source, &table)?;
         let rows = table.shape.rows();

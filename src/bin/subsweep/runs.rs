@@ -37,7 +37,7 @@ pub struct RunsArgs {
     #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]
     element: Option<ElementType>,
 
-    /// Write the number of elements of each run, u32; with --decode read it, as integers
+    /// Write the number of elements of each run, u32; with --decode read it: u32, i32, u64 or i64
     #[arg(long, value_name = "FILE", required = true)]
     counts: OsString,
 

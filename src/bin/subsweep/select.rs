@@ -399,7 +399,9 @@ fn algorithm(common: &Common, command: &'static str) -> Result<Option<SelectAlgo
         )),
         Some(algorithm) => Ok(Some(algorithm)),
         None => {
-            let names = SelectAlgorithm::ALL.map(SelectAlgorithm::name).join(", ");
+            let is_of_command = |of: &_| command != "partition" || *of != SelectAlgorithm::Chained;
+            let of_command = SelectAlgorithm::ALL.into_iter().filter(is_of_command);
+            let names = of_command.map(SelectAlgorithm::name).collect::<Vec<_>>().join(", ");
             Err(Ended::usage(format!("{} is no algorithm of {command}, which has {names}", asked.name())))
         }
     }

@@ -137,7 +137,9 @@ impl TopKArgs {
         let k = self.k;
         if k == 0 || k > columns {
             return Err(match columns {
-                0 => Ended::usage(format!("{source}: is empty, and -k {k} selects of a row")),
+                0 => Ended::usage(format!(
+                    "{source}: has rows of no elements; -k takes 1 to as many as a row has"
+                )),
                 _ => Ended::usage(format!("-k {k}: a row of {source} has {columns}; give 1 to {columns}")),
             });
         }

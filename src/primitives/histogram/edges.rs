@@ -17,7 +17,7 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
     let round = |edge: f64| if element == ElementType::F32 { f64::from(edge as f32) } else { edge };
     if !(range > 0.0 && range.is_finite() && round(low).is_finite() && round(high).is_finite()) {
         return Err(Error::Unsupported {
-            reason: "the range of a histogram is from a finite number to a greater one",
+            reason: "the range of a histogram is from a finite number to a greater one, at a finite distance",
         });
     }
     let step = range / f64::from(bins);

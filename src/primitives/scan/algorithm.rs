@@ -187,7 +187,7 @@ impl ScanAlgorithm {
             }
             Self::ReduceThenScan(WorkgroupScan::Sklansky) => (
                 is_of_u32 && config.is_plain(),
-                "it sums up u32 in one column only, forward and without an initial value, or floats in one column without segments; use reduce-then-scan for others",
+                "it sums up u32 in one column only, forward and without an initial value, or floats in one column without segments or rows; use reduce-then-scan for others",
             ),
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
                 is_of_u32 && config.is_plain(),

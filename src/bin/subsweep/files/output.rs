@@ -241,18 +241,20 @@ pub fn check_distinct(destinations: &[(&str, Destination)]) -> Result<(), Ended>
     Ok(())
 }
 
-/// Writes several tables. A stream cannot be taken back, so it is written after the temporary files.
+/// Writes several tables. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
+/// has a reader, last.
 pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
     let begin = |(output, table): (Output, Table)| Ok((output.begin()?, table));
     let mut begun = outputs.into_iter().map(begin).collect::<Result<Vec<_>, OutputError>>()?;
     let is_one_of_several = begun.len() > 1;
-    for is_stream in [false, true] {
-        for (output, table) in &mut begun {
-            if output.file().is_none() == is_stream {
-                output.is_one_of_several = is_one_of_several;
-                output.write_table(table)?;
-            }
-        }
+    begun.sort_by_key(|(output, _)| match output.sink {
+        Sink::Temporary(_) => 0,
+        Sink::Special(_) => 1,
+        Sink::Stdout(_) => 2,
+    });
+    for (output, table) in &mut begun {
+        output.is_one_of_several = is_one_of_several;
+        output.write_table(table)?;
     }
     finish_all(begun.into_iter().map(|(output, _)| output))
 }
