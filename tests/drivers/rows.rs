@@ -32,8 +32,9 @@ pub struct DriverRow {
 enum Share {
     /// The cases of `verify --quick`.
     Quick,
-    /// A quarter of the groups of the quick cases, and half of those that wait for other workgroups or may.
-    PartOfQuick,
+    /// Of the groups of the quick cases one in this many, and one in half as many of those that wait for other workgroups
+    /// or may.
+    PartOfQuick(usize),
     /// This part of the groups that `verify` has besides the quick cases, and the lane-sensitive ones.
     Specializations(usize),
     /// The cases of kernels that depend on the subgroup size, at their smallest tile shapes.
@@ -98,7 +99,7 @@ impl DriverRow {
         match self.share {
             _ if is_full() => true,
             Share::Quick | Share::LaneSensitive => true,
-            Share::PartOfQuick => part_of(if depends_on_progress { 2 } else { 4 }) == 0,
+            Share::PartOfQuick(one_in) => part_of(if depends_on_progress { one_in / 2 } else { one_in }) == 0,
             // Pipelines compile twice as fast at 4 lanes as at 16: two thirds run there.
             Share::Specializations(part) => matches_digits || part_of(3) / 2 == part,
         }
@@ -195,15 +196,15 @@ impl children::MatrixRow for DriverRow {
     const ALL: &'static [Self] = &[
         DriverRow { name: "gpu", driver: Driver::Gpu, lanes: 0, watch: Watch::Usual, share: Share::Quick },
         // The longest rows start first, so that none runs alone at the end.
-        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
-        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Quick),
         DriverRow {
             name: "swiftshader-4",
             driver: Driver::SwiftShader,
             lanes: 4,
             watch: Watch::Usual,
-            share: Share::PartOfQuick,
+            share: Share::PartOfQuick(6),
         },
+        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::PartOfQuick(2)),
+        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-8-races", Mesa::Installed, 8, Watch::Races, Share::Quick),
         lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
         lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Quick),
