@@ -38,9 +38,9 @@ impl children::MatrixRow for GpuRow {
 
     const ALL: &'static [Self] = &[
         // The longest rows start first, so that none runs alone at the end.
+        short("nvidia-ampere"),
         short("intel-tgl"),
         short("adreno-740"),
-        short("nvidia-ampere"),
         short("apple-m1"),
         short("amd-rdna2"),
         full("nvidia-turing"),
