@@ -128,10 +128,10 @@ impl Run for ReduceArgs {
             return Err(Ended::usage(format!("standard input is one table; name a file for {option}")).into());
         }
         // What is printed goes to standard output, which may be a file.
-        let destination = |file: OsString| Destination::from(file);
-        let printed = self.files.output.clone().map_or(Destination::Stdout, destination);
-        let keys = self.keys_output.clone().map(|file| ("--keys-output", destination(file)));
-        files::output::check_distinct(&[("-o", printed)].into_iter().chain(keys).collect::<Vec<_>>())?;
+        let mut destinations =
+            vec![("-o", self.files.output.clone().map_or(Destination::Stdout, Destination::from))];
+        destinations.extend(self.keys_output.clone().map(|file| ("--keys-output", file.into())));
+        files::output::check_distinct(&destinations)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let mut config = self.config(&source, &table)?;
         let rows = table.shape.rows();

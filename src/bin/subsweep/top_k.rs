@@ -77,8 +77,7 @@ impl Run for TopKArgs {
             _ => config,
         };
         let sources: Vec<_> = std::iter::once(&source).chain(&values_source).collect();
-        let prepare =
-            |(option, to): (&'static str, Destination)| Ok((option, Output::prepare(&to, option, &sources)?));
+        let prepare = |(option, to): (_, Destination)| Ok(Output::prepare(&to, option, &sources)?);
         let outputs = destinations.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
 
         let gpu = device::open(common)?;
@@ -96,27 +95,22 @@ impl Run for TopKArgs {
             false => TableShape::Grid { rows: table.shape.rows(), columns },
         };
         let TopKWords { keys, indices, values: words } = top;
-        let mut keys = Some(Table { shape, words: keys, ..table });
-        let mut indices =
-            Some(Table { shape, element: ElementType::U32, words: indices, format: table.format });
-        let mut values = values.map(|values| {
+        let keys = Table { shape, words: keys, ..table };
+        let indices = Table { shape, element: ElementType::U32, words: indices, format: table.format };
+        let indices = self.indices.is_some().then_some(indices);
+        let values = values.map(|values| {
             let is_one = values.shape == table.shape;
             let shape = if is_one { shape } else { shape.of_values(values.shape.columns()) };
             Table { shape, words, ..values }
         });
-        let mut take = |option| match option {
-            "-o" => keys.take(),
-            "--indices" => indices.take(),
-            _ => values.take(),
-        };
-        let tables = outputs.into_iter().filter_map(|(option, output)| Some((output, take(option)?)));
-        files::commit_all(tables.collect())?;
+        let tables = [Some(keys), indices, values].into_iter().flatten();
+        files::commit_all(outputs.into_iter().zip(tables).collect())?;
         Ok(())
     }
 }
 
 impl TopKArgs {
-    /// The outputs, by their options.
+    /// The outputs, with their options: of the keys, the indices and the values.
     fn destinations(&self) -> Result<Vec<(&'static str, Destination)>, Ended> {
         let others = [("--indices", &self.indices), ("--values-output", &self.values_output)];
         let mut all = vec![("-o", self.files.destination())];
