@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use subsweep::harness::{BufferLayout, Effort, Workload, bench_cases};
+use subsweep::harness::{BenchScale, BufferLayout, Effort, Workload, bench_cases};
 use subsweep::headless::{Gpu, GpuOptions};
 
 fn primitives(criterion: &mut Criterion) {
@@ -20,7 +20,7 @@ fn primitives(criterion: &mut Criterion) {
         "this device has no timestamps; `subsweep bench` measures by the wall clock"
     );
 
-    for case in bench_cases(Effort::Quick) {
+    for case in bench_cases(BenchScale::new(Effort::Quick, gpu.capabilities())) {
         let workload = Workload::new(&gpu, &case, BufferLayout::Guarded)
             .unwrap_or_else(|error| panic!("{}: {error}", case.id()));
         let run = || {

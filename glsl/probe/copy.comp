@@ -1,8 +1,9 @@
-// Copies 16-byte quads: the bandwidth bound of every benchmark.
+// Copies words, by quads where both addresses are multiples of 16: the bandwidth bound of every benchmark.
 //
-// Dispatch: ceil(quad_count / (WORKGROUP_SIZE * QUADS_PER_INVOCATION)) workgroups.
-// Reads:    source, quad_count quads.
-// Writes:   destination, quad_count quads.
+// Dispatch: ceil(unit_count / (WORKGROUP_SIZE * UNITS_PER_INVOCATION)) workgroups, at least one, where a unit is a quad
+//           with QUAD_ACCESS, otherwise a word.
+// Reads:    source, word_count words.
+// Writes:   destination, word_count words.
 // Pass model: none; the destination is the source.
 
 #version 460
@@ -10,28 +11,41 @@
 #include "common/address.glsl"
 #include "common/dispatch.glsl"
 
-layout(constant_id = ID_QUADS_PER_INVOCATION) const uint QUADS_PER_INVOCATION = 4;
+layout(constant_id = ID_UNITS_PER_INVOCATION) const uint UNITS_PER_INVOCATION = 4;
+layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = true;
 
 layout(push_constant, std430) uniform Push {
-    Quads source;
-    Quads destination;
-    uint quad_count;
+    Words source;
+    Words destination;
+    uint word_count;
 } push;
 
 void main() {
-    uint tile_quads = WORKGROUP_SIZE * QUADS_PER_INVOCATION;
+    uint tile_units = WORKGROUP_SIZE * UNITS_PER_INVOCATION;
+    uint unit_count = QUAD_ACCESS ? push.word_count / 4 : push.word_count;
     uint tile = workgroup_index();
-    // Compared in tiles: the first quad of a surplus workgroup may exceed 32 bits.
-    if (tile > (push.quad_count - 1) / tile_quads) {
+    if (QUAD_ACCESS && tile == 0 && gl_LocalInvocationIndex < push.word_count % 4) {
+        uint i = gl_LocalInvocationIndex;
+        Words source = Words(advance(uvec2(push.source), unit_count, 16));
+        Words destination = Words(advance(uvec2(push.destination), unit_count, 16));
+        destination.word[i] = source.word[i];
+    }
+    // Compared in tiles: the first unit of a surplus workgroup may exceed 32 bits.
+    if (unit_count == 0 || tile > (unit_count - 1) / tile_units) {
         return;
     }
-    uint extent = min(push.quad_count - tile * tile_quads, tile_quads);
-    Quads source = Quads(advance(uvec2(push.source), tile, tile_quads * 16));
-    Quads destination = Quads(advance(uvec2(push.destination), tile, tile_quads * 16));
-    [[unroll]] for (uint k = 0; k < QUADS_PER_INVOCATION; k++) {
+    uint extent = min(unit_count - tile * tile_units, tile_units);
+    uint tile_size = tile_units * (QUAD_ACCESS ? 16 : 4);
+    uvec2 source = advance(uvec2(push.source), tile, tile_size);
+    uvec2 destination = advance(uvec2(push.destination), tile, tile_size);
+    [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
         uint i = k * WORKGROUP_SIZE + gl_LocalInvocationIndex;
         if (i < extent) {
-            destination.quad[i] = source.quad[i];
+            if (QUAD_ACCESS) {
+                Quads(destination).quad[i] = Quads(source).quad[i];
+            } else {
+                Words(destination).word[i] = Words(source).word[i];
+            }
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum Verdict {
     Same,
     /// The interval crosses the tolerance, or there are too few samples: measure longer, or on a quieter machine.
     Ambiguous,
+    /// The clock was not steady in one of the sections: measure again.
+    Unsteady,
 }
 
 /// The comparison of two sections.
@@ -122,7 +124,7 @@ pub struct GroupComparison {
     pub name: String,
     /// Number of cases of each verdict.
     pub verdicts: BTreeMap<Verdict, u32>,
-    /// Geometric mean of the cases' ratios.
+    /// Geometric mean of the ratios of the steady cases; of all if none is steady.
     pub geometric_mean_ratio: f64,
     /// The 95 % interval of the mean: narrower than a single case's if there are many.
     pub ratio_interval: [f64; 2],
@@ -134,7 +136,7 @@ pub struct GroupComparison {
 
 impl Verdict {
     /// All verdicts, in display order.
-    pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Same, Self::Ambiguous];
+    pub const ALL: [Self; 5] = [Self::Faster, Self::Slower, Self::Same, Self::Ambiguous, Self::Unsteady];
 
     /// The verdict on a ratio's interval. An interval on both sides of the tolerance is ambiguous, and so are too few
     /// samples.
@@ -156,6 +158,7 @@ impl Verdict {
             Self::Slower => "SLOWER",
             Self::Same => "SAME",
             Self::Ambiguous => "AMBIGUOUS",
+            Self::Unsteady => "UNSTEADY",
         }
     }
 }
@@ -175,7 +178,7 @@ impl Comparison {
         let drift = if is_same_machine(base, new) { drift(&pairs) } else { None };
         let scale = Scale { drift: drift.unwrap_or(1.0), tolerance_percent };
         let draws: Vec<_> =
-            pairs.iter().map(|(base, new)| statistics::ratio_draws(&base.blocks(), &new.blocks())).collect();
+            pairs.iter().map(|(base, new)| statistics::ratio_draws(&base.median(), &new.median())).collect();
         let cases: Vec<_> = pairs
             .iter()
             .zip(&draws)
@@ -210,13 +213,19 @@ impl Comparison {
 
     /// The cases with too few samples for a verdict.
     pub fn undecidable(&self) -> impl Iterator<Item = &CaseComparison> {
-        self.cases.iter().filter(|case| !case.enough_samples)
+        self.cases.iter().filter(|case| case.is_judged() && !case.enough_samples)
+    }
+
+    /// Number of cases without a verdict because a clock was not steady.
+    pub fn unsteady_count(&self) -> usize {
+        self.cases.iter().filter(|case| !case.is_judged()).count()
     }
 
     /// The cases slower than the base by more than `percent` over their whole interval.
     pub fn regressions(&self, percent: f64) -> impl Iterator<Item = &CaseComparison> {
         self.cases.iter().filter(move |case| {
-            Verdict::of(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
+            case.is_judged()
+                && Verdict::of(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
         })
     }
 
@@ -224,7 +233,8 @@ impl Comparison {
     /// cases is.
     pub fn regressed_rows(&self, percent: f64) -> impl Iterator<Item = &GroupComparison> {
         self.rows().filter(move |row| {
-            Verdict::of(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
+            row.verdict != Verdict::Unsteady
+                && Verdict::of(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
         })
     }
 }
@@ -288,9 +298,15 @@ impl Scale {
 }
 
 impl CaseComparison {
+    /// Whether it has a verdict: the clock was steady.
+    fn is_judged(&self) -> bool {
+        self.verdict != Verdict::Unsteady
+    }
+
     fn new((base, new): (&Measurement, &Measurement), draws: Vec<f64>, scale: Scale) -> Self {
         let enough_samples = [base, new].iter().all(|measured| measured.has_enough_samples());
         let (ratio_interval, verdict) = scale.judge(draws, enough_samples);
+        let verdict = if base.steady && new.steady { verdict } else { Verdict::Unsteady };
         Self {
             id: new.id.clone(),
             element_count: new.element_count,
@@ -309,7 +325,8 @@ impl Measurement {
     /// with confidence 1 - 2^(1 - n), which exceeds 95 % from six on. Samples of one block are not independent.
     fn has_enough_samples(&self) -> bool {
         const ENOUGH: usize = 6;
-        let count = if self.block_lengths.is_empty() { self.samples_ns.len() } else { self.blocks().len() };
+        let count =
+            if self.block_lengths.is_empty() { self.sample_count as usize } else { self.blocks().len() };
         count >= ENOUGH
     }
 }
@@ -354,10 +371,14 @@ impl GroupComparison {
     fn new(name: &str, cases: &[(&CaseComparison, &Vec<f64>)], scale: Scale) -> Self {
         let mut verdicts = BTreeMap::new();
         cases.iter().for_each(|(case, _)| *verdicts.entry(case.verdict).or_default() += 1);
+        let judged: Vec<_> = cases.iter().copied().filter(|(case, _)| case.is_judged()).collect();
+        let is_unsteady = judged.is_empty();
+        let cases = if is_unsteady { cases } else { &judged };
         let count = cases[0].1.len();
         let of_draw = |at: usize| statistics::geometric_mean(cases.iter().map(|(_, draws)| draws[at]));
         let enough_samples = cases.iter().all(|(case, _)| case.enough_samples);
         let (ratio_interval, verdict) = scale.judge((0..count).map(of_draw).collect(), enough_samples);
+        let verdict = if is_unsteady { Verdict::Unsteady } else { verdict };
         Self {
             name: name.to_owned(),
             verdicts,

@@ -71,6 +71,16 @@ impl Expected {
         Self { words, closeness }
     }
 
+    /// Whether the result must be these words, bit by bit.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.closeness, Closeness::Bits)
+    }
+
+    /// The expected words, within their bounds.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
     /// Words of the result.
     pub fn word_count(&self) -> usize {
         self.words.len()

@@ -88,19 +88,22 @@ impl Arrangement {
     }
 }
 
-/// Index of the first overwritten guard word of a buffer.
-pub(super) fn broken_guard(image: &[u32], spans: impl Iterator<Item = Span>) -> Option<usize> {
+/// The guard words of a buffer of `size` words with these ranges: all outside of them.
+pub(super) fn gaps(size: usize, spans: impl Iterator<Item = Span>) -> Vec<std::ops::Range<usize>> {
     let mut spans: Vec<_> = spans.map(Span::words).collect();
     spans.sort_by_key(|span| span.start);
     let mut guard_start = 0;
-    for span in spans.into_iter().chain(std::iter::once(image.len()..image.len())) {
-        let guard = guard_start..span.start.max(guard_start);
-        if let Some(index) = image[guard].iter().position(|&word| word != GUARD) {
-            return Some(guard_start + index);
-        }
+    let mut gaps = Vec::new();
+    for span in spans.into_iter().chain(std::iter::once(size..size)) {
+        gaps.push(guard_start..span.start.max(guard_start));
         guard_start = guard_start.max(span.end);
     }
-    None
+    gaps
+}
+
+/// Index of the first overwritten guard word of a buffer.
+pub(super) fn broken_guard(image: &[u32], spans: impl Iterator<Item = Span>) -> Option<usize> {
+    gaps(image.len(), spans).into_iter().flatten().find(|&index| image[index] != GUARD)
 }
 
 #[cfg(test)]

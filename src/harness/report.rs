@@ -1,9 +1,10 @@
 //! The report: one versioned JSON file, complete and valid after every case.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
+use serde_json::ser::Formatter;
 
 use super::description::Description;
 use super::statistics;
@@ -75,6 +76,9 @@ pub struct DeviceReport {
     pub description: Description,
     /// Whether times are from GPU timestamps; otherwise wall-clock.
     pub gpu_timestamps: bool,
+    /// Whether the device's caches were emptied before each measured run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cold_cache: bool,
     /// The verdict of the self-test, if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_test: Option<String>,
@@ -144,25 +148,33 @@ pub struct Measurement {
     pub copy_percent: f64,
     /// Bytes read and written by the copy kernel per second, by its median time.
     pub copy_bytes_per_second: f64,
-    /// Runs averaged into each sample.
+    /// Runs of each sample, which is their median.
     pub runs_per_sample: u32,
+    /// Whether the copies before and after the blocks show a steady clock. A time of an unsteady one is not compared.
+    #[serde(default = "is_steady_unless_said", skip_serializing_if = "Clone::clone")]
+    pub steady: bool,
     /// Number of samples of each block, in order. Other cases were measured between blocks. Empty if the program that
     /// measured has no blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_lengths: Vec<u32>,
     /// Time of a run: the sum of its submissions; with GPU timestamps without the gaps between them.
     pub time: Summary,
-    /// Samples in order of time.
+    /// Number of samples. Where it was not written, that of `samples_ns`.
+    #[serde(default)]
+    pub sample_count: u32,
+    /// Samples in order of time; none in a summary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples_ns: Vec<f64>,
     /// Time of the copy kernel on as many bytes, sampled before and after each block.
     pub copy: Summary,
     /// Two samples per block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copy_samples_ns: Vec<f64>,
-    /// Time of `vkCmdCopyBuffer`, sampled likewise. This field and all below are null if another program measured that
+    /// Time of `vkCmdCopyBuffer`, sampled after each block. This field and all below are null if another program measured that
     /// does not provide them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Summary>,
-    /// Two samples per block.
+    /// One sample per block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfer_samples_ns: Vec<f64>,
     /// Host time to record a run, wall-clock.
@@ -174,7 +186,7 @@ pub struct Measurement {
     /// End-to-end time from host memory to host memory, wall-clock: upload, run, download.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_to_end: Option<Summary>,
-    /// One after each verified block.
+    /// After the last block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end_to_end_samples_ns: Vec<f64>,
     /// The commands of one recording.
@@ -183,6 +195,16 @@ pub struct Measurement {
     /// Look-back statistics of a chained scan, from one more run, if a counting kernel exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_back: Option<LookBackCounts>,
+}
+
+/// Reports of other programs, and earlier ones, say nothing of it.
+const fn is_steady_unless_said() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// Number of commands of one recording, by kind.
@@ -263,9 +285,34 @@ impl Summary {
 }
 
 impl Measurement {
+    /// The time, for comparisons.
+    pub(super) fn median(&self) -> statistics::Median<'_> {
+        if self.samples_ns.is_empty() {
+            let Summary { median_ns, median_interval_ns, .. } = self.time;
+            statistics::Median::Summarised { median: median_ns, interval: median_interval_ns }
+        } else {
+            statistics::Median::Sampled(self.blocks())
+        }
+    }
+
     /// The samples, block by block.
     pub(super) fn blocks(&self) -> Vec<&[f64]> {
         statistics::blocks(&self.samples_ns, &self.block_lengths)
+    }
+
+    /// The measurement without its samples.
+    pub fn summarised(&self) -> Self {
+        let [samples_ns, copy_samples_ns, transfer_samples_ns, record_samples_ns, end_to_end_samples_ns] =
+            Default::default();
+        Self {
+            block_lengths: Vec::new(),
+            samples_ns,
+            copy_samples_ns,
+            transfer_samples_ns,
+            record_samples_ns,
+            end_to_end_samples_ns,
+            ..self.clone()
+        }
     }
 }
 
@@ -305,6 +352,7 @@ impl DeviceReport {
             name: gpu.identity().name.clone(),
             description: Description::new(gpu.capabilities(), gpu.timestamp_valid_bits()),
             gpu_timestamps: gpu.has_timestamps(),
+            cold_cache: false,
             self_test: None,
             verified: Vec::new(),
             measured: Vec::new(),
@@ -360,14 +408,75 @@ impl Report {
         }
     }
 
-    /// The report as JSON.
+    /// The report as JSON: each case, each device and each field of the report on a line.
     ///
     /// # Errors
     /// None in practice: every report can be serialised.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        let mut json = serde_json::to_vec_pretty(self)?;
+        let mut json = Vec::new();
+        self.serialize(&mut serde_json::Serializer::with_formatter(&mut json, OneLineEach::default()))?;
         json.push(b'\n');
         Ok(json)
+    }
+}
+
+/// Writes JSON with each case, each device and each field of the report on a line of its own.
+#[derive(Default)]
+struct OneLineEach {
+    depth: u32,
+}
+
+impl OneLineEach {
+    /// Depth of the fields of a report, of the devices, and of their cases.
+    const FIELDS: u32 = 1;
+    const DEVICES: u32 = 2;
+    const CASES: u32 = 4;
+
+    fn next(&self, writer: &mut (impl io::Write + ?Sized), is_first: bool, breaks: bool) -> io::Result<()> {
+        if !is_first {
+            writer.write_all(b",")?;
+        }
+        if breaks { writer.write_all(b"\n") } else { Ok(()) }
+    }
+
+    fn open(&mut self, writer: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(bracket)
+    }
+
+    fn close(&mut self, writer: &mut (impl io::Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(bracket)
+    }
+}
+
+impl Formatter for OneLineEach {
+    fn begin_array<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"[")
+    }
+
+    fn end_array<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"]")
+    }
+
+    fn begin_array_value<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(writer, first, [Self::DEVICES, Self::CASES].contains(&self.depth))
+    }
+
+    fn begin_object<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"{")
+    }
+
+    fn end_object<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"}")
+    }
+
+    fn begin_object_key<W: io::Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.next(writer, first, self.depth == Self::FIELDS)
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
     }
 }
 

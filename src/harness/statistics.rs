@@ -47,15 +47,41 @@ pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
     interval(draws(|random| median(&mut resample(blocks, random))))
 }
 
+/// What is known of a median: samples in blocks or, in a summary, its 95 % interval.
+pub(super) enum Median<'s> {
+    Sampled(Vec<&'s [f64]>),
+    Summarised { median: f64, interval: [f64; 2] },
+}
+
+impl Median<'_> {
+    /// A resampled median. That of a summary is log-normal with the width of the interval.
+    fn draw(&self, random: &mut Random) -> f64 {
+        let drawn = match self {
+            Self::Sampled(blocks) => median(&mut resample(blocks, random)),
+            Self::Summarised { median, interval: [low, high] } => {
+                // 95 % of a normal distribution lie within 1.96 standard deviations.
+                let deviation = (high / low.max(f64::MIN_POSITIVE)).ln() / (2.0 * 1.96);
+                median * (deviation * normal(&mut random.samples)).exp()
+            }
+        };
+        // A coarse clock may report a time of 0.
+        drawn.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// A standard normal number: the sum of twelve uniform ones, less their mean.
+fn normal(random: &mut SplitMix64) -> f64 {
+    let uniform = |_| (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    (0..12).map(uniform).sum::<f64>() - 6.0
+}
+
 /// Bootstrap resamples of the ratio of medians, `new` over `base`, for an [`interval`]. Equal numbers of blocks draw
 /// the same block indices: cases measured in the same rounds are resampled together, since a disturbance of a round
 /// affects all of them.
-pub(super) fn ratio_draws(base: &[&[f64]], new: &[&[f64]]) -> Vec<f64> {
+pub(super) fn ratio_draws(base: &Median<'_>, new: &Median<'_>) -> Vec<f64> {
     draws(|random| {
-        // A coarse clock may report a time of 0.
-        let [base, new] =
-            [base, new].map(|blocks| median(&mut resample(blocks, random)).max(f64::MIN_POSITIVE));
-        finite(new / base)
+        let base = base.draw(random);
+        finite(new.draw(random) / base)
     })
 }
 
@@ -165,6 +191,24 @@ mod tests {
         assert_eq!(median_interval(&[&[7.0; 20]]), [7.0; 2]);
     }
 
+    #[test]
+    fn a_summary_has_the_ratios_of_its_samples() {
+        let mut random = SplitMix64(9);
+        let mut samples = |median: f64| -> Vec<f64> {
+            (0..40).map(|_| median * (1.0 + 0.05 * normal(&mut random))).collect()
+        };
+        let [base, new] = [samples(100.0), samples(120.0)];
+        let sampled = |samples| Median::Sampled(vec![samples]);
+        let summarised = |samples: &[f64]| Median::Summarised {
+            median: median(&mut samples.to_vec()),
+            interval: median_interval(&[samples]),
+        };
+        let [low, high] = interval(ratio_draws(&sampled(&base), &sampled(&new)));
+        let [summary_low, summary_high] = interval(ratio_draws(&summarised(&base), &summarised(&new)));
+        assert!((low - summary_low).abs() < 0.02 && (high - summary_high).abs() < 0.02);
+        assert!(summary_low > 1.1 && summary_high < 1.3, "{summary_low} {summary_high}");
+    }
+
     /// 95 % of the intervals cover the true median.
     #[test]
     fn intervals_cover_the_median_at_their_confidence() {
@@ -250,8 +294,8 @@ mod tests {
         };
         let draws_of = |length: usize| {
             let samples = of_length(length);
-            let blocks = blocks(&samples, &[length as u32; 20]);
-            ratio_draws(&blocks, &blocks)
+            let median = || Median::Sampled(blocks(&samples, &[length as u32; 20]));
+            ratio_draws(&median(), &median())
         };
         let [one, three] = [1, 3].map(draws_of);
         assert_eq!(one, three);
@@ -262,7 +306,7 @@ mod tests {
     fn a_ratio_is_that_of_the_medians() {
         let base: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 7)).collect();
         let new: Vec<f64> = base.iter().map(|time| 1.2 * time).collect();
-        let [low, high] = interval(ratio_draws(&[&base], &[&new]));
+        let [low, high] = interval(ratio_draws(&Median::Sampled(vec![&base]), &Median::Sampled(vec![&new])));
         assert!(low > 1.1 && high < 1.3 && low <= 1.2 && 1.2 <= high, "{low} {high}");
     }
 }

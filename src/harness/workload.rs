@@ -10,17 +10,25 @@
 //! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`BufferLayout::Separate`]
 //! gives each range a buffer instead.
 
+mod comparer;
+mod known;
 mod prepared;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 
 use super::cases::Case;
 use super::expected::Expected;
-use super::layout::{Arrangement, BufferLayout, GUARD, Span, broken_guard};
+use super::layout::{Arrangement, BufferLayout, GUARD, Span, broken_guard, gaps};
 use super::report::LookBackCounts;
 use crate::device::{AddressRange, BufferRange, CommandCounts, Recorder};
 use crate::error::Result;
+use crate::harness::bench::{CacheFlush, CopyRoof};
 use crate::headless::{Gpu, GpuBuffer};
+pub(super) use comparer::Comparer;
+use comparer::Reference;
+pub(super) use known::Known;
+use known::{Arrays, Expectation};
 pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
 
 /// Initial contents of the memory that a recording writes.
@@ -30,10 +38,10 @@ pub(super) const POISON: u32 = 0xdead_beef;
 pub struct Workload<'g> {
     gpu: &'g Gpu,
     memories: Vec<GpuBuffer>,
-    /// The elements, or a sort's keys.
-    input: Vec<u32>,
-    /// A sort's values.
-    input_values: Vec<u32>,
+    known: Rc<Known>,
+    input: Rc<Arrays>,
+    operands_hash: u64,
+    expectation: OnceCell<Rc<Expectation>>,
     prepared: Prepared,
     ranges: Ranges,
     pristine: Span,
@@ -69,6 +77,11 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: BufferLayout) -> Result<Self> {
+        Self::with(gpu, case, layout, Rc::default())
+    }
+
+    /// As [`Self::new`], with the input and the expected result of other cases of the same work.
+    pub(super) fn with(gpu: &'g Gpu, case: &Case, layout: BufferLayout, known: Rc<Known>) -> Result<Self> {
         let parameters = case.work.parameters();
         let mut prepared = case.work.prepare(gpu, case.count, case.input)?;
         let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
@@ -87,7 +100,7 @@ impl<'g> Workload<'g> {
         let operands: Vec<_> = contents.iter().map(&mut operand).collect();
 
         let memories = arrangement.allocate(gpu)?;
-        let [input, input_values] = parameters.generate(case.count, case.input);
+        let input = known.input(case);
         let ranges = Ranges {
             source: source.range(&memories),
             destination: destination.range(&memories),
@@ -98,8 +111,10 @@ impl<'g> Workload<'g> {
         let workload = Self {
             gpu,
             memories,
+            known,
             input,
-            input_values,
+            operands_hash: known::hash_of(&contents),
+            expectation: OnceCell::new(),
             prepared,
             ranges,
             pristine,
@@ -129,7 +144,7 @@ impl<'g> Workload<'g> {
                 self.fill(span.range(&self.memories), POISON)?;
             }
         }
-        for (span, words) in [(self.pristine, &self.input), (self.pristine_values, &self.input_values)] {
+        for (span, words) in [self.pristine, self.pristine_values].into_iter().zip(&*self.input) {
             self.upload(span, words)?;
         }
         Ok(())
@@ -190,12 +205,41 @@ impl<'g> Workload<'g> {
         })
     }
 
+    /// Times `run_count` runs in as few submissions as possible, each with the input restored if a run replaces it, and
+    /// with empty caches if there is a `flush`. Returns the nanoseconds of each.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub(super) fn time(
+        &self,
+        roof: &CopyRoof<'_>,
+        flush: Option<&CacheFlush>,
+        run_count: u32,
+    ) -> Result<Vec<f64>> {
+        let prepare = |recorder: &mut Recorder<'_>| {
+            if self.destination == self.source && self.source.count > 0 {
+                roof.record(recorder, self.pristine.range(&self.memories), self.ranges.source)?;
+            }
+            if self.pristine_values.count > 0 {
+                roof.record(recorder, self.pristine_values.range(&self.memories), self.ranges.values)?;
+            }
+            flush.map_or(Ok(()), |flush| flush.record(roof, recorder))
+        };
+        let record = |recorder: &mut Recorder<'_>| {
+            self.record(recorder)?;
+            self.recorded.set(recorder.counts());
+            Ok(())
+        };
+        // SAFETY: the workload owns the memory and the plan, which live until this has waited.
+        unsafe { self.gpu.submit_runs(run_count, prepare, record) }
+    }
+
     /// Runs once with upload of the input and download of the result.
     ///
     /// # Errors
     /// Those of [`Self::run`].
     pub fn run_end_to_end(&self) -> Result<()> {
-        for (span, words) in [(self.source, &self.input), (self.values, &self.input_values)] {
+        for (span, words) in [self.source, self.values].into_iter().zip(&*self.input) {
             self.upload(span, words)?;
         }
         self.run()?;
@@ -256,6 +300,99 @@ impl<'g> Workload<'g> {
         self.prepared.traffic_size
     }
 
+    /// The expected result; computed on first use.
+    fn expectation(&self) -> &Rc<Expectation> {
+        self.expectation
+            .get_or_init(|| self.known.expectation(&self.prepared, self.operands_hash, &self.input))
+    }
+
+    /// As [`Self::check`], on the device as far as it can be: all memory is compared there, and read back only if a word
+    /// differs, or to check the first of several results that may be rounded.
+    ///
+    /// # Errors
+    /// Errors of Vulkan.
+    pub(super) fn verify(&self, comparer: &Comparer<'_>) -> Result<Option<Mismatch>> {
+        let Expectation { result, values, on_device } = &**self.expectation();
+        if on_device.get().is_none() && result.is_exact() {
+            let _ = on_device.set([self.gpu.filled(result.words())?, self.gpu.filled(values)?]);
+        }
+        if let Some(right) = on_device.get()
+            && comparer.are_equal(&self.references(right))?
+        {
+            return Ok(None);
+        }
+        let mismatch = self.check()?;
+        if mismatch.is_none() && on_device.get().is_none() {
+            let _ = on_device.set(self.copy_of_results()?);
+        }
+        Ok(mismatch)
+    }
+
+    /// Every array that [`Self::check`] looks at, with what it must equal.
+    fn references(&self, [result, values]: &[Option<GpuBuffer>; 2]) -> Vec<(BufferRange, Reference)> {
+        let expectation = self.expectation();
+        let result_count = expectation.result.word_count() as u64;
+        let mut references = Vec::new();
+        let mut compare = |span: Span, reference| {
+            if span.count > 0 {
+                references.push((span.range(&self.memories), reference));
+            }
+        };
+        for (span, count, right) in
+            [(self.destination, result_count, result), (self.values, expectation.values.len() as u64, values)]
+        {
+            if let Some(right) = right {
+                compare(span.split_at(count).0, Reference::Array(right.range()));
+            }
+        }
+        let pristine = Reference::Array(self.pristine.range(&self.memories));
+        if self.destination != self.source {
+            compare(self.source.split_at(self.pristine.count).0, pristine);
+        }
+        for (span, count) in [
+            (self.destination, result_count.max(self.pristine.count)),
+            (self.values, expectation.values.len() as u64),
+        ] {
+            compare(span.split_at(count).1, Reference::Word(POISON));
+        }
+        for (memory, buffer) in self.memories.iter().enumerate() {
+            let size = (buffer.range().size / 4) as usize;
+            for gap in gaps(size, self.spans().filter(|span| span.memory == memory)) {
+                let span = Span { memory, first: gap.start as u64, count: gap.len() as u64 };
+                compare(span, Reference::Word(GUARD));
+            }
+        }
+        references
+    }
+
+    /// Copies of the result and the values on the device.
+    fn copy_of_results(&self) -> Result<[Option<GpuBuffer>; 2]> {
+        let expectation = self.expectation();
+        let copy = |span: Span, count: usize| {
+            if count == 0 {
+                return Ok(None);
+            }
+            let source = span.split_at(count as u64).0.range(&self.memories);
+            let copy = self.gpu.allocate(source.size)?;
+            self.submit(|recorder| {
+                recorder.copy(source, copy.range());
+                Ok(())
+            })?;
+            Ok(Some(copy))
+        };
+        Ok([
+            copy(self.destination, expectation.result.word_count())?,
+            copy(self.values, expectation.values.len())?,
+        ])
+    }
+
+    /// Every range of the memory.
+    fn spans(&self) -> impl Iterator<Item = Span> {
+        let all =
+            [self.pristine, self.pristine_values, self.source, self.destination, self.values, self.scratch];
+        all.into_iter().chain(self.operands.iter().copied())
+    }
+
     /// Reads all memory back and checks the result against the oracle, the source for changes, and every guard.
     ///
     /// # Errors
@@ -264,14 +401,14 @@ impl<'g> Workload<'g> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
-        let (expected, expected_values) = (self.prepared.expected)(&self.input);
+        let Expectation { result: expected, values: expected_values, .. } = &**self.expectation();
         let result_count = expected.word_count().max(self.pristine.count as usize);
         let (result, beyond) = words(self.destination).split_at(result_count);
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }
         let (values, beyond_values) = words(self.values).split_at(expected_values.len());
-        if let Some(mismatch) = first_mismatch("values", values, &expected_values) {
+        if let Some(mismatch) = first_mismatch("values", values, expected_values) {
             return Ok(Some(mismatch));
         }
         if let Some(again) = expected.of_another_run(result) {
@@ -280,9 +417,10 @@ impl<'g> Workload<'g> {
                 return Ok(Some(Mismatch { what: "result of another run", ..mismatch }));
             }
         }
-        let (source, _) = words(self.source).split_at(self.input.len());
+        let [input, _] = &*self.input;
+        let (source, _) = words(self.source).split_at(input.len());
         if self.destination != self.source
-            && let Some(mismatch) = first_mismatch("source", source, &self.input)
+            && let Some(mismatch) = first_mismatch("source", source, input)
         {
             return Ok(Some(mismatch));
         }
@@ -296,11 +434,8 @@ impl<'g> Workload<'g> {
                 return Ok(Some(Mismatch { what, index, expected: POISON, got }));
             }
         }
-        let all_pristine = [self.pristine, self.pristine_values];
-        let written = [self.source, self.destination, self.values, self.scratch];
-        let spans = || all_pristine.iter().chain(&written).chain(&self.operands).copied();
         let broken = images.iter().enumerate().find_map(|(memory, image)| {
-            let index = broken_guard(image, spans().filter(|span| span.memory == memory))?;
+            let index = broken_guard(image, self.spans().filter(|span| span.memory == memory))?;
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)

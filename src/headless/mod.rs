@@ -230,7 +230,7 @@ impl Gpu {
     }
 
     /// A buffer with these words; none for no words.
-    fn filled(&self, words: &[u32]) -> Result<Option<GpuBuffer>> {
+    pub(crate) fn filled(&self, words: &[u32]) -> Result<Option<GpuBuffer>> {
         let buffer = self.allocate_scratch(size_of_val(words) as u64)?;
         buffer.as_ref().map_or(Ok(()), |buffer| self.upload(buffer, 0, words))?;
         Ok(buffer)
@@ -256,6 +256,22 @@ impl Gpu {
     pub unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).submit(record) }
+    }
+
+    /// Submits `run_count` runs, each after what prepares it, with as few waits as possible. Returns the nanoseconds of
+    /// each run: GPU time, or without timestamps wall-clock time.
+    ///
+    /// # Safety
+    /// Those of [`Self::submit`], for what `prepare` and `record` do.
+    #[cfg(feature = "cli")]
+    pub(crate) unsafe fn submit_runs(
+        &self,
+        run_count: u32,
+        prepare: impl Fn(&mut Recorder<'_>) -> Result<()>,
+        record: impl Fn(&mut Recorder<'_>) -> Result<()>,
+    ) -> Result<Vec<f64>> {
+        // SAFETY: as the caller promises.
+        unsafe { lock(&self.submitter).submit_runs(run_count, prepare, record) }
     }
 
     /// Records without submitting, and returns the time on the host in nanoseconds.

@@ -1,14 +1,21 @@
 //! Recording, submitting and waiting, with one command buffer; long work is split into several submissions.
+//!
+//! ```text
+//!   begin work │ prepare, barrier, time [ run ] time │ barrier, prepare, barrier, time [ run │ split │ run ] time │ end
+//! ```
 
 use std::time::{Duration, Instant};
 
 use ash::vk;
 
 use super::WorkOptions;
-use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, Commands};
+use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, BETWEEN_RUNS, Commands};
 use super::submission_budget::SubmissionBudget;
-use crate::device::{Device, Recorder, SubmissionSplitter, Timestamps};
+use crate::device::{Barrier, CommandCounts, Device, Recorder, SubmissionSplitter, Timestamps};
 use crate::error::{Error, Result};
+
+/// Runs of one submission that can be timed.
+const RUNS_PER_SUBMISSION: u32 = 64;
 
 pub(super) struct Submitter {
     device: Device,
@@ -16,8 +23,12 @@ pub(super) struct Submitter {
     queue: vk::Queue,
     commands: Commands,
     timestamps: Option<Timestamps>,
-    /// GPU time of the current work so far.
-    elapsed_ns: f64,
+    /// GPU time of each run of the current work so far.
+    runs_ns: Vec<f64>,
+    /// The run that each pair of timestamps of the current command buffer is of.
+    pairs: Vec<usize>,
+    /// Whether a pair of timestamps has begun.
+    is_in_run: bool,
     budget: SubmissionBudget,
     wait_limit: Duration,
     /// Error of a split of the current work, after which the command buffer is not in the recording state.
@@ -38,8 +49,10 @@ impl Submitter {
             queue_family_index,
             queue,
             commands: Commands::new(device, queue_family_index, options.wait_limit)?,
-            timestamps: Timestamps::new(device, timestamp_valid_bits)?,
-            elapsed_ns: 0.0,
+            timestamps: Timestamps::new(device, timestamp_valid_bits, RUNS_PER_SUBMISSION)?,
+            runs_ns: Vec::new(),
+            pairs: Vec::new(),
+            is_in_run: false,
             budget: SubmissionBudget::new(options.submission_limit),
             wait_limit: options.wait_limit,
             failed: None,
@@ -65,27 +78,112 @@ impl Submitter {
         &mut self,
         record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
     ) -> Result<Option<f64>> {
-        self.device.check()?;
-        let device = self.device.clone();
-        // SAFETY: the command buffer is recording, and nothing else records into it.
-        let around = |commands| unsafe { Recorder::new(&device, commands) };
-        self.elapsed_ns = 0.0;
-        self.failed = None;
-        self.begin()?;
-        around(self.commands.buffer()).barrier(AFTER_EARLIER_SUBMISSIONS);
-        around(self.commands.buffer()).begin();
-        self.start();
-        // SAFETY: as above, until the recorder returns an error, and as the caller promises; `headless` opens its
-        // devices with `splits_dispatches`.
-        record(&mut unsafe { Recorder::paced(&device, self.commands.buffer(), self) })?;
-        if let Some(error) = self.failed.take() {
-            return Err(error);
+        self.begin_work()?;
+        // SAFETY: as the caller promises.
+        unsafe { self.record_run(record) }?;
+        self.end_work()?;
+        Ok(self.has_timestamps().then(|| self.runs_ns[0]))
+    }
+
+    /// Submits `run_count` runs, each after what prepares it, without a wait between them as far as a submission has
+    /// timestamps and its size allows. Returns the nanoseconds of each run: GPU time, or without timestamps wall-clock
+    /// time of a submission of its own.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `prepare` and `record` do.
+    #[cfg(feature = "cli")]
+    pub(super) unsafe fn submit_runs(
+        &mut self,
+        run_count: u32,
+        prepare: impl Fn(&mut Recorder<'_>) -> Result<()>,
+        record: impl Fn(&mut Recorder<'_>) -> Result<()>,
+    ) -> Result<Vec<f64>> {
+        if !self.has_timestamps() {
+            let run = |_| {
+                // SAFETY: as the caller promises.
+                unsafe { self.submit(&prepare) }?;
+                let start = Instant::now();
+                // SAFETY: as the caller promises.
+                unsafe { self.submit(&record) }?;
+                Ok(start.elapsed().as_nanos() as f64)
+            };
+            return (0..run_count).map(run).collect();
         }
+        self.begin_work()?;
+        for run in 0..run_count {
+            if run > 0 {
+                self.order(BETWEEN_RUNS);
+            }
+            // SAFETY: as the caller promises.
+            if unsafe { self.record(&prepare) }? != CommandCounts::default() {
+                self.order(BETWEEN_RUNS);
+            }
+            if self.pairs.len() == RUNS_PER_SUBMISSION as usize {
+                self.split()?;
+            }
+            // SAFETY: as the caller promises.
+            unsafe { self.record_run(&record) }?;
+        }
+        self.end_work()?;
+        Ok(std::mem::take(&mut self.runs_ns))
+    }
+
+    /// Begins work that may take several submissions.
+    fn begin_work(&mut self) -> Result<()> {
+        self.device.check()?;
+        self.failed = None;
+        self.runs_ns.clear();
+        self.begin()?;
+        self.order(AFTER_EARLIER_SUBMISSIONS);
+        self.recorder().begin();
+        Ok(())
+    }
+
+    /// Submits the rest of the work, and waits.
+    fn end_work(&mut self) -> Result<()> {
+        self.recorder().end();
+        self.order(BEFORE_THE_HOST);
+        self.run()
+    }
+
+    /// A recorder into the current command buffer, which is not split.
+    fn recorder(&self) -> Recorder<'_> {
+        // SAFETY: the command buffer is recording, and nothing else records into it.
+        unsafe { Recorder::new(&self.device, self.commands.buffer()) }
+    }
+
+    fn order(&self, barrier: Barrier) {
+        self.recorder().barrier(barrier);
+    }
+
+    /// Records between timestamps.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does.
+    unsafe fn record_run(&mut self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<()> {
+        self.runs_ns.push(0.0);
+        self.start();
+        // SAFETY: as the caller promises.
+        unsafe { self.record(record) }?;
         self.stop();
-        around(self.commands.buffer()).end();
-        around(self.commands.buffer()).barrier(BEFORE_THE_HOST);
-        self.run()?;
-        Ok(self.has_timestamps().then_some(self.elapsed_ns))
+        Ok(())
+    }
+
+    /// Records, with splits between submissions.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does.
+    unsafe fn record(
+        &mut self,
+        record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
+    ) -> Result<CommandCounts> {
+        let device = self.device.clone();
+        // SAFETY: the command buffer is recording, and nothing else records into it, until the recorder returns an
+        // error, and as the caller promises; `headless` opens its devices with `splits_dispatches`.
+        let mut recorder = unsafe { Recorder::paced(&device, self.commands.buffer(), self) };
+        record(&mut recorder)?;
+        let counts = recorder.counts();
+        self.failed.take().map_or(Ok(counts), Err)
     }
 
     /// Records without submitting, and returns the time on the host in nanoseconds.
@@ -107,32 +205,45 @@ impl Submitter {
     }
 
     fn begin(&mut self) -> Result<()> {
+        self.pairs.clear();
+        self.is_in_run = false;
         self.budget.begin();
         self.commands.begin()
     }
 
     /// Submits the commands recorded so far, and begins the next command buffer.
     fn split(&mut self) -> Result<()> {
+        let is_in_run = self.is_in_run;
         self.stop();
-        // SAFETY: the command buffer is recording, and nothing else records into it.
-        unsafe { Recorder::new(&self.device, self.commands.buffer()) }.submit();
+        self.recorder().submit();
         self.run()?;
         self.begin()?;
-        self.start();
+        if is_in_run {
+            self.start();
+        }
         Ok(())
     }
 
-    fn start(&self) {
+    /// Begins a part of the last run.
+    fn start(&mut self) {
+        self.is_in_run = true;
+        let pair = self.pairs.len() as u32;
+        self.pairs.push(self.runs_ns.len() - 1);
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: the command buffer is recording, and the pool is waited for with it.
-            unsafe { timestamps.cmd_begin(self.commands.buffer()) };
+            unsafe { timestamps.cmd_begin(self.commands.buffer(), pair) };
         }
     }
 
-    fn stop(&self) {
+    /// Ends the part of a run, if there is one.
+    fn stop(&mut self) {
+        if !std::mem::take(&mut self.is_in_run) {
+            return;
+        }
+        let pair = self.pairs.len() as u32 - 1;
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: as in `start`.
-            unsafe { timestamps.cmd_end(self.commands.buffer()) };
+            unsafe { timestamps.cmd_end(self.commands.buffer(), pair) };
         }
     }
 
@@ -143,9 +254,11 @@ impl Submitter {
         unsafe { self.commands.submit(self.queue) }?;
         self.commands.wait()?;
         self.budget.calibrate(start.elapsed());
-        if let Some(timestamps) = &self.timestamps {
-            // SAFETY: the work was waited for.
-            self.elapsed_ns += unsafe { timestamps.elapsed_ns() }?;
+        for (pair, run) in self.pairs.drain(..).enumerate() {
+            if let Some(timestamps) = &self.timestamps {
+                // SAFETY: the work was waited for.
+                self.runs_ns[run] += unsafe { timestamps.elapsed_ns(pair as u32) }?;
+            }
         }
         Ok(())
     }

@@ -148,14 +148,14 @@ fn two_copies(
 }
 
 fn copy_rig(gpu: &Gpu) -> Result<Rig<'_>, Failed> {
-    Rig::new(gpu, PROBE_COPY.module(&[]), 128, &[("QUADS_PER_INVOCATION", 1)])
+    Rig::new(gpu, PROBE_COPY.module(&[]), 128, &[("UNITS_PER_INVOCATION", 1)])
 }
 
 fn copy<'a>(source: AddressRange, destination: AddressRange, quads: usize) -> [(&'a str, Value<'a>); 3] {
     [
         ("source", Value::Range(source)),
         ("destination", Value::Range(destination)),
-        ("quad_count", Value::Number(quads)),
+        ("word_count", Value::Number(4 * quads)),
     ]
 }
 

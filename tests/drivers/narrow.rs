@@ -6,7 +6,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use subsweep::Error;
 use subsweep::device::{Capabilities, EnabledFeatures};
-use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Effort, Outcome, bench_cases};
+use subsweep::harness::{BenchGroup, BenchOptions, BenchScale, Case, CopyRoof, Effort, Outcome, bench_cases};
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
 
@@ -95,17 +95,19 @@ fn check_narrowed(is_validated: bool, narrowing: &Narrowing) -> Result<(), Faile
     Ok(())
 }
 
+const SCALE: BenchScale = BenchScale { effort: Effort::Quick, is_gpu: false };
+
 fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
     let gpu = open(is_validated, |capabilities| capabilities.timestamp_period_ns = 0.0)?;
     assert!(!gpu.has_timestamps());
-    let cases = &bench_cases(Effort::Quick)[..1];
+    let cases = &bench_cases(SCALE)[..1];
     let options = BenchOptions {
-        warm_up_count: 0,
         block_count: 1,
         samples_per_block: 3,
-        max_checked_blocks: 1,
+        end_to_end_count: 1,
         min_sample: Duration::ZERO,
         budget: Duration::ZERO,
+        has_cold_cache: false,
         slow_down: 1.0,
     };
     let roof = CopyRoof::new(&gpu)?;
@@ -118,7 +120,7 @@ fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
 
 fn too_little_memory(is_validated: bool) -> Result<(), Failed> {
     let gpu = open(is_validated, |capabilities| capabilities.max_allocation_size = 16 << 20)?;
-    let of_count = |count| Case { count, ..bench_cases(Effort::Quick).swap_remove(0) };
+    let of_count = |count| Case { count, ..bench_cases(SCALE).swap_remove(0) };
     // Each range fits in one allocation; all together do not.
     let fitting = of_count(1 << 21);
     let outcome = verify_case(&gpu, &fitting)?;

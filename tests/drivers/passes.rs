@@ -92,6 +92,7 @@ fn widest_modules() -> BTreeSet<&'static str> {
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
     match stem {
+        "probe/compare" => Some(find_difference),
         "probe/copy" => Some(copy),
         "probe/self_test" => Some(self_test),
         _ => PRIMITIVES.iter().find_map(|primitive| (primitive.check)(stem, variant)),
@@ -104,26 +105,71 @@ fn self_test(gpu: &Gpu, _: &'static Kernel, _: Selection) -> Result<(), Failed> 
     if verdict.is_passed() { Ok(()) } else { Err(verdict.to_string().into()) }
 }
 
-/// The destination of a copy equals its source.
+/// The destination of a copy equals its source, by quads and by words.
 fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
-    let (workgroup_size, quads_per_invocation) = (128, 4);
-    let rig = Rig::new(gpu, kernel, workgroup_size, &[("QUADS_PER_INVOCATION", quads_per_invocation)])?;
-    let tile_quads = (workgroup_size * quads_per_invocation) as usize;
-    for quads in rig::sizes(tile_quads) {
-        let words = rig::random(quads, quads * 4);
-        let source = Memory::of(gpu, &words, Alignment::Quads)?;
-        let destination = Memory::poisoned(gpu, quads * 4, Alignment::Quads)?;
-        rig.run(
-            &[
-                ("source", Value::Pointer(&source)),
-                ("destination", Value::Pointer(&destination)),
-                ("quad_count", Value::Number(quads)),
-            ],
-            quads.div_ceil(tile_quads),
-        )?;
-        let case = format!("{}, {quads} quads", kernel.name);
-        compare(&case, "source", &source, &words)?;
-        compare(&case, "destination", &destination, &words)?;
+    let (workgroup_size, units_per_invocation) = (128, 4);
+    let tile_units = (workgroup_size * units_per_invocation) as usize;
+    for (by_quads, alignment) in [(true, Alignment::Quads), (false, Alignment::Words)] {
+        let constants = [("UNITS_PER_INVOCATION", units_per_invocation), ("QUAD_ACCESS", by_quads.into())];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let unit_words = if by_quads { 4 } else { 1 };
+        for (index, units) in rig::sizes(tile_units).into_iter().enumerate() {
+            // Words beyond the last quad.
+            let count = units * unit_words + index % unit_words;
+            let words = rig::random(count, count);
+            let source = Memory::of(gpu, &words, alignment)?;
+            let destination = Memory::poisoned(gpu, count, alignment)?;
+            rig.run(
+                &[
+                    ("source", Value::Pointer(&source)),
+                    ("destination", Value::Pointer(&destination)),
+                    ("word_count", Value::Number(count)),
+                ],
+                units.div_ceil(tile_units).max(1),
+            )?;
+            let case = format!("{}, {count} words", kernel.name);
+            compare(&case, "source", &source, &words)?;
+            compare(&case, "destination", &destination, &words)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first of several differences is found, or none.
+fn find_difference(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let (workgroup_size, items) = (128, 3);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[("ITEMS_PER_INVOCATION", items)])?;
+    let tile_items = (workgroup_size * items) as usize;
+    for count in rig::sizes(tile_items).into_iter().filter(|&count| count > 0) {
+        for (is_array, differences) in [
+            (true, vec![]),
+            (false, vec![]),
+            (true, vec![count - 1]),
+            (false, vec![count / 2, count - 1]),
+            (true, vec![count / 3, count / 2]),
+            (false, vec![0]),
+        ] {
+            let expected = if is_array { rig::random(count, count) } else { vec![7; count] };
+            let mut words = expected.clone();
+            differences.iter().for_each(|&index| words[index] ^= 1 << (index % 32));
+            let memories = [&words, &expected].map(|words| Memory::of(gpu, words, Alignment::Words));
+            let [array, other] = memories;
+            let (array, other) = (array?, other?);
+            let first = Memory::of(gpu, &[u32::MAX], Alignment::Words)?;
+            rig.run(
+                &[
+                    ("words", Value::Pointer(&array)),
+                    ("expected", Value::pointer_if(is_array, &other)),
+                    ("first_difference", Value::Pointer(&first)),
+                    ("word_count", Value::Number(count)),
+                    ("value", Value::Number(7)),
+                ],
+                count.div_ceil(tile_items),
+            )?;
+            let case = format!("{}, {count} words, {differences:?}", kernel.name);
+            let expected = differences.first().map_or(u32::MAX, |&index| index as u32);
+            compare(&case, "first_difference", &first, &[expected])?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `subsweep bench`.
 
 mod comparison;
+mod host_time;
 mod scaling;
 
 use std::ffi::OsString;
@@ -12,8 +13,8 @@ use clap::{Args, ValueEnum};
 use subsweep::device::Capabilities;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
-    BenchGroup, BenchOptions, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement, Outcome,
-    RecordedCounts, SortValues, Summary, VerifiedCase, Work, bench_cases, first_look_cases,
+    BenchGroup, BenchOptions, BenchScale, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement,
+    Outcome, RecordedCounts, SortValues, Summary, VerifiedCase, Work, bench_cases, first_look_cases,
     scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
@@ -28,9 +29,10 @@ use scaling::Scaling;
 
 /// Measure devices, each case beside a copy of as many bytes
 ///
-/// Each case is verified first, and is not measured if its result is wrong. Times are medians of GPU time, or of
+/// Each case is verified first and last, and is not measured if its result is wrong. Times are medians of GPU time, or of
 /// wall-clock time where a device has no timestamps, with the interquartile range. Bytes are those of the elements that
-/// the algorithm has to read and write.
+/// the algorithm has to read and write. A GPU's clock is warmed by copies before the runs; a case is marked unsteady if
+/// copies before and after its runs differ.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(flatten)]
@@ -52,6 +54,18 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     pub html: Option<OsString>,
 
+    /// Empty the device's caches before each run, by a copy of a larger range
+    #[arg(long)]
+    pub cold_cache: bool,
+
+    /// Leave the samples out of the reports, which keep their medians and intervals
+    #[arg(long)]
+    pub summary: bool,
+
+    /// Print the cases, their bytes and the expected time on the host, and measure nothing
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html"])]
+    pub dry_run: bool,
+
     /// Increase every time by PERCENT, to try a comparison
     #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub slow_down: f64,
@@ -69,8 +83,31 @@ pub enum Preset {
     Scaling,
 }
 
+impl BenchArgs {
+    /// The cases of the preset, or those of all primitives.
+    fn cases(&self, effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+        match self.preset {
+            None => bench_cases(BenchScale::new(effort, capabilities)),
+            Some(Preset::Textbook) => textbook_bench_cases(effort),
+            Some(Preset::Tutorial13) => tutorial_13_bench_cases(effort),
+            Some(Preset::Scaling) => scaling_bench_cases(effort),
+        }
+    }
+
+    fn options(&self, effort: Effort) -> BenchOptions {
+        BenchOptions {
+            has_cold_cache: self.cold_cache,
+            slow_down: 1.0 + self.slow_down / 100.0,
+            ..options(effort)
+        }
+    }
+}
+
 impl Run for BenchArgs {
     fn run(&self, common: &Common) -> Result<()> {
+        if self.dry_run {
+            return host_time::print(self, common);
+        }
         let outputs = [
             (Format::Json, &self.suite.json),
             (Format::Csv, &self.csv),
@@ -89,22 +126,21 @@ pub fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
     }
 }
 
-/// Options of an effort. `slow_down` is in percent.
-fn options(effort: Effort, slow_down: f64) -> BenchOptions {
-    const BLOCK_COUNT: u32 = 10;
-    let (warm_up_count, samples_per_block, max_checked_blocks, budget) = match effort {
-        Effort::Quick => (0, 1, 3, Duration::from_millis(400)),
-        Effort::Normal => (1, 3, BLOCK_COUNT, Duration::from_secs(3)),
-        Effort::Full => (1, 10, BLOCK_COUNT, Duration::from_secs(20)),
+/// Options of an effort.
+fn options(effort: Effort) -> BenchOptions {
+    let (samples_per_block, end_to_end_count, budget) = match effort {
+        Effort::Quick => (1, 3, Duration::from_millis(400)),
+        Effort::Normal => (3, 5, Duration::from_secs(3)),
+        Effort::Full => (10, 10, Duration::from_secs(20)),
     };
     BenchOptions {
-        block_count: BLOCK_COUNT,
-        warm_up_count,
+        block_count: 10,
         samples_per_block,
-        max_checked_blocks,
+        end_to_end_count,
         min_sample: Duration::from_millis(2),
         budget,
-        slow_down: 1.0 + slow_down / 100.0,
+        has_cold_cache: false,
+        slow_down: 1.0,
     }
 }
 
@@ -167,22 +203,19 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     let effort = suite.effort();
     let preset = args.preset.and_then(|preset| preset.to_possible_value());
     let command = preset.map_or("bench".to_owned(), |preset| format!("bench --preset {}", preset.get_name()));
-    let (cases, mut answer) = match args.preset {
-        None => (bench_cases(effort), None),
-        Some(Preset::Textbook) => {
-            (textbook_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TEXTBOOK))))
-        }
-        Some(Preset::Tutorial13) => {
-            (tutorial_13_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TUTORIAL_13))))
-        }
-        Some(Preset::Scaling) => (scaling_bench_cases(effort), Some(Answer::Scaling(Scaling::default()))),
-    };
-    let cases = suite.select(cases, false)?;
-    let options = options(effort, args.slow_down);
+    let mut answer = args.preset.map(|preset| match preset {
+        Preset::Textbook => Answer::Comparison(Comparison::new(TEXTBOOK)),
+        Preset::Tutorial13 => Answer::Comparison(Comparison::new(TUTORIAL_13)),
+        Preset::Scaling => Answer::Scaling(Scaling::default()),
+    });
+    let cases = suite.select(args.cases(effort, gpu.capabilities()), false)?;
+    let options = args.options(effort);
+    suite.device_report().cold_cache = args.cold_cache;
     let roof = CopyRoof::new(gpu)?;
     let clock =
         if gpu.has_timestamps() { "GPU time" } else { "wall-clock time: the queue has no timestamps" };
-    suite.print(&format!("  {clock}; % of the speed of copying the elements in the same run\n"))?;
+    let caches = if args.cold_cache { ", with empty caches" } else { "" };
+    suite.print(&format!("  {clock}{caches}; % of the speed of copying the elements in the same run\n"))?;
     let (mut tally, mut heading) = (Tally::default(), String::new());
     let progress = Progress::new(cases.len() * options.block_count as usize);
     let admit = admit(gpu);
@@ -200,10 +233,13 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                     outcomes.push(Vec::new());
                 }
                 groups[at].measure_block()?;
-                outcomes[at] = groups[at].measured();
-                let known = batch.iter().flatten().zip(outcomes.iter().flatten());
-                note(suite, gpu, &command, before, known);
-                suite.save()?;
+                // A GPU's clock falls while the host computes intervals.
+                if round == options.block_count || suite.is_save_due() {
+                    outcomes[at] = groups[at].measured();
+                    let known = batch.iter().flatten().zip(outcomes.iter().flatten());
+                    note(suite, gpu, &command, before, known, args.summary);
+                    suite.save()?;
+                }
             }
         }
         for (case, outcome) in batch.iter().flatten().zip(outcomes.into_iter().flatten()) {
@@ -252,11 +288,13 @@ fn note<'a>(
     command: &str,
     before: [usize; 2],
     known: impl Iterator<Item = (&'a Case, &'a Measured)>,
+    is_summary: bool,
 ) {
     let [measured_before, verified_before] = before;
     let (mut measured, mut verified) = (Vec::new(), Vec::new());
     for (case, outcome) in known {
         match outcome {
+            Ok(measurement) if is_summary => measured.push(measurement.summarised()),
             Ok(measurement) => measured.push(measurement.clone()),
             Err(outcome) => {
                 let again = suite.again(command, gpu, &case.id());
@@ -276,9 +314,9 @@ fn note<'a>(
 pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
     let mut tally = Tally::default();
     let roof = CopyRoof::new(gpu)?;
-    let mut text = format!("  {:18}  elements/s  % of copy\n", "");
-    for case in first_look_cases() {
-        let options = options(Effort::Quick, 0.0);
+    let mut text = format!("  {:16}  elements  elements/s  % of copy  copy bytes/s\n", "");
+    for case in first_look_cases(gpu.capabilities()) {
+        let options = options(Effort::Quick);
         let mut group = BenchGroup::new(&roof, std::slice::from_ref(&case), options, admit(gpu))?;
         for _ in 0..options.block_count {
             group.measure_block()?;
@@ -289,19 +327,29 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
             Work::Sort(_) => "sort, u32 keys",
             _ => "scan, u32 sums",
         };
+        let what = format!("{what:16}  {:>8}", case.count);
         let _ = match &measured {
-            Ok(Measurement { elements_per_second, copy_percent, .. }) => {
-                writeln!(text, "  {what:18}  {:>10}  {copy_percent:>9.1}", scaled(*elements_per_second))
+            Ok(measurement) => {
+                let [elements, copied] =
+                    [measurement.elements_per_second, measurement.copy_bytes_per_second].map(scaled);
+                let percent = measurement.copy_percent;
+                let mark = unsteady_mark(measurement);
+                writeln!(text, "  {what}  {elements:>10}  {percent:>9.1}  {copied:>12}{mark}")
             }
-            Err(outcome) => writeln!(text, "  {what:18}  {outcome}"),
+            Err(outcome) => writeln!(text, "  {what}  {outcome}"),
         };
         count(&mut tally, &measured);
         let DeviceReport { measured: before, verified, .. } = suite.device_report();
         let before = [before.len(), verified.len()];
-        note(suite, gpu, "bench", before, std::iter::once((&case, &measured)));
+        note(suite, gpu, "bench", before, std::iter::once((&case, &measured)), false);
     }
     suite.save()?;
     Ok((tally, text))
+}
+
+/// Stands after a measurement whose clock was not steady.
+fn unsteady_mark(measurement: &Measurement) -> &'static str {
+    if measurement.steady { "" } else { "  unsteady" }
 }
 
 const COUNT_WIDTH: usize = 10;
@@ -347,14 +395,15 @@ fn row(measurement: &Measurement) -> String {
     };
     let median = |time: Option<Summary>| time.map_or("-".to_owned(), |time| duration(time.median_ns));
     format!(
-        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>7}  {:>10}  {dispatches:>10}  {barriers:>8}\n",
+        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>7}  {:>10}  {dispatches:>10}  {barriers:>8}{}\n",
         measurement.element_count,
         duration(time.median_ns),
         scaled(measurement.elements_per_second),
         scaled(measurement.bytes_per_second),
         measurement.copy_percent,
         median(measurement.record),
-        median(measurement.end_to_end)
+        median(measurement.end_to_end),
+        unsteady_mark(measurement)
     )
 }
 

@@ -313,6 +313,14 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
             missing.len()
         ));
     }
+    let case_count: usize = comparisons.iter().map(|one| one.cases.len()).sum();
+    let unsteady: usize = comparisons.iter().map(Comparison::unsteady_count).sum();
+    if unsteady > 0 && unsteady == case_count {
+        return refused(
+            "the clock was steady for none of the cases in both reports; measure again while nothing else runs"
+                .to_owned(),
+        );
+    }
     let few: Vec<_> = comparisons.iter().flat_map(Comparison::undecidable).collect();
     if let [first, ..] = few[..] {
         return refused(format!(
@@ -426,6 +434,13 @@ fn groups(text: &mut String, comparison: &Comparison) {
     if few > 0 {
         let _ =
             writeln!(text, "  {few} with too few samples for a verdict: six blocks of them, in both reports");
+    }
+    let unsteady = comparison.unsteady_count();
+    if unsteady > 0 {
+        let _ = writeln!(
+            text,
+            "  {unsteady} UNSTEADY, which are not judged: the clock changed while they were measured"
+        );
     }
     for (ids, label) in [(only_in_base, "base"), (only_in_new, "new report")] {
         if let [first, ..] = &ids[..] {

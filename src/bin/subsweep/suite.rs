@@ -64,6 +64,9 @@ pub struct Tally {
     pub is_unfit: bool,
 }
 
+/// Duration of writing a report, with what the host computes for it, at least.
+const MIN_SAVE: Duration = Duration::from_millis(20);
+
 /// A run over devices and cases.
 #[derive(Debug)]
 pub struct Suite {
@@ -222,14 +225,19 @@ impl Suite {
         print_text(text, self.reports.have_stdout())
     }
 
+    /// Whether [`Self::save`] would write.
+    pub fn is_save_due(&self) -> bool {
+        self.last_save.is_none_or(|(end, duration)| end.elapsed() >= 9 * duration.max(MIN_SAVE))
+    }
+
     /// Writes the intermediate report after a case. Skipped where writing would take more than a tenth of the time.
     ///
     /// # Errors
     /// The report cannot be written.
     pub fn save(&mut self) -> Result<()> {
         self.has_results = true;
-        let start = Instant::now();
-        if self.last_save.is_none_or(|(end, duration)| start - end >= 9 * duration) {
+        if self.is_save_due() {
+            let start = Instant::now();
             self.reports.update(&self.report)?;
             let end = Instant::now();
             self.last_save = Some((end, end - start));
@@ -287,8 +295,7 @@ impl Patterns {
     }
 }
 
-/// Prints the ids of the selected cases, one on a line, without opening a device. With several devices each list
-/// has a heading.
+/// Prints the selected cases by `show`, without opening a device. With several devices each list has a heading.
 ///
 /// # Errors
 /// There is no suitable device, or no such case.
@@ -296,6 +303,7 @@ pub fn list(
     args: &SuiteArgs,
     common: &Common,
     cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
+    show: impl Fn(&[Case]) -> String,
 ) -> Result<()> {
     let devices = device::choose(&device::instance()?, &common.device)?;
     let are_many = devices.len() > 1;
@@ -311,7 +319,7 @@ pub fn list(
         });
         match selected {
             Ok(cases) => {
-                print(&cases.iter().map(|case| case.id() + "\n").collect::<String>())?;
+                print(&show(&cases))?;
                 is_listed = true;
             }
             Err(error) => {

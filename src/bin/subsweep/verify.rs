@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use clap::Args;
 use subsweep::device::PipelineCounts;
-use subsweep::harness::{Outcome, SelfTest, VerifiedCase, verify_cases};
+use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_cases};
 use subsweep::headless::Gpu;
 
 use crate::args::Common;
@@ -45,7 +45,8 @@ impl Run for VerifyArgs {
     fn run(&self, common: &Common) -> Result<()> {
         let VerifyArgs { suite, list, measure } = self;
         if *list {
-            return suite::list(suite, common, verify_cases);
+            let ids = |cases: &[Case]| cases.iter().map(|case| case.id() + "\n").collect();
+            return suite::list(suite, common, verify_cases, ids);
         }
         suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
             let tally = on_device(suite, opened)?;

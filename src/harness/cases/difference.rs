@@ -5,9 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::{
-    Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, small_workgroup, uniform_cases,
-};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgroup, uniform_cases};
 use crate::device::Capabilities;
 use crate::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
 use crate::error::Result;
@@ -232,7 +230,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: adjacent numbers, and a table down its columns and along its rows.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let flat = DifferenceCase::of(ElementType::F32);
     let table = DifferenceCase { columns: 4, ..flat.clone() };
     let works = [
@@ -241,7 +239,7 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         table,
         DifferenceCase::of(ElementType::I64),
     ];
-    uniform_cases(works, &bench_counts(effort))
+    uniform_cases(works, &scale.counts())
 }
 
 #[cfg(test)]

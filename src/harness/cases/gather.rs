@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, small_workgroup, uniform_cases};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
 use crate::device::{AddressRange, Capabilities};
 use crate::error::Result;
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
@@ -210,8 +210,8 @@ pub(super) fn bench_works() -> [GatherCase; 3] {
 }
 
 /// Each of [`bench_works`].
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
-    uniform_cases(bench_works(), &bench_counts(effort))
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    uniform_cases(bench_works(), &scale.counts())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, cases_of, small_workgroup};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, cases_of, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -380,7 +380,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: few bins and many, by a guess and by a search, and the same of equal values.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let even = HistogramCase::new(ElementType::F32, true, 256);
     let works = [
         even.clone(),
@@ -389,7 +389,7 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         HistogramCase { bins: 4096, ..even.clone() },
         HistogramCase { bins: 65_536, ..even },
     ];
-    cases_of(works, &bench_counts(effort), &[Input::Uniform, Input::Constant(0)])
+    cases_of(works, &scale.counts(), &[Input::Uniform, Input::Constant(0)])
 }
 
 #[cfg(test)]

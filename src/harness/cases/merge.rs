@@ -5,9 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::{
-    Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, small_workgroup, uniform_cases,
-};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgroup, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -298,7 +296,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: keys alone and with values, of halves and of few.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let keys = MergeCase::keys(ElementType::U32);
     let works = [
         keys.clone(),
@@ -306,7 +304,7 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         MergeCase { part: MergePart::Few, ..keys },
         MergeCase::keys(ElementType::U64),
     ];
-    uniform_cases(works, &bench_counts(effort))
+    uniform_cases(works, &scale.counts())
 }
 
 #[cfg(test)]

@@ -409,16 +409,44 @@ fn sizes(capabilities: &Capabilities, tile: u64) -> BTreeSet<u64> {
     sizes.into_iter().collect()
 }
 
-/// The benchmark cases of an effort.
-pub fn bench_cases(effort: Effort) -> Vec<Case> {
-    Work::tables().flat_map(|tables| (tables.bench)(effort)).collect()
+/// The extent of benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BenchScale {
+    /// Which cases, and up to which count.
+    pub effort: Effort,
+    /// Whether the device is a GPU, which takes more elements than a CPU.
+    pub is_gpu: bool,
+}
+
+impl BenchScale {
+    /// That of an effort on a device.
+    pub fn new(effort: Effort, capabilities: &Capabilities) -> Self {
+        Self { effort, is_gpu: !capabilities.is_cpu() }
+    }
+
+    /// The element counts of most benchmarks.
+    fn counts(self) -> Vec<u64> {
+        match (self.effort, self.is_gpu) {
+            (Effort::Quick, true) => vec![1 << 20, 1 << 24],
+            (Effort::Quick, false) => vec![1 << 16, 1 << 20],
+            (Effort::Normal, true) => vec![1 << 16, 1 << 20, 1 << 24, 1 << 26],
+            (Effort::Normal, false) => vec![1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
+            (Effort::Full, _) => every_fourfold(28),
+        }
+    }
+}
+
+/// The benchmark cases of a scale.
+pub fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    Work::tables().flat_map(|tables| (tables.bench)(scale)).collect()
 }
 
 /// A scan, a sort of keys and a sort of pairs with chosen policies: the cases of `verify --measure`.
-pub fn first_look_cases() -> Vec<Case> {
+pub fn first_look_cases(capabilities: &Capabilities) -> Vec<Case> {
     let scan = ScanCase::sum_of_u32(PolicyName::Default).into();
     let [keys, pairs, _] = SortCase::chosen().kinds().map(Work::from);
-    uniform_cases([scan, keys, pairs], &[1 << 20])
+    let counts: &[u64] = if capabilities.is_cpu() { &[1 << 20] } else { &[1 << 20, 1 << 26] };
+    uniform_cases([scan, keys, pairs], counts)
 }
 
 /// Every scan algorithm, and every sort algorithm without a count limit: the cases of `bench --preset textbook`.
@@ -459,15 +487,6 @@ fn cases_of(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64], in
     cases
 }
 
-/// The element counts of most benchmarks.
-fn bench_counts(effort: Effort) -> Vec<u64> {
-    match effort {
-        Effort::Quick => vec![1 << 16, 1 << 20],
-        Effort::Normal => vec![1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
-        Effort::Full => every_fourfold(28),
-    }
-}
-
 /// The element counts at which algorithms are compared.
 fn preset_counts(effort: Effort) -> &'static [u64] {
     match effort {
@@ -498,9 +517,11 @@ mod tests {
         }
     }
 
+    const CPU: BenchScale = BenchScale { effort: Effort::Quick, is_gpu: false };
+
     #[test]
     fn an_id_names_its_group() {
-        for case in bench_cases(Effort::Quick) {
+        for case in bench_cases(CPU) {
             let groups =
                 ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
             let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
@@ -536,7 +557,7 @@ mod tests {
         let expected = "sort:keys:type=u32;bits=0:32;misalign=0;n=4096;input=uniform";
         assert_eq!(of(SortAlgorithm::Radix4Bit, PolicyName::Default), expected);
         assert_eq!(of(SortAlgorithm::Radix2Bit, PolicyName::Seed), expected);
-        for case in bench_cases(Effort::Quick) {
+        for case in bench_cases(CPU) {
             let (id, variants) = (case.id(), case.variants());
             assert!(!variants.contains("algorithm=") && !variants.contains("policy="), "{variants}");
             assert!(variants.split(';').all(|part| id.contains(part)), "{id}: {variants}");
@@ -848,7 +869,9 @@ mod tests {
     #[test]
     fn ids_are_unique() {
         for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
-            expect_unique(&bench_cases(effort));
+            for is_gpu in [false, true] {
+                expect_unique(&bench_cases(BenchScale { effort, is_gpu }));
+            }
             expect_unique(&textbook_bench_cases(effort));
             expect_unique(&scaling_bench_cases(effort));
             expect_unique(&tutorial_13_bench_cases(effort));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Case, Effort, Work};
+use super::{BenchScale, Case, Work};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::inputs::Input;
@@ -73,7 +73,7 @@ pub struct Tables {
     /// Works that use every specialization of a kernel by a selectable policy.
     pub selectable: fn(&Capabilities) -> Vec<Work>,
     /// Benchmarks.
-    pub bench: fn(Effort) -> Vec<Case>,
+    pub bench: fn(BenchScale) -> Vec<Case>,
 }
 
 /// Location of the count when a plan is recorded.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::{Case, CountFrom, Effort, PrimitiveCase, bench_counts, uniform_cases};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, uniform_cases};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
@@ -602,7 +602,7 @@ pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: sums and indices, of all rows, of segments and along rows.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let of = |element, runs| ReduceCase { runs, ..ReduceCase::sum(element) };
     let works = [
         of(ElementType::U32, None),
@@ -614,7 +614,7 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         of(ElementType::F32, Some(ReduceRuns::FixedSize(40))),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(1 << 16))),
     ];
-    uniform_cases(works, &bench_counts(effort))
+    uniform_cases(works, &scale.counts())
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
 use super::{
-    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, bench_counts, small_workgroup,
-    uniform_cases,
+    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, small_workgroup, uniform_cases,
 };
 use crate::ElementType;
 use crate::device::{AddressRange, Capabilities};
@@ -407,11 +406,11 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark cases: short and long runs of u32.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     use RunLengthCoding::{Decode, Encode, NonTrivial};
     let works = [(Encode, 2), (Encode, 100), (NonTrivial, 2), (Decode, 2), (Decode, 100)]
         .map(|(coding, mean_length)| RunLengthCase::of_u32(coding, mean_length));
-    uniform_cases(works, &bench_counts(effort))
+    uniform_cases(works, &scale.counts())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
-use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, bench_counts, cases_of, small_workgroup};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, cases_of, small_workgroup};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
@@ -250,11 +250,11 @@ fn both_sides(case: SearchCase) -> [SearchCase; 2] {
 }
 
 /// Benchmarks: needles in any order and sorted ones, in as many keys and in few.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let lower = SearchCase::lower_bound;
     let few = SearchCase { sorted_count: Some(1 << 12), ..lower(ElementType::U32) };
     let works = [lower(ElementType::U32), lower(ElementType::F64), few];
-    cases_of(works, &bench_counts(effort), &[Input::Uniform, Input::Sorted])
+    cases_of(works, &scale.counts(), &[Input::Uniform, Input::Sorted])
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
 use super::{
-    Case, CountFrom, Effort, PolicyName, PrimitiveCase, SortValues, bench_counts, small_workgroup,
-    uniform_cases,
+    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, small_workgroup, uniform_cases,
 };
 use crate::ElementType;
 use crate::device::{AddressRange, Capabilities};
@@ -439,7 +438,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The benchmark cases: each predicate on u32, with half of the elements selected, and partitions.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
     let works = [
         SelectCase::of_u32(Predicate::Flags8),
@@ -451,7 +450,7 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         SelectCase { parts: 2, ..less.clone() },
         SelectCase { parts: 3, ..less },
     ];
-    uniform_cases(works, &bench_counts(effort))
+    uniform_cases(works, &scale.counts())
 }
 
 #[cfg(test)]

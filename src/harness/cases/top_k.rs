@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
-use super::{Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
+use super::{BenchScale, Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -318,8 +318,8 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks: from one long row to many short ones, and few selected keys to many.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
-    let shapes: &[(u64, u32, &[u32])] = match effort {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let shapes: &[(u64, u32, &[u32])] = match scale.effort {
         Effort::Quick => &[(1, 1 << 16, &[1, 32, 2048]), (500, 40, &[8])],
         Effort::Normal => &[
             (1, 1 << 16, &[1, 32, 2048]),
@@ -341,7 +341,7 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         all.iter().map(of)
     });
     let pairs = TopKCase { values: 1, ..TopKCase::largest(ElementType::F32, 4000, 32) };
-    let pairs = (effort != Effort::Quick).then(|| pairs.case(1000, Input::Uniform));
+    let pairs = (scale.effort != Effort::Quick).then(|| pairs.case(1000, Input::Uniform));
     cases.chain(pairs).collect()
 }
 

@@ -28,8 +28,11 @@ pub(super) fn differences(
         differences.push(Difference { what, base: hash(of_base), new: hash(of_new) });
     }
     let samples = |measured: &Measurement| {
-        let [samples, blocks] = [measured.samples_ns.len(), measured.blocks().len()];
-        format!("{} in {}", of_count(samples, "sample"), of_count(blocks, "block"))
+        let samples = of_count(measured.sample_count as usize, "sample");
+        match measured.block_lengths.len() {
+            0 => samples,
+            blocks => format!("{samples} in {}", of_count(blocks, "block")),
+        }
     };
     for (name, fact) in [
         ("policy", &(|measured: &Measurement| measured.policy.clone()) as &dyn Fn(&Measurement) -> String),

@@ -37,7 +37,7 @@ pub fn table(topic: &Topic<'_>) -> Markup {
 
 type Column = (&'static str, fn(&Measurement) -> String);
 
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 17] = [
     ("elements", |m| m.element_count.to_string()),
     ("median", |m| duration(m.time.median_ns)),
     ("95 % interval", |m| m.time.median_interval_ns.map(duration).join(" – ")),
@@ -52,7 +52,8 @@ const COLUMNS: [Column; 16] = [
     ("end to end", |m| known(m.end_to_end.map(|time| duration(time.median_ns)))),
     ("dispatches", |m| known(m.recorded.map(|recorded| recorded.dispatches.to_string()))),
     ("barriers", |m| known(m.recorded.map(|recorded| recorded.barriers.to_string()))),
-    ("samples", |m| m.samples_ns.len().to_string()),
+    ("samples", |m| m.sample_count.to_string()),
+    ("clock", |m| if m.steady { "steady" } else { "unsteady" }.to_owned()),
     ("runs each", |m| m.runs_per_sample.to_string()),
 ];
 

@@ -33,6 +33,10 @@ fn verdict(comparison: &Comparison) -> Markup {
             @if few > 0 {
                 p class="warning" { (few) " of too few samples for a verdict, which takes six blocks in both reports" }
             }
+            @let unsteady = comparison.unsteady_count();
+            @if unsteady > 0 {
+                p class="warning" { (unsteady) " UNSTEADY: the clock changed while they were measured, so that they are not judged" }
+            }
             @if let [first, ..] = &comparison.wrong_in_new[..] {
                 p class="warning" { (comparison.wrong_in_new.len()) " WRONG in the new report, such as " code { (first) } }
             }

@@ -5,7 +5,7 @@ use super::{DeviceReport, Measurement, Report, Summary};
 /// A column: its name, which with its unit is that of the JSON report, and its cell.
 type Column = (&'static str, fn(&DeviceReport, &Measurement) -> String);
 
-const COLUMNS: [Column; 31] = [
+const COLUMNS: [Column; 32] = [
     ("device", |d, _| d.name.clone()),
     ("driver", |d, _| d.description.driver.name.clone()),
     ("driver_info", |d, _| d.description.driver.info.clone()),
@@ -20,7 +20,8 @@ const COLUMNS: [Column; 31] = [
     ("copy_percent", |_, m| m.copy_percent.to_string()),
     ("copy_bytes_per_second", |_, m| m.copy_bytes_per_second.to_string()),
     ("runs_per_sample", |_, m| m.runs_per_sample.to_string()),
-    ("sample_count", |_, m| m.samples_ns.len().to_string()),
+    ("sample_count", |_, m| m.sample_count.to_string()),
+    ("steady", |_, m| m.steady.to_string()),
     ("median_ns", |_, m| m.time.median_ns.to_string()),
     ("median_low_ns", |_, m| m.time.median_interval_ns[0].to_string()),
     ("median_high_ns", |_, m| m.time.median_interval_ns[1].to_string()),
@@ -86,7 +87,7 @@ mod tests {
         let first = &report.devices[0].measured[0];
         assert_eq!(rows[1][0], report.devices[0].name);
         assert_eq!(rows[1][3], first.id);
-        assert_eq!(rows[1][15].parse(), Ok(first.time.median_ns));
+        assert_eq!(rows[1][16].parse(), Ok(first.time.median_ns));
     }
 
     /// Parses RFC 4180.

@@ -59,8 +59,8 @@ fn section(device: &DeviceReport) -> String {
 }
 
 const HEAD: &str = "\
-| policy | elements | median | 95 % | IQR | least | p95 | elements/s | bytes/s | % copy | record | end to end | dispatches | barriers | samples |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| policy | elements | median | 95 % | IQR | least | p95 | elements/s | bytes/s | % copy | record | end to end | dispatches | barriers | samples | clock |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|
 ";
 
 fn row(measurement: &Measurement) -> String {
@@ -72,7 +72,7 @@ fn row(measurement: &Measurement) -> String {
     };
     let median = |time: Option<Summary>| time.map_or("-".to_owned(), |time| duration(time.median_ns));
     format!(
-        "| {} | {} | {} | {low} to {high} | {} | {} | {} | {} | {} | {:.1} | {} | {} | {dispatches} | {barriers} | {} |\n",
+        "| {} | {} | {} | {low} to {high} | {} | {} | {} | {} | {} | {:.1} | {} | {} | {dispatches} | {barriers} | {} | {} |\n",
         escaped(&measurement.policy),
         measurement.element_count,
         duration(time.median_ns),
@@ -84,7 +84,8 @@ fn row(measurement: &Measurement) -> String {
         measurement.copy_percent,
         median(measurement.record),
         median(measurement.end_to_end),
-        measurement.samples_ns.len()
+        measurement.sample_count,
+        if measurement.steady { "" } else { "unsteady" }
     )
 }
 
@@ -116,7 +117,7 @@ mod tests {
         assert!(text.contains("incomplete") && text.contains("| a\\|b \\*c\\* \\<d\\> |"), "{text}");
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
-        assert!(rows.iter().all(|row| cells(row) == 16), "{text}");
+        assert!(rows.iter().all(|row| cells(row) == 17), "{text}");
         for device in &report.devices {
             for measurement in &device.measured {
                 assert!(text.contains(&format!("| {} |", measurement.element_count)), "{text}");

@@ -130,9 +130,14 @@ impl Report {
         if schema != Self::SCHEMA {
             return Err(ReportError::Schema { found: schema });
         }
-        let report: Self = serde_json::from_slice(json).map_err(of_parser)?;
-        for (index, device) in report.devices.iter().enumerate() {
+        let mut report: Self = serde_json::from_slice(json).map_err(of_parser)?;
+        for (index, device) in report.devices.iter_mut().enumerate() {
             device.check(&format!("devices[{index}]"))?;
+            for measurement in &mut device.measured {
+                if !measurement.is_summary() {
+                    measurement.sample_count = measurement.samples_ns.len() as u32;
+                }
+            }
         }
         Ok(report)
     }
@@ -184,17 +189,23 @@ impl VerifiedCase {
 }
 
 impl Measurement {
+    /// Whether the samples were left out.
+    fn is_summary(&self) -> bool {
+        self.samples_ns.is_empty() && self.sample_count > 0
+    }
+
     fn check(&self, path: &str) -> Result<(), ReportError> {
         let Self { element_count, element_size, traffic_size, time, copy, .. } = *self;
-        time.check(&self.samples_ns, path, ["time", "samples_ns"])?;
-        copy.check(&self.copy_samples_ns, path, ["copy", "copy_samples_ns"])?;
+        let is_summary = self.is_summary();
+        time.check(&self.samples_ns, is_summary, path, ["time", "samples_ns"])?;
+        copy.check(&self.copy_samples_ns, is_summary, path, ["copy", "copy_samples_ns"])?;
         for (names, summary, samples) in [
             (["transfer", "transfer_samples_ns"], &self.transfer, &self.transfer_samples_ns),
             (["record", "record_samples_ns"], &self.record, &self.record_samples_ns),
             (["end_to_end", "end_to_end_samples_ns"], &self.end_to_end, &self.end_to_end_samples_ns),
         ] {
             match summary {
-                Some(summary) => summary.check(samples, path, names)?,
+                Some(summary) => summary.check(samples, is_summary, path, names)?,
                 None if samples.is_empty() => {}
                 None => return Err(ReportError::NoSummary { place: format!("{path}.{}", names[0]) }),
             }
@@ -204,6 +215,12 @@ impl Measurement {
             let path = format!("{path}.block_lengths");
             let expected = self.samples_ns.len() as f64;
             return Err(ReportError::Contradiction { place: path, found: in_blocks as f64, expected });
+        }
+        let sample_count = self.samples_ns.len() as u32;
+        if !is_summary && ![0, sample_count].contains(&self.sample_count) {
+            let path = format!("{path}.sample_count");
+            let [found, expected] = [self.sample_count, sample_count].map(f64::from);
+            return Err(ReportError::Contradiction { place: path, found, expected });
         }
         if self.runs_per_sample == 0 {
             return Err(ReportError::NoSamples { place: format!("{path}.runs_per_sample") });
@@ -223,11 +240,21 @@ impl Measurement {
 }
 
 impl Summary {
-    /// Checks a summary against its samples, at least one; `names` are the fields of both in a measurement.
-    fn check(&self, samples: &[f64], path: &str, names: [&str; 2]) -> Result<(), ReportError> {
+    /// Checks a summary against its samples, at least one, or by itself if they were left out; `names` are the fields of
+    /// both in a measurement.
+    fn check(
+        &self,
+        samples: &[f64],
+        is_summary: bool,
+        path: &str,
+        names: [&str; 2],
+    ) -> Result<(), ReportError> {
         let [own_name, samples_name] = names;
         if samples.is_empty() {
-            return Err(ReportError::NoSamples { place: format!("{path}.{samples_name}") });
+            return match is_summary {
+                true => self.check_alone(&format!("{path}.{own_name}")),
+                false => Err(ReportError::NoSamples { place: format!("{path}.{samples_name}") }),
+            };
         }
         for (index, &value) in samples.iter().enumerate() {
             if !(0.0..=f64::MAX).contains(&value) {
@@ -255,6 +282,29 @@ impl Summary {
             if !is_right || !is_possible(end) {
                 let path = format!("{path}.{own_name}.median_interval_ns");
                 return Err(ReportError::Contradiction { place: path, found: end, expected: self.median_ns });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Summary {
+    /// Checks that the times are possible together.
+    fn check_alone(&self, path: &str) -> Result<(), ReportError> {
+        let Self { median_ns, iqr_ns, min_ns, p95_ns, median_interval_ns: [low, high] } = *self;
+        for (name, value) in
+            [("iqr_ns", iqr_ns), ("min_ns", min_ns), ("median_ns", median_ns), ("p95_ns", p95_ns)]
+        {
+            if !(0.0..=f64::MAX).contains(&value) || name == "median_ns" && value == 0.0 {
+                return Err(ReportError::NoTime { place: format!("{path}.{name}"), value });
+            }
+        }
+        let ends = [("median_interval_ns", low, high), ("min_ns", min_ns, p95_ns)];
+        for (name, low, high) in ends {
+            if !(low <= median_ns && median_ns <= high && high <= f64::MAX) {
+                let found = if low <= median_ns { high } else { low };
+                let place = format!("{path}.{name}");
+                return Err(ReportError::Contradiction { place, found, expected: median_ns });
             }
         }
         Ok(())

@@ -148,25 +148,18 @@ impl Plan {
     pub const fn short_run(&self) -> BenchOptions {
         BenchOptions {
             block_count: 1,
-            warm_up_count: 0,
             samples_per_block: 3,
-            max_checked_blocks: 1,
+            end_to_end_count: 0,
             min_sample: Duration::from_millis(2),
             budget: Duration::from_millis(200),
+            has_cold_cache: false,
             slow_down: 1.0,
         }
     }
 
     /// Options of the rounds for the best shapes.
     pub const fn rounds(&self) -> BenchOptions {
-        BenchOptions {
-            block_count: self.rounds,
-            warm_up_count: 1,
-            samples_per_block: 3,
-            max_checked_blocks: 2,
-            budget: Duration::from_secs(3),
-            ..self.short_run()
-        }
+        BenchOptions { block_count: self.rounds, budget: Duration::from_secs(3), ..self.short_run() }
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) use covering::covering_cases;
 pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{Case, Effort, PolicyName, Work, bench_counts, uniform_cases};
+use super::{BenchScale, Case, PolicyName, Work, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -262,7 +262,7 @@ fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<
 }
 
 /// Benchmarks: the tuned scans and that of the seed, in columns and along rows.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
     let works = [
         default.clone(),
@@ -279,5 +279,5 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
         ScanCase { segments: Some(SegmentsBy::FixedSize(40)), ..default.clone() },
         ScanCase { segments: Some(SegmentsBy::FixedSize(1 << 16)), ..default },
     ];
-    uniform_cases(works, &bench_counts(effort))
+    uniform_cases(works, &scale.counts())
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) use covering::covering_cases;
 
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{Case, Effort, PolicyName, SortValues, Work, bench_counts, small_workgroup, uniform_cases};
+use super::{BenchScale, Case, Effort, PolicyName, SortValues, Work, small_workgroup, uniform_cases};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
@@ -361,10 +361,10 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Benchmarks of short, power-law and long segments.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts = bench_counts(effort);
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let counts = scale.counts();
     // Segmented sorts of a million keys take half a minute on some CPUs.
-    let counts = if effort == Effort::Quick { &counts[..1] } else { &counts };
+    let counts = if scale.effort == Effort::Quick && !scale.is_gpu { &counts[..1] } else { &counts };
     let mixes = [SegmentMix::Short, SegmentMix::PowerLaw, SegmentMix::Long];
     uniform_cases(mixes.map(SegmentedSortCase::keys_of_u32), counts)
 }

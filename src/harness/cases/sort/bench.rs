@@ -1,23 +1,25 @@
 //! Benchmark cases of sorts.
 
-use super::super::{Effort, bench_counts, every_fourfold, preset_counts, uniform_cases};
+use super::super::{BenchScale, Effort, every_fourfold, preset_counts, uniform_cases};
 use super::{ANY_COUNT, Case, OF_SEED, PolicyName, PrimitiveCase, SortCase};
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 
-/// The benchmark cases of an effort.
+/// The benchmark cases of a scale.
 ///
 /// Every algorithm at most counts, the single workgroup at counts that it holds, the chosen policy at all counts; and
 /// every algorithm at one count on other inputs than uniform ones.
-pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts = bench_counts(effort);
-    let (kind_counts, chosen_counts, inputs) = match effort {
-        Effort::Quick => return quick_bench_cases(),
-        Effort::Normal => (vec![1 << 16, 1 << 20, 1 << 22], every_fourfold(24), &ADVERSE_INPUTS[..]),
+pub(in crate::harness::cases) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let counts = scale.counts();
+    let BenchScale { effort, is_gpu } = scale;
+    let (kind_counts, chosen_counts, inputs) = match (effort, is_gpu) {
+        (Effort::Quick, _) => return quick_bench_cases(scale),
+        (Effort::Normal, true) => (vec![1 << 24], counts.clone(), &ADVERSE_INPUTS[..]),
+        (Effort::Normal, false) => (vec![1 << 16, 1 << 20, 1 << 22], every_fourfold(24), &ADVERSE_INPUTS[..]),
         // Without the first, `Uniform`.
-        Effort::Full => (counts.clone(), every_fourfold(28), &Input::ALL[1..]),
+        (Effort::Full, _) => (counts.clone(), every_fourfold(28), &Input::ALL[1..]),
     };
-    let input_count = 1 << 22;
+    let input_count = if is_gpu { 1 << 24 } else { 1 << 22 };
     let single_counts: Vec<u64> = chosen_counts.iter().copied().filter(|&count| count <= 1 << 12).collect();
 
     let mut cases = Vec::new();
@@ -57,13 +59,15 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
 
 /// Less than a minute on a CPU, whose driver compiles a plan's kernels in about a second: all counts with the chosen
 /// policy, one count with every algorithm, and one case of each other key and input.
-fn quick_bench_cases() -> Vec<Case> {
+fn quick_bench_cases(scale: BenchScale) -> Vec<Case> {
     let chosen = SortCase::chosen();
     let [_, pairs, wide_keys] = chosen.kinds();
-    let mut cases = cases_of(&chosen, &every_fourfold(18), Input::Uniform);
-    cases.extend(uniform_cases([pairs, wide_keys], &[1 << 16]));
-    cases.push(chosen.case(1 << 16, ADVERSE_INPUTS[0]));
-    cases.extend(uniform_cases(ANY_COUNT.map(tuned), &[1 << 16]));
+    let (counts, count) =
+        if scale.is_gpu { (scale.counts(), 1 << 24) } else { (every_fourfold(18), 1 << 16) };
+    let mut cases = cases_of(&chosen, &counts, Input::Uniform);
+    cases.extend(uniform_cases([pairs, wide_keys], &[count]));
+    cases.push(chosen.case(count, ADVERSE_INPUTS[0]));
+    cases.extend(uniform_cases(ANY_COUNT.map(tuned), &[count]));
     cases
 }
 
@@ -98,7 +102,7 @@ mod tests {
     /// Checks that the benchmark measures the case `part` at all of `counts`.
     #[track_caller]
     fn expect_counts(effort: Effort, part: &str, counts: &[u64]) {
-        let cases = bench_cases(effort);
+        let cases = bench_cases(BenchScale { effort, is_gpu: false });
         for count in counts {
             let id = format!("{part};n={count};input=uniform");
             assert!(cases.iter().any(|case| case.id() == id), "{effort:?}: {id}");
@@ -108,6 +112,7 @@ mod tests {
     #[test]
     fn documented_counts_are_measured() {
         let all = every_fourfold(28);
+        let full = bench_cases(BenchScale { effort: Effort::Full, is_gpu: false });
         let keys = "sort:keys:type=u32";
         let rest = "bits=0:32;misalign=0";
         for (effort, counts) in
@@ -131,7 +136,7 @@ mod tests {
                 expect_counts(Effort::Full, &part, &all);
                 for input in Input::ALL {
                     let id = format!("{part};n=4194304;input={input}");
-                    assert!(bench_cases(Effort::Full).iter().any(|case| case.id() == id), "{id}");
+                    assert!(full.iter().any(|case| case.id() == id), "{id}");
                 }
             }
         }

@@ -313,12 +313,14 @@ mod tests {
     use super::super::Work;
     use super::*;
     use crate::harness::cases::tests::capabilities;
-    use crate::harness::cases::{Effort, bench_cases, verify_cases};
+    use crate::harness::cases::{BenchScale, Effort, bench_cases, verify_cases};
 
     #[test]
     fn every_policy_fits_its_algorithm() {
         let capabilities = Capabilities { min_subgroup_size: 8, ..capabilities() };
-        let measured = [Effort::Quick, Effort::Normal, Effort::Full].into_iter().flat_map(bench_cases);
+        let scale = |effort| BenchScale { effort, is_gpu: false };
+        let measured =
+            [Effort::Quick, Effort::Normal, Effort::Full].into_iter().flat_map(|it| bench_cases(scale(it)));
         for case in measured.chain(verify_cases(Effort::Full, &capabilities)) {
             if let Work::Sort(sort) = &case.work {
                 let checked = sort.policy(&capabilities).check(&sort.config(), &capabilities);

@@ -21,7 +21,9 @@ fn report() -> Report {
         copy_percent: 100.0 * copy.median_ns / time.median_ns,
         copy_bytes_per_second: 24.0 / (copy.median_ns / 1e9),
         runs_per_sample: 7,
+        steady: true,
         block_lengths: vec![2, 1],
+        sample_count: 3,
         time,
         samples_ns,
         copy,
@@ -47,6 +49,7 @@ fn report() -> Report {
         name: "llvmpipe".into(),
         description: Description::new(&capabilities(), 64),
         gpu_timestamps: true,
+        cold_cache: false,
         self_test: Some("passed".into()),
         verified: verified.into(),
         measured: vec![measured],
@@ -98,6 +101,29 @@ fn what_is_written_is_read_back_equal() {
     for report in [report(), Report::new(Vec::new())] {
         assert_eq!(Report::from_json(&report.to_json().unwrap()), Ok(report));
     }
+}
+
+#[test]
+fn each_measurement_is_on_a_line_and_a_summary_is_read_back_equal() {
+    let mut report = report();
+    let one = report.devices[0].measured[0].clone();
+    report.devices[0].measured = (0..5)
+        .map(|n| Measurement { id: format!("case;n={n}"), steady: n != 3, ..one.clone().summarised() })
+        .collect();
+    let json = String::from_utf8(report.to_json().unwrap()).unwrap();
+    let lines: Vec<_> = json.lines().filter(|line| line.contains("\"id\": \"case;n=")).collect();
+    assert!(lines.len() == 5 && lines.iter().all(|line| line.matches("\"id\"").count() == 1), "{json}");
+    assert!(!json.contains("samples_ns") && json.matches("\"steady\": false").count() == 1, "{json}");
+    assert_eq!(Report::from_json(json.as_bytes()), Ok(report.clone()));
+    let refused = |change: fn(&mut Measurement)| {
+        let mut report = report.clone();
+        change(&mut report.devices[0].measured[2]);
+        Report::from_json(&report.to_json().unwrap()).unwrap_err()
+    };
+    assert!(matches!(refused(|m| m.sample_count = 0), ReportError::NoSamples { .. }));
+    assert!(matches!(refused(|m| m.time.iqr_ns = -1.0), ReportError::NoTime { .. }));
+    let outside = refused(|m| m.time.median_interval_ns = [0.0, m.time.median_ns / 2.0]);
+    assert!(matches!(outside, ReportError::Contradiction { .. }), "{outside}");
 }
 
 /// `docs/reports.md` names every field.
@@ -165,7 +191,7 @@ fn invalid_json_is_refused_with_its_position() {
     assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
     assert_eq!(
         refusal("\"version\":", "\"version\"").to_string(),
-        "cannot be parsed as JSON (expected `:` at line 4, column 15); \
+        "cannot be parsed as JSON (expected `:` at line 3, column 20); \
          check that it is complete, or write it again with --json"
     );
     for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 2}{}", b"\xff", b"{\"more\": [[[["] {

@@ -1,0 +1,337 @@
+//! Benchmarks: GPU time of verified cases, beside a copy of the same bytes in the same run.
+
+mod copies;
+mod steadiness;
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::cases::Case;
+use super::layout::BufferLayout;
+use super::report::{LookBackCounts, Measurement, Summary};
+use super::statistics;
+use super::verify::{Failure, Outcome};
+use super::workload::{Comparer, Known, Workload};
+use crate::error::Result;
+pub(super) use copies::CacheFlush;
+use copies::Copies;
+pub use copies::CopyRoof;
+use steadiness::{BlockPlan, Course, Meter, Subject, is_steady};
+
+/// Sample counts and time budget of a benchmark.
+#[derive(Debug, Clone, Copy)]
+pub struct BenchOptions {
+    /// Blocks of samples; at least one. Blocks far apart in time reveal disturbances by other programs.
+    pub block_count: u32,
+    /// Samples of each case in a block, interleaved with those of the other cases; at least one.
+    pub samples_per_block: u32,
+    /// End-to-end runs of each case, after the last block.
+    pub end_to_end_count: u32,
+    /// Minimum time of a sample: shorter runs are repeated, up to [`Self::MAX_RUNS_PER_SAMPLE`] times.
+    pub min_sample: Duration,
+    /// Time budget of a case. A case over budget takes fewer samples, but at least [`Self::MIN_SAMPLES`] if its blocks
+    /// have so many.
+    pub budget: Duration,
+    /// Whether the caches of the device are emptied before each run.
+    pub has_cold_cache: bool,
+    /// Factor applied to times: 1, except to test that a comparison reports a slowdown.
+    pub slow_down: f64,
+}
+
+impl BenchOptions {
+    /// Minimum samples of a case over all blocks.
+    pub const MIN_SAMPLES: u32 = 10;
+    /// Maximum runs of a sample, which is their median.
+    pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
+
+    /// The samples of a block of `case_count` cases.
+    fn block(&self, case_count: u32) -> BlockPlan {
+        let most = self.samples_per_block;
+        BlockPlan {
+            least: Self::MIN_SAMPLES.div_ceil(self.block_count).min(most),
+            most,
+            budget: self.budget / self.block_count * case_count,
+            min_sample: self.min_sample,
+            max_runs: Self::MAX_RUNS_PER_SAMPLE,
+        }
+    }
+}
+
+/// A measurement, or the outcome of a case that was not measured.
+pub type Measured = Result<Measurement, Outcome>;
+
+/// Cases measured together: samples are interleaved in blocks, with copies before and after the samples of each block. Cases
+/// are verified before the first block and after the last.
+pub struct BenchGroup<'g> {
+    roof: &'g CopyRoof<'g>,
+    comparer: Comparer<'g>,
+    flush: Option<CacheFlush>,
+    options: BenchOptions,
+    entries: Vec<Entry<'g>>,
+    copies: Option<Copies>,
+    course: Course,
+    block_lengths: Vec<u32>,
+}
+
+/// A case in measurement, or its outcome.
+enum Entry<'g> {
+    Running(Box<Running<'g>>),
+    Finished(Outcome),
+}
+
+/// A case in measurement.
+struct Running<'g> {
+    case: Case,
+    workload: Workload<'g>,
+    /// Runs so far.
+    run_count: u32,
+    samples_ns: Vec<f64>,
+    record_samples_ns: Vec<f64>,
+    end_to_end_samples_ns: Vec<f64>,
+    look_back: Option<LookBackCounts>,
+}
+
+impl<'g> BenchGroup<'g> {
+    /// Verifies cases with equal numbers and sizes of elements, of one work on one input. `accept` is called for each case
+    /// after memory was allocated for those before it, and may refuse the case.
+    ///
+    /// # Errors
+    /// Fatal errors of the device. Failures of a single case, such as a wrong result or out of memory, are its outcome.
+    pub fn new(
+        roof: &'g CopyRoof<'g>,
+        cases: &[Case],
+        options: BenchOptions,
+        accept: impl Fn(&Case) -> Result<(), Outcome>,
+    ) -> Result<Self> {
+        let gpu = roof.gpu();
+        let comparer = Comparer::new(gpu)?;
+        let known = Rc::new(Known::default());
+        let begin = |case: &Case| match accept(case) {
+            Ok(()) => Entry::of(Running::new(roof, case, &known, &comparer)),
+            Err(outcome) => Ok(Entry::Finished(outcome)),
+        };
+        let mut entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
+        let first = entries.iter().find_map(|entry| match entry {
+            Entry::Running(running) => Some(running.workload.pristine()),
+            Entry::Finished(_) => None,
+        });
+        let memory = first.map(|elements| {
+            let flush = options.has_cold_cache.then(|| CacheFlush::new(gpu)).transpose()?;
+            Ok((Copies::new(roof, elements)?, flush))
+        });
+        let (copies, flush) = match memory.transpose() {
+            Ok(memory) => memory.unzip(),
+            Err(error) => {
+                // Cases without a copy to compare with are not measured.
+                let outcome = Outcome::of_error(error)?;
+                for entry in &mut entries {
+                    entry.advance(|_| Ok(Some(outcome.clone())))?;
+                }
+                (None, None)
+            }
+        };
+        let course = Course::new(entries.len());
+        let flush = flush.flatten();
+        Ok(Self { roof, comparer, flush, options, entries, copies, course, block_lengths: Vec::new() })
+    }
+
+    /// Takes a block of samples of each case. After the last block, verifies the last run, and measures runs end to end.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn measure_block(&mut self) -> Result<()> {
+        let Self { roof, comparer, flush, options, entries, copies, course, block_lengths } = self;
+        let is_running = |entry: &&Entry<'_>| matches!(entry, Entry::Running(_));
+        let running_count = entries.iter().filter(is_running).count();
+        let (Some(copies), 1..) = (copies, running_count) else { return Ok(()) };
+        let mut meter = GroupMeter { roof, copies, entries, flush: flush.as_ref() };
+        let plan = options.block(running_count as u32);
+        let block = plan.take(&mut roof.clock.borrow_mut(), &mut meter, course)?;
+        copies.kernel_ns.extend(block.copies_ns);
+        copies.sample_transfer(roof, course.copy_runs.unwrap_or(1).div_ceil(4))?;
+        let lengths = block.samples_ns.iter().map(Vec::len);
+        let length = lengths.clone().max().unwrap_or_default();
+        block_lengths.push(length as u32);
+        for (entry, samples_ns) in entries.iter_mut().zip(block.samples_ns) {
+            entry.advance(|running| running.add(samples_ns.iter().map(|time| time * options.slow_down)))?;
+        }
+        if block_lengths.len() as u32 == options.block_count {
+            for entry in entries {
+                entry.advance(|running| running.finish(comparer, options.end_to_end_count))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The measurement of each case so far, in the order given.
+    ///
+    /// # Panics
+    /// Before the first block: there are no samples.
+    pub fn measured(&self) -> Vec<Measured> {
+        let counts = &self.course.case_runs;
+        let measured = |(entry, run_count): (&Entry<'_>, &Option<u32>)| match (entry, &self.copies) {
+            (Entry::Running(running), Some(copies)) => {
+                running.measured(copies, &self.block_lengths, run_count.unwrap_or(1))
+            }
+            (Entry::Finished(outcome), _) => Err(outcome.clone()),
+            (Entry::Running(_), None) => unreachable!("copies are made for what is measured"),
+        };
+        self.entries.iter().zip(counts).map(measured).collect()
+    }
+}
+
+/// The device, for the rules of measuring.
+struct GroupMeter<'a, 'g> {
+    roof: &'a CopyRoof<'g>,
+    copies: &'a Copies,
+    entries: &'a mut [Entry<'g>],
+    flush: Option<&'a CacheFlush>,
+}
+
+impl Meter for GroupMeter<'_, '_> {
+    type Error = crate::Error;
+
+    fn now(&self) -> Duration {
+        self.roof.opened.elapsed()
+    }
+
+    fn run(&mut self, subject: Subject, run_count: u32) -> Result<Vec<f64>> {
+        match subject {
+            Subject::WarmUp => self.roof.time_warm_up(run_count),
+            Subject::Copy => self.copies.time(self.roof, run_count),
+            Subject::Case(index) => {
+                let mut times = Vec::new();
+                self.entries[index].advance(|running| {
+                    running.run_count = running.run_count.saturating_add(run_count);
+                    times = running.workload.time(self.roof, self.flush, run_count)?;
+                    Ok(None)
+                })?;
+                Ok(times)
+            }
+        }
+    }
+}
+
+impl<'g> Entry<'g> {
+    fn of(begun: Result<Result<Running<'g>, Outcome>>) -> Result<Self> {
+        Ok(match begun {
+            Ok(Ok(running)) => Self::Running(Box::new(running)),
+            Ok(Err(outcome)) => Self::Finished(outcome),
+            Err(error) => Self::Finished(Outcome::of_error(error)?),
+        })
+    }
+
+    /// Runs a step of a case in measurement. Finishes the case if the step fails or returns an outcome.
+    fn advance(&mut self, step: impl FnOnce(&mut Running<'g>) -> Result<Option<Outcome>>) -> Result<()> {
+        if let Self::Running(running) = self {
+            let outcome = match step(running) {
+                Ok(outcome) => outcome,
+                Err(error) => Some(Outcome::of_error(error)?),
+            };
+            if let Some(outcome) = outcome {
+                *self = Self::Finished(outcome);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'g> Running<'g> {
+    /// Verifies the case.
+    fn new(
+        roof: &CopyRoof<'g>,
+        case: &Case,
+        known: &Rc<Known>,
+        comparer: &Comparer<'_>,
+    ) -> Result<Result<Self, Outcome>> {
+        let mut running = Self {
+            case: case.clone(),
+            workload: Workload::with(roof.gpu(), case, BufferLayout::Guarded, known.clone())?,
+            run_count: 1,
+            samples_ns: Vec::new(),
+            record_samples_ns: Vec::new(),
+            end_to_end_samples_ns: Vec::new(),
+            look_back: None,
+        };
+        running.workload.restore()?;
+        running.workload.run()?;
+        if let Some(outcome) = running.verify(comparer)? {
+            return Ok(Err(outcome));
+        }
+        running.look_back = running.workload.look_back()?;
+        Ok(Ok(running))
+    }
+
+    /// Verifies the last run.
+    fn verify(&self, comparer: &Comparer<'_>) -> Result<Option<Outcome>> {
+        let mismatch = self.workload.verify(comparer)?;
+        let failure = |mismatch| Failure::Wrong { run: self.run_count, seed: self.case.seed(), mismatch };
+        Ok(mismatch.map(|mismatch| Outcome::Fail(failure(mismatch))))
+    }
+
+    /// Adds samples, and as many of recordings.
+    fn add(&mut self, samples_ns: impl Iterator<Item = f64>) -> Result<Option<Outcome>> {
+        for time_ns in samples_ns {
+            self.samples_ns.push(time_ns);
+            self.record_samples_ns.push(self.workload.time_recording()?);
+        }
+        Ok(None)
+    }
+
+    /// Verifies the last measured run, then measures runs end to end.
+    fn finish(&mut self, comparer: &Comparer<'_>, end_to_end_count: u32) -> Result<Option<Outcome>> {
+        if let Some(outcome) = self.verify(comparer)? {
+            return Ok(Some(outcome));
+        }
+        for _ in 0..end_to_end_count {
+            let start = Instant::now();
+            self.workload.run_end_to_end()?;
+            self.end_to_end_samples_ns.push(start.elapsed().as_nanos() as f64);
+        }
+        Ok(None)
+    }
+
+    fn measured(&self, copies: &Copies, block_lengths: &[u32], runs_per_sample: u32) -> Measured {
+        let Self { case, workload, .. } = self;
+        let probes = vec![2; block_lengths.len()];
+        let time = Summary::of(&self.samples_ns, block_lengths);
+        let copy = Summary::of(&copies.kernel_ns, &probes);
+        let transfer = Summary::of(&copies.transfer_ns, &vec![1; block_lengths.len()]);
+        let record = Summary::of(&self.record_samples_ns, block_lengths);
+        if [time, copy, transfer, record].iter().any(|summary| summary.median_ns == 0.0) {
+            return Err(Outcome::NotSupported(
+                "the device's clock is too coarse for so little work".to_owned(),
+            ));
+        }
+        let seconds = time.median_ns / 1e9;
+        Ok(Measurement {
+            id: case.id(),
+            group: case.variants(),
+            policy: workload.policy().to_owned(),
+            element_count: case.count,
+            element_size: case.element_size(),
+            traffic_size: workload.traffic_size(),
+            elements_per_second: case.count as f64 / seconds,
+            bytes_per_second: workload.traffic_size() as f64 / seconds,
+            copy_percent: 100.0 * copy.median_ns / time.median_ns,
+            copy_bytes_per_second: 2.0 * case.size() as f64 / (copy.median_ns / 1e9),
+            runs_per_sample,
+            steady: is_steady(&copies.kernel_ns),
+            block_lengths: block_lengths.to_vec(),
+            time,
+            sample_count: self.samples_ns.len() as u32,
+            samples_ns: self.samples_ns.clone(),
+            copy,
+            copy_samples_ns: copies.kernel_ns.clone(),
+            transfer: Some(transfer),
+            transfer_samples_ns: copies.transfer_ns.clone(),
+            record: Some(record),
+            record_samples_ns: self.record_samples_ns.clone(),
+            end_to_end: (!self.end_to_end_samples_ns.is_empty())
+                .then(|| Summary::of(&self.end_to_end_samples_ns, &[])),
+            end_to_end_samples_ns: self.end_to_end_samples_ns.clone(),
+            recorded: Some(workload.recorded().into()),
+            look_back: self.look_back,
+        })
+    }
+}
