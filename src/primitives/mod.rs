@@ -9,6 +9,7 @@ mod element;
 pub mod gather;
 pub mod histogram;
 mod level_args;
+mod look_back;
 pub mod merge;
 mod plan;
 pub mod reduce;
