@@ -23,9 +23,9 @@ mod timestamps;
 mod trace;
 mod workarounds;
 
-pub use architecture::Architecture;
 #[cfg(feature = "cli")]
 pub(crate) use architecture::HONEYKRISP;
+pub use architecture::{Architecture, Generation};
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
 #[cfg(feature = "headless")]

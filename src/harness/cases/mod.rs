@@ -36,12 +36,14 @@ pub use top_k::{TopKCase, TopKOutput};
 use super::inputs::Input;
 use super::inspection::PlanConfig;
 use super::workload::Prepared;
-use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
+use crate::sort::{
+    ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
+};
+use crate::{ElementType, LookBack};
 use primitive::{Table, Tables};
 
 /// A primitive's work on an input, with a stable id.
@@ -165,6 +167,9 @@ pub enum PolicyName {
     SmallMasks,
     /// [`Self::Small`], with `onesweep` counting a tile after ranking it.
     SmallLate,
+    /// [`Self::Small`], with every variant of a look-back and of a digit histogram that measured GPUs have: statuses by
+    /// loads and stores, windows, workgroups that stride, loads in flight.
+    SmallWindows,
     /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
     Chosen,
     /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
@@ -181,6 +186,7 @@ impl PolicyName {
             Self::Small => "small",
             Self::SmallMasks => "small-masks",
             Self::SmallLate => "small-late",
+            Self::SmallWindows => "small-windows",
             Self::Chosen => "chosen",
             Self::Crossover => "crossover",
         }
@@ -196,7 +202,7 @@ impl PolicyName {
 
     /// Whether the policy has small tiles.
     pub const fn is_small(self) -> bool {
-        matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate)
+        matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows)
     }
 
     /// The policy of a scan on a device.
@@ -212,6 +218,9 @@ impl PolicyName {
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small | Self::SmallMasks | Self::SmallLate => {
                 small.with_algorithm(algorithm).reproducible(config)
+            }
+            Self::SmallWindows => {
+                small.with_look_back(WINDOWS).with_algorithm(algorithm).reproducible(config)
             }
             Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
@@ -236,7 +245,7 @@ impl PolicyName {
                 let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
                 SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities, config) }
             }
-            Self::Small | Self::SmallMasks | Self::SmallLate => {
+            Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
@@ -244,6 +253,15 @@ impl PolicyName {
                     matching.has_early_counts =
                         algorithm == SortAlgorithm::Onesweep && self != Self::SmallLate;
                     matching.by_shared_masks = self == Self::SmallMasks;
+                }
+                if self == Self::SmallWindows {
+                    policy.look_back = WINDOWS;
+                    policy.histogram = DigitHistogramShape {
+                        items_per_invocation: 4,
+                        max_workgroups: Some(3),
+                        loads_in_flight: 4,
+                        copies: 2,
+                    };
                 }
                 // The choice for GPUs, on CPUs as well.
                 (policy.has_exchange, policy.mixed_access) = (true, true);
@@ -259,6 +277,9 @@ impl PolicyName {
         }
     }
 }
+
+/// A look-back that differs from the portable one in everything.
+const WINDOWS: LookBack = LookBack { has_loads: true, has_stores: true, window: 4, spin_limit: 8 };
 
 /// At least two subgroups, so that small tiles cover the code between subgroups.
 fn small_workgroup(capabilities: &Capabilities) -> u32 {

@@ -1,5 +1,7 @@
 //! The numbers of a row: the shape of tiles, and the variants of the kernels.
 
+use std::fmt;
+
 use crate::primitives::look_back::LookBack;
 use crate::primitives::sort::Matching;
 
@@ -30,8 +32,6 @@ pub struct Shape {
     pub copies: u32,
     /// Search: steps whose keys are in shared memory.
     pub shared_steps: u32,
-    /// Top-k: bits of a digit.
-    pub radix_bits: u32,
     /// Segmented sort: lanes of a cluster.
     pub lanes: u32,
 }
@@ -52,9 +52,13 @@ impl Shape {
             loads_in_flight: 1,
             copies: 1,
             shared_steps: 8,
-            radix_bits: 8,
             lanes: 8,
         }
+    }
+
+    /// A shape of tiles ranked by match, of which a single pass counts a tile before it ranks it.
+    pub const fn matched(workgroup_size: u32, items: u32) -> Self {
+        Self::tile(workgroup_size, items).early_counts().spins(100)
     }
 
     /// With runs of `packs` packs.
@@ -129,9 +133,60 @@ impl Shape {
         self
     }
 
+    /// With the keys of `steps` steps in shared memory.
+    pub const fn shared_steps(mut self, steps: u32) -> Self {
+        self.shared_steps = steps;
+        self
+    }
+
+    /// With clusters of up to `lanes` lanes.
+    pub const fn lanes(mut self, lanes: u32) -> Self {
+        self.lanes = lanes;
+        self
+    }
+
     /// With `copies` counters for each count.
     pub const fn copies(mut self, copies: u32) -> Self {
         self.copies = copies;
         self
+    }
+}
+
+/// The expression of `rows.rs`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, items, .. } = *self;
+        let is_matched = self.matching.has_early_counts && self.look_back.spin_limit == 100;
+        let (name, base) = match is_matched {
+            true => ("matched", Self::matched(workgroup_size, items)),
+            false => ("tile", Self::tile(workgroup_size, items)),
+        };
+        write!(f, "Shape::{name}({workgroup_size}, {items})")?;
+        let flags = [
+            (!self.mixed_access, "one_access"),
+            (self.matching.by_shared_masks, "masks"),
+            (self.matching.has_early_counts && !is_matched, "early_counts"),
+            (!self.has_exchange, "from_registers"),
+            (self.look_back.has_loads, "status_loads"),
+            (self.look_back.has_stores, "status_stores"),
+        ];
+        for (_, name) in flags.iter().filter(|(is_set, _)| *is_set) {
+            write!(f, ".{name}()")?;
+        }
+        let numbers = [
+            ("runs", self.packs_per_run, base.packs_per_run),
+            ("subgroups", self.subgroup_size.unwrap_or(0), 0),
+            ("window", self.look_back.window, base.look_back.window),
+            ("spins", self.look_back.spin_limit, base.look_back.spin_limit),
+            ("strides", self.max_workgroups.unwrap_or(0), 0),
+            ("loads", self.loads_in_flight, base.loads_in_flight),
+            ("copies", self.copies, base.copies),
+            ("shared_steps", self.shared_steps, base.shared_steps),
+            ("lanes", self.lanes, base.lanes),
+        ];
+        for (name, value, _) in numbers.iter().filter(|(_, value, base)| value != base) {
+            write!(f, ".{name}({value})")?;
+        }
+        Ok(())
     }
 }
