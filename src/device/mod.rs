@@ -30,7 +30,7 @@ pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
 #[cfg(feature = "headless")]
 pub(crate) use capabilities::text;
-pub use capabilities::{Capabilities, MemoryHeap};
+pub use capabilities::{Capabilities, MemoryHeap, TunedNumber};
 pub use features::FeatureChain;
 pub use hazards::{Finding, HazardChecker, Missing};
 pub use identity::{DeviceIdentity, DriverVersion};

@@ -266,7 +266,7 @@ impl TunedShape {
                 ScanCase { algorithm, tried: Some(policy), ..scan }.into()
             }
         };
-        Ok(Case { work, count: input.count, input: Input::Uniform })
+        Ok(Case { work, count: input.count, input: Input::Uniform, tuned: None })
     }
 
     /// The part that the shape tunes, and the shape with the part's other variants.

@@ -70,7 +70,7 @@ impl<'g> Workload<'g> {
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: BufferLayout) -> Result<Self> {
         let parameters = case.work.parameters();
-        let mut prepared = case.work.prepare(gpu, case.count, case.input)?;
+        let mut prepared = case.prepare(gpu)?;
         let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
             prepared.needs;
         let contents = std::mem::take(&mut prepared.needs.operands).0;

@@ -14,6 +14,7 @@ mod segmented_sort;
 mod select;
 mod sort;
 mod top_k;
+mod tuned;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -32,6 +33,7 @@ pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 pub use top_k::{TopKCase, TopKOutput};
+pub use tuned::tuned_case;
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
@@ -43,6 +45,7 @@ use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{
     ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
 };
+use crate::tuning::{self, Part, Shape};
 use crate::{ElementType, LookBack};
 use primitive::{Table, Tables};
 
@@ -55,6 +58,8 @@ pub struct Case {
     pub count: u64,
     /// The input.
     pub input: Input,
+    /// A shape that its policy takes, for tuning.
+    pub tuned: Option<(Part, Shape)>,
 }
 
 /// Registers the case type of each primitive, whose file has the tables of cases.
@@ -104,10 +109,16 @@ macro_rules! primitives {
             ///
             /// # Errors
             /// Those of the plan and of [`PrimitiveCase::prepare`].
-            pub(super) fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
+            fn prepare(
+                &self,
+                gpu: &Gpu,
+                capabilities: &Capabilities,
+                count: u64,
+                input: Input,
+            ) -> Result<Prepared> {
                 match self {
                     $(Self::$name(case) => {
-                        let policy = case.policy(gpu.capabilities());
+                        let policy = case.policy(capabilities);
                         case.prepare(gpu.plan(case.config().policy(policy))?, count, input)
                     }),+
                 }
@@ -297,7 +308,7 @@ impl Case {
         let (id, primitive) = (self.id(), self.group());
         let is_way = |parameter: &&str| {
             let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
-            !["algorithm", "policy"].contains(&name)
+            !["algorithm", "policy", "shape"].contains(&name)
         };
         let parameters = id.get(primitive.len() + 1..).unwrap_or_default();
         let kept: Vec<_> = parameters.split(';').filter(is_way).collect();
@@ -306,7 +317,30 @@ impl Case {
 
     /// The stable id: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
-        format!("{};n={};input={}", self.work, self.count, self.input)
+        let tuned = self.tuned.map_or(String::new(), |(part, shape)| format!(";shape={}", shape.name(part)));
+        format!("{}{tuned};n={};input={}", self.work, self.count, self.input)
+    }
+
+    /// The case with a shape that its policy takes for `part`.
+    pub const fn with_shape(mut self, part: Part, shape: Shape) -> Self {
+        self.tuned = Some((part, shape));
+        self
+    }
+
+    /// The capabilities that its policy is chosen for.
+    fn capabilities(&self, capabilities: &Capabilities) -> Capabilities {
+        match &self.tuned {
+            Some((part, shape)) => tuning::with_shape(capabilities, *part, shape),
+            None => capabilities.clone(),
+        }
+    }
+
+    /// Creates the plan, the operands, the recording and the oracle.
+    ///
+    /// # Errors
+    /// Those of the plan and of [`PrimitiveCase::prepare`].
+    pub(super) fn prepare(&self, gpu: &Gpu) -> Result<Prepared> {
+        self.work.prepare(gpu, &self.capabilities(gpu.capabilities()), self.count, self.input)
     }
 
     /// Its algorithm and policy, or what distinguishes it from other cases of the primitive.
@@ -331,7 +365,7 @@ impl Case {
 
     /// The policy of its plan on a device, as text.
     pub fn policy(&self, capabilities: &Capabilities) -> String {
-        self.work.policy(capabilities)
+        self.work.policy(&self.capabilities(capabilities))
     }
 
     /// Bytes of all elements.
@@ -474,7 +508,7 @@ fn cases_of(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64], in
     let mut cases = Vec::new();
     for work in works.into_iter().map(Into::into) {
         for &count in counts {
-            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input }));
+            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input, tuned: None }));
         }
     }
     cases
@@ -552,7 +586,7 @@ mod tests {
     fn variants_differ_in_algorithm_and_policy_alone() {
         let of = |algorithm, policy| {
             let work = Work::Sort(SortCase::keys_of_u32(algorithm, policy));
-            Case { work, count: 4096, input: Input::Uniform }.variants()
+            Case { work, count: 4096, input: Input::Uniform, tuned: None }.variants()
         };
         let expected = "sort:keys:type=u32;bits=0:32;misalign=0;n=4096;input=uniform";
         assert_eq!(of(SortAlgorithm::Radix4Bit, PolicyName::Default), expected);

@@ -30,8 +30,8 @@ impl SortTuning {
             }
         };
         let tuned = tuning(tuning::shape_of);
-        // The device may have lower limits than others of its architecture.
-        if tuned.fits(capabilities) {
+        // The device may have lower limits than others of its architecture. A plan refuses a shape that a sweep tries.
+        if tuned.fits(capabilities) || !capabilities.tuned.is_empty() {
             tuned
         } else {
             tuning(|capabilities, part, _| tuning::fallback(capabilities, part))

@@ -11,67 +11,21 @@
 //! - [`Part::ALL`], and [`Part::axes`]: the axes of a part.
 //! - [`Axis::name`], [`Axis::values`]: candidates, of which the library refuses some on some devices; [`Axis::get`] and
 //!   [`Axis::set`] read and change a shape. `None` and `false` are 0.
-//! - [`shape_of`]: the shape in use, to descend from.
+//! - [`shape_of`]: the shape in use, to descend from; [`with_shape`]: capabilities whose policies take another.
 //! - [`Row::measured`]: a row for the device, whose `Display` is the row in the syntax of `rows.rs`.
 
 mod axes;
+mod part;
 mod rows;
 mod shape;
 
 use std::fmt;
 
 pub use axes::Axis;
+pub use part::Part;
 pub use shape::Shape;
 
-use crate::device::{Architecture, Capabilities, Generation};
-
-/// Kernels of a primitive that are tuned together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Part {
-    /// Scans in several passes; items are words of elements.
-    Scan,
-    /// The single-pass scan; items are words of elements.
-    ChainedScan,
-    /// Selections and partitions in several passes; items are elements of a word.
-    Select,
-    /// The single-pass selection; items are elements of a word.
-    ChainedSelect,
-    /// Passes of `onesweep`; items are keys.
-    Onesweep,
-    /// Passes of `radix-8bit`, also of long segments; items are keys.
-    Radix8Bit,
-    /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
-    CountedSort,
-    /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
-    DigitHistogram,
-    /// Reductions; items are packs of 16 bytes.
-    Reduce,
-    /// Histograms with copies of the counters in shared memory; items are the least number of values.
-    Histogram,
-    /// Histograms with one copy of the counters in shared memory.
-    LargeHistogram,
-    /// Histograms whose counters do not fit in shared memory.
-    HistogramInMemory,
-    /// Adjacent differences; items are numbers.
-    Difference,
-    /// Searches; items are needles.
-    Search,
-    /// Merges; items are keys, fewer where they do not fit in shared memory.
-    Merge,
-    /// Radix select of a top-k: the largest workgroup; items are keys.
-    TopK,
-    /// Top-k by a segmented sort; items are keys.
-    TopKSort,
-    /// Lengths of runs and decoding; items are runs or elements.
-    RunLength,
-    /// Gathers; items are accesses.
-    Gather,
-    /// Segments that a cluster of lanes holds; items are keys of a cluster.
-    SegmentedCluster,
-    /// Segments that a small workgroup holds; items are keys.
-    SegmentedSmall,
-}
+use crate::device::{Architecture, Capabilities, Generation, TunedNumber};
 
 /// Devices that a row is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,9 +160,28 @@ pub fn row_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> &'sta
     row.expect("the last row of a part matches every device")
 }
 
-/// The shape in use, of [`row_of`].
+/// The shape in use: of [`row_of`], or of [`with_shape`].
 pub fn shape_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> Shape {
-    row_of(capabilities, part, words).shape(capabilities)
+    let mut shape = row_of(capabilities, part, words).shape(capabilities);
+    for number in capabilities.tuned.iter().filter(|number| number.part == part.name()) {
+        if let Some(axis) = part.axes().iter().find(|axis| axis.name() == number.axis) {
+            axis.set(&mut shape, number.value);
+        }
+    }
+    shape
+}
+
+/// The capabilities of a device for which every policy takes `shape` for `part`, in place of the table's: also the
+/// policies of primitives that are parts of others. A plan refuses a shape that it does not support.
+pub fn with_shape(capabilities: &Capabilities, part: Part, shape: &Shape) -> Capabilities {
+    let mut with = capabilities.clone();
+    with.tuned.retain(|number| number.part != part.name());
+    with.tuned.extend(part.axes().iter().map(|axis| TunedNumber {
+        part: part.name(),
+        axis: axis.name(),
+        value: axis.get(shape),
+    }));
+    with
 }
 
 /// The shape of the last row, that of a device that no other row is for: where the limits of a device are lower than
@@ -221,4 +194,99 @@ pub(crate) fn fallback(capabilities: &Capabilities, part: Part) -> Shape {
     };
     let row = rows::ROWS.iter().find(is_last);
     row.expect("the last row of a part matches every device").shape(capabilities)
+}
+
+#[cfg(test)]
+mod tests {
+    use ash::vk;
+
+    use super::*;
+    use crate::primitives::ElementType;
+    use crate::scan::{ScanConfig, ScanPolicy};
+    use crate::sort::{SortConfig, SortPolicy, ValueSize};
+
+    #[test]
+    fn rows_are_printed_as_they_stand_in_the_table() {
+        let dense = |text: &str| text.replace(char::is_whitespace, "");
+        // Names of devices, of lists of parts and of sources stand for their values.
+        let table = dense(include_str!("rows.rs"));
+        for row in rows::ROWS.iter().filter(|row| row.formula.is_none()) {
+            let shape = dense(&row.shape.to_string());
+            // `hopper` has the variants of these.
+            let variants = dense(&rows::hopper(0, 0).to_string()).replace("Shape::matched(0,0)", "");
+            let by_hopper = shape.replace(&variants, "").replace("Shape::matched", "hopper");
+            assert!(table.contains(&shape) || table.contains(&by_hopper), "{row}");
+        }
+        let shape = Shape::matched(448, 18).masks().window(4);
+        let row = Row::measured(&h200(), Part::Onesweep, [Some(1), Some(0)], shape, "a trial");
+        let expected = "row(Devices::Generation(Generation::Hopper), &[Part::Onesweep], \
+                        Shape::matched(448, 18).masks().window(4), \"a trial\").words(1, 0),";
+        assert_eq!(row.to_string(), expected);
+    }
+
+    #[test]
+    fn the_last_row_of_a_part_is_for_every_device() {
+        for part in Part::ALL {
+            let last = rows::ROWS.iter().rfind(|row| row.parts.contains(&part)).expect("a part has rows");
+            let is_for_all = last.devices == Devices::All && last.words == [None; 2] && last.lanes.is_none();
+            assert!(is_for_all, "{part:?}");
+            assert!(!last.source().is_empty());
+        }
+    }
+
+    fn h200() -> Capabilities {
+        let mut capabilities = Capabilities {
+            subgroup_size: 32,
+            min_subgroup_size: 32,
+            max_subgroup_size: 32,
+            max_workgroup_invocations: 1024,
+            shared_memory_size: 48 << 10,
+            ..Capabilities::default()
+        };
+        let identity = &mut capabilities.identity;
+        identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
+        identity.driver_id = vk::DriverId::NVIDIA_PROPRIETARY;
+        (identity.vendor_id, identity.device_id) = (0x10de, 0x2335);
+        capabilities
+    }
+
+    #[test]
+    fn an_h200_has_what_was_measured_on_it() {
+        let sort = |config: SortConfig| {
+            let policy = SortPolicy::choose(&h200(), &config).policy;
+            assert_eq!(policy.check(&config, &h200()), Ok(()), "{policy}");
+            policy
+        };
+        let keys = sort(SortConfig::keys(ElementType::U32));
+        let pairs = sort(SortConfig::pairs(ElementType::U32, ValueSize::B4));
+        let expected = "onesweep: workgroup 448, 18 items per invocation, ranked by matching lanes by shared masks, \
+                        early counts, statuses by loads and stores, look-back window 4";
+        assert!(keys.to_string().ends_with(expected), "{keys}");
+        assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (512, 18));
+        assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(1056), 8));
+        sort(SortConfig::pairs(ElementType::U64, ValueSize::B8).large_counts());
+        let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+        let scan = ScanPolicy::choose(&h200(), &config).policy;
+        let expected = "chained: workgroup 256, 32 items per invocation in runs of 4, sums in status words, statuses by loads";
+        assert_eq!((scan.to_string().as_str(), scan.check(&config, &h200())), (expected, Ok(())));
+        // Reduce-then-scan has a shape of its own.
+        let in_place = ScanPolicy::choose(&h200(), &ScanConfig::inclusive(ElementType::U32)).policy;
+        assert_eq!(in_place.items_per_invocation, 16);
+        // A device with less memory takes the formula.
+        let small = Capabilities { shared_memory_size: 16 << 10, ..h200() };
+        let config = SortConfig::keys(ElementType::U32);
+        let policy = SortPolicy::choose(&small, &config).policy;
+        assert_eq!(policy.check(&config, &small), Ok(()), "{policy}");
+    }
+
+    #[test]
+    fn a_policy_takes_the_shape_of_a_trial() {
+        let shape = Shape::tile(128, 8).window(2).status_stores();
+        let with = with_shape(&h200(), Part::ChainedScan, &shape);
+        let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+        let policy = ScanPolicy::choose(&with, &config).policy;
+        assert_eq!((policy.workgroup_size, policy.items_per_invocation), (128, 8));
+        assert_eq!(policy.look_back, shape.look_back);
+        assert_eq!(shape_of(&with, Part::Scan, [1, 0]), shape_of(&h200(), Part::Scan, [1, 0]));
+    }
 }

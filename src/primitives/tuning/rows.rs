@@ -44,7 +44,7 @@ const fn row(devices: Devices, parts: &'static [Part], shape: Shape, source: &'s
 }
 
 /// The onesweep variants of Hopper.
-const fn hopper(workgroup_size: u32, items: u32) -> Shape {
+pub(super) const fn hopper(workgroup_size: u32, items: u32) -> Shape {
     Shape::matched(workgroup_size, items).masks().status_loads().status_stores().window(4)
 }
 
@@ -157,7 +157,7 @@ pub(super) const ROWS: &[Row<'static>] = &[
     row(XE2, &[Part::Reduce], Shape::tile(128, 8).subgroups(16), FIXED),
     row(Devices::Cpu, &[Part::Reduce], Shape::tile(128, 8).one_access(), FIXED),
     row(Devices::All, &[Part::Reduce], Shape::tile(128, 8), FIXED),
-    row(HOPPER, &[Part::Histogram], Shape::tile(256, 16).copies(8).strides(1056), NOT_MEASURED),
+    row(HOPPER, &[Part::Histogram], Shape::tile(256, 16).strides(1056).copies(8), NOT_MEASURED),
     row(Devices::Cpu, &[Part::Histogram], Shape::tile(256, 64).copies(8), LAVAPIPE),
     row(Devices::All, &[Part::Histogram], Shape::tile(256, 16).copies(8), NO_SPILLS),
     row(Devices::Cpu, &[Part::LargeHistogram], Shape::tile(1024, 64), LAVAPIPE),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::{Axis, Part};
 use crate::primitives::look_back::LookBack;
 use crate::primitives::sort::Matching;
 
@@ -149,6 +150,22 @@ impl Shape {
     pub const fn copies(mut self, copies: u32) -> Self {
         self.copies = copies;
         self
+    }
+}
+
+impl Shape {
+    /// The name in ids of cases: `448x18/status-loads/window4/masks`, of the axes of a part.
+    pub fn name(&self, part: Part) -> String {
+        let mut name = format!("{}x{}", self.workgroup_size, self.items);
+        for axis in part.axes() {
+            match (axis.values(part), axis.get(self)) {
+                _ if [Axis::WorkgroupSize, Axis::Items].contains(axis) => {}
+                ([0, 1], 0) => {}
+                ([0, 1], _) => name += &format!("/{}", axis.name()),
+                (_, value) => name += &format!("/{}{value}", axis.name()),
+            }
+        }
+        name
     }
 }
 
