@@ -77,5 +77,11 @@
 #define ID_SORTED 71
 #define ID_SEGMENT_ROWS 76
 #define ID_BY_ROW 77
+#define ID_STATUS_LOADS 78
+#define ID_STATUS_STORES 79
+#define ID_LOOK_BACK_WINDOW 80
+#define ID_SPIN_LIMIT 81
+#define ID_MAX_WORKGROUPS 82
+#define ID_LOADS_IN_FLIGHT 83
 
 #endif

@@ -4,8 +4,8 @@
 //   | status: 2 bits | 14 bits unused | 16 bits of payload |
 //
 // An element is published when all of its words have the same status. A word goes from NOT_READY by way of AGGREGATE
-// to PREFIX, and is accessed by atomic read-modify-writes alone. Status and payload share a word, so that no fence is
-// needed: one driver loses stores around a fence. Descriptors follow 4 words of the push constant `state`.
+// to PREFIX, and is accessed by atomics alone. Status and payload share a word, so that no fence is needed: one driver
+// loses stores around a fence. Descriptors follow 4 words of the push constant `state`.
 //
 // Source: Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
@@ -15,7 +15,7 @@
 const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
 
 // Reads of a window of descriptors before the fallback reduces a stalled tile.
-const uint SPIN_LIMIT = 4;
+layout(constant_id = ID_SPIN_LIMIT) const uint SPIN_LIMIT = 4;
 const uint NONE = ~0;
 
 Words status_of(uint tile) {
@@ -26,15 +26,21 @@ uint status_word(uint status, Element element, uint w) {
     return status << 30 | (ELEMENT_WORD(element, w / 2) >> (w % 2 * 16) & 0xffff);
 }
 
+// Publishes a prefix, which replaces every other value: all workgroups that publish it have the same bits.
 void publish_prefix(Words tile, Element prefix) {
     [[unroll]] for (uint w = 0; w < STATUS_WORDS; w++) {
-        atomicMax(tile.word[w], status_word(PREFIX, prefix, w));
+        uint word = status_word(PREFIX, prefix, w);
+        if (STATUS_STORES) {
+            atomicStore(tile.word[w], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        } else {
+            atomicMax(tile.word[w], word);
+        }
     }
 }
 
 // Publishes a tile aggregate. The tile's own workgroup publishes it, and so may every workgroup that reduces a
 // stalled tile; their bits may differ where compilers round differently. The first compare-and-swap decides whose
-// words are published.
+// words are published, and no word may replace a prefix: always read-modify-writes.
 void publish_aggregate(Words tile, Element total) {
     if (atomicCompSwap(tile.word[0], 0u, status_word(AGGREGATE, total, 0)) == 0) {
         [[unroll]] for (uint w = 1; w < STATUS_WORDS; w++) {
@@ -45,11 +51,11 @@ void publish_aggregate(Words tile, Element total) {
 
 // Reads a descriptor: its status and its element. The status is NOT_READY unless all words have the same one.
 uint read_status(Words tile, out Element element) {
-    uint first = atomicOr(tile.word[0], 0u);
+    uint first = load_status(tile, 0);
     uint status = first >> 30;
     uint half_word = first & 0xffff;
     [[unroll]] for (uint w = 1; w < STATUS_WORDS; w++) {
-        uint word = atomicOr(tile.word[w], 0u);
+        uint word = load_status(tile, w);
         status = word >> 30 == status ? status : NOT_READY;
         if (w % 2 == 0) {
             half_word = word & 0xffff;
@@ -79,30 +85,48 @@ void count_look_back() {
 #define count_look_back()
 #endif
 
-// Looks back from tile `end`, which is not 0, over a window of as many tiles as a subgroup has lanes at a time. Adds
-// the published values in front of `carry`, down to a prefix or a stalled tile, and moves `end` down accordingly.
-// Returns the stalled tile, or NONE. Every lane of the subgroup must call it.
+// Looks back from tile `end`, which is not 0, over a window of LOOK_BACK_WINDOW tiles for each lane of a subgroup at a
+// time. Adds the published values in front of `carry`, down to a prefix or a stalled tile, and moves `end` down
+// accordingly. Returns the stalled tile, or NONE. Every lane of the subgroup must call it.
 uint look_back(inout uint end, inout Element carry) {
-    uint lane = gl_SubgroupInvocationID;
+    uint window = gl_SubgroupSize * LOOK_BACK_WINDOW;
+    // Positions in the window map to tiles in order, the last position to the nearest tile. A lane has neighbouring
+    // positions. Those before tile 0 contribute the identity.
+    uint position = gl_SubgroupInvocationID * LOOK_BACK_WINDOW;
     for (;;) {
-        // Lanes map to tiles in order, the last lane to the nearest tile. Lanes before tile 0 contribute the
-        // identity.
-        bool exists = end + lane >= gl_SubgroupSize;
-        Words tile = status_of(exists ? end + lane - gl_SubgroupSize : 0);
-        Element published;
+        Element published[LOOK_BACK_WINDOW];
         bool has_prefix;
         uint first, behind_stalled;
         for (uint spin = 0; spin < SPIN_LIMIT; spin++) {
-            uint status = AGGREGATE;
-            published = identity();
-            if (exists) {
-                status = read_status(tile, published);
+            uint status[LOOK_BACK_WINDOW];
+            [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
+                bool exists = end + position + t >= window;
+                Words tile = status_of(exists ? end + position + t - window : 0);
+                status[t] = AGGREGATE;
+                published[t] = identity();
+                // Loads of several tiles are issued together where no branch is between them: a lane without a tile
+                // reads tile 0.
+                if (LOOK_BACK_WINDOW > 1 || exists) {
+                    status[t] = read_status(tile, published[t]);
+                }
+                if (LOOK_BACK_WINDOW > 1 && !exists) {
+                    status[t] = AGGREGATE;
+                    published[t] = identity();
+                }
             }
-            uvec4 prefixes = subgroupBallot(status == PREFIX);
-            uvec4 stalled = subgroupBallot(status == NOT_READY);
-            has_prefix = subgroupBallotBitCount(prefixes) > 0;
-            first = has_prefix ? subgroupBallotFindMSB(prefixes) : 0;
-            behind_stalled = subgroupBallotBitCount(stalled) > 0 ? subgroupBallotFindMSB(stalled) + 1 : 0;
+            has_prefix = false;
+            first = 0;
+            behind_stalled = 0;
+            [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
+                uvec4 prefixes = subgroupBallot(status[t] == PREFIX);
+                uvec4 stalled = subgroupBallot(status[t] == NOT_READY);
+                bool has_own = subgroupBallotBitCount(prefixes) > 0;
+                has_prefix = has_prefix || has_own;
+                first = has_own ? max(first, subgroupBallotFindMSB(prefixes) * LOOK_BACK_WINDOW + t) : first;
+                behind_stalled = subgroupBallotBitCount(stalled) > 0 ?
+                    max(behind_stalled, subgroupBallotFindMSB(stalled) * LOOK_BACK_WINDOW + t + 1) :
+                    behind_stalled;
+            }
             if (behind_stalled <= first) {
                 break;
             }
@@ -111,11 +135,17 @@ uint look_back(inout uint end, inout Element carry) {
         count_window();
         bool is_stuck = behind_stalled > first;
         first = max(first, behind_stalled);
-        if (lane < first) {
-            published = identity();
+        [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
+            if (position + t < first) {
+                published[t] = identity();
+            }
         }
-        carry = combine(subgroup_reduce(published), carry);
-        end = max(end + first, gl_SubgroupSize) - gl_SubgroupSize;
+        Element own = published[0];
+        [[unroll]] for (uint t = 1; t < LOOK_BACK_WINDOW; t++) {
+            own = combine(own, published[t]);
+        }
+        carry = combine(subgroup_reduce(own), carry);
+        end = max(end + first, window) - window;
         if (is_stuck) {
             return end - 1;
         }

@@ -6,11 +6,12 @@
 //
 //   s_counts   | bin 0: copy 0, copy 1, … | bin 1: copy 0, copy 1, … | … | for each column in turn
 //
-// A workgroup counts a tile in shared memory, in COPIES counters for each bin: neighbouring invocations, whose values
-// are often equal, use different ones. Then it adds the sums to the counts in device memory. With 0 copies, for
-// counters that do not fit in shared memory, every value is added to the counts in device memory.
+// A workgroup counts a tile, or with MAX_WORKGROUPS strides over several, in shared memory, in COPIES counters for each
+// bin: neighbouring invocations, whose values are often equal, use different ones. Then it adds the sums to the counts
+// in device memory. With 0 copies, for counters that do not fit in shared memory, every value is added to the counts in
+// device memory.
 //
-// Dispatch: tile_count workgroups.
+// Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
 // Reads:    source, rows of COLUMN_COUNT words; edges, BIN_COUNT + 1 words, of which those between the first and the
 //           last ascend; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
@@ -24,6 +25,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
+#include "common/stride.glsl"
 #include "common/tiles.glsl"
 #include "operator/names.glsl"
 
@@ -163,25 +165,8 @@ uint load_value(Words source, uint i, uint value_count) {
     return i < value_count ? source.word[i] : 0;
 }
 
-void main() {
-    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
-    uint tile = workgroup_index();
-    if (tile >= tiles.count) {
-        return;
-    }
-    if (COPIES != 0) {
-        for (uint c = gl_LocalInvocationIndex; c < COPIES * COUNTERS; c += WORKGROUP_SIZE) {
-            s_counts[c] = 0;
-        }
-    }
-    for (uint e = gl_LocalInvocationIndex; e < SHARED_EDGES; e += WORKGROUP_SIZE) {
-        s_edges[e] = key_of(push.edges.word[e]);
-    }
-    barrier();
-
-    Range range = load_range();
-    uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
-    Words source = advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT);
+// Counts the values of a tile. Every invocation of the workgroup must call it.
+void count_tile(Words source, uint value_count, Range range) {
     // Four values at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
     // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
     [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += 4 * WORKGROUP_SIZE) {
@@ -198,6 +183,31 @@ void main() {
         count_value(third, k, k < value_count, range);
         count_value(fourth, l, l < value_count, range);
     }
+}
+
+void main() {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
+    uint workgroups = striding_workgroups(tiles.count);
+    uint tile = workgroup_index();
+    if (tile >= workgroups) {
+        return;
+    }
+    if (COPIES != 0) {
+        for (uint c = gl_LocalInvocationIndex; c < COPIES * COUNTERS; c += WORKGROUP_SIZE) {
+            s_counts[c] = 0;
+        }
+    }
+    for (uint e = gl_LocalInvocationIndex; e < SHARED_EDGES; e += WORKGROUP_SIZE) {
+        s_edges[e] = key_of(push.edges.word[e]);
+    }
+    barrier();
+
+    Range range = load_range();
+    do {
+        uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
+        count_tile(advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT), value_count, range);
+        tile += workgroups;
+    } while (MAX_WORKGROUPS != 0 && tile < tiles.count);
     if (COPIES == 0) {
         return;
     }

@@ -122,42 +122,78 @@ Walk walk_towards(uint tile) {
     return walk;
 }
 
+// The tiles of the chunk that begins at `tile`: 0 at `end`.
+uint chunk_size(uint tile, uint end) {
+    return min(min(GROUP_TILES - tile % GROUP_TILES, end - tile), gl_SubgroupSize);
+}
+
+// Adds a chunk's aggregates, one of each lane, and publishes the prefix of the group that begins after it, if
+// `publishes_groups`. Every lane of the subgroup must call it.
+void add_chunk(inout Walk walk, uint chunk, Element aggregate, bool publishes_groups) {
+    if (gl_SubgroupInvocationID >= chunk) {
+        aggregate = identity();
+    }
+    walk.in_group = combine(walk.in_group, subgroup_reduce(aggregate));
+    walk.tile += chunk;
+    if (walk.tile % GROUP_TILES == 0) {
+        walk.before_group = combine(walk.before_group, walk.in_group);
+        walk.in_group = identity();
+        if (publishes_groups && subgroupElect()) {
+            publish_prefix(status_of_group(walk.tile / GROUP_TILES), walk.before_group);
+        }
+    }
+}
+
 // Adds the aggregates of all tiles before `end`, and publishes the prefix of each group on the way if
-// `publishes_groups`. Stops at a stalled tile and returns it, else NONE. Every lane of the subgroup must call it.
+// `publishes_groups`. Reads LOOK_BACK_WINDOW chunks together and waits for the first. Stops at a stalled tile and
+// returns it, else NONE. Every lane of the subgroup must call it.
 uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
     uint lane = gl_SubgroupInvocationID;
     while (walk.tile < end) {
-        uint left_in_group = GROUP_TILES - walk.tile % GROUP_TILES;
-        uint chunk = min(min(left_in_group, end - walk.tile), gl_SubgroupSize);
-        bool is_waiting = lane < chunk && !walk.is_published;
+        uint first[LOOK_BACK_WINDOW];
+        uint chunk[LOOK_BACK_WINDOW];
+        bool is_waiting[LOOK_BACK_WINDOW];
+        Element aggregate[LOOK_BACK_WINDOW];
+        uint next = walk.tile;
+        [[unroll]] for (uint c = 0; c < LOOK_BACK_WINDOW; c++) {
+            first[c] = next;
+            chunk[c] = chunk_size(next, end);
+            next += chunk[c];
+            is_waiting[c] = lane < chunk[c] && !(c == 0 && walk.is_published);
+            aggregate[c] = walk.aggregate;
+        }
         uvec4 stalled;
         for (uint spin = 0; spin < SPIN_LIMIT; spin++) {
-            if (is_waiting) {
-                is_waiting = read_status(status_of(walk.tile + lane), walk.aggregate) == NOT_READY;
+            [[unroll]] for (uint c = 0; c < LOOK_BACK_WINDOW; c++) {
+                // As in look_back: no branch between the loads of several chunks.
+                if (LOOK_BACK_WINDOW > 1 || is_waiting[c]) {
+                    Element published;
+                    uint status = read_status(status_of(is_waiting[c] ? first[c] + lane : 0), published);
+                    if (is_waiting[c]) {
+                        aggregate[c] = published;
+                        is_waiting[c] = status == NOT_READY;
+                    }
+                }
             }
-            stalled = subgroupBallot(is_waiting);
+            stalled = subgroupBallot(is_waiting[0]);
             if (subgroupBallotBitCount(stalled) == 0) {
                 break;
             }
             count(SPINS);
         }
         count_window();
-        walk.is_published = lane < chunk && !is_waiting;
+        walk.is_published = lane < chunk[0] && !is_waiting[0];
+        walk.aggregate = aggregate[0];
         if (subgroupBallotBitCount(stalled) > 0) {
             return walk.tile + subgroupBallotFindLSB(stalled);
         }
-        Element aggregate = identity();
-        if (walk.is_published) {
-            aggregate = walk.aggregate;
-        }
-        walk.in_group = combine(walk.in_group, subgroup_reduce(aggregate));
         walk.is_published = false;
-        walk.tile += chunk;
-        if (chunk == left_in_group) {
-            walk.before_group = combine(walk.before_group, walk.in_group);
-            walk.in_group = identity();
-            if (publishes_groups && subgroupElect()) {
-                publish_prefix(status_of_group(walk.tile / GROUP_TILES), walk.before_group);
+        add_chunk(walk, chunk[0], aggregate[0], publishes_groups);
+        bool is_complete = true;
+        [[unroll]] for (uint c = 1; c < LOOK_BACK_WINDOW; c++) {
+            is_complete = is_complete && chunk[c] > 0 && !subgroupAny(is_waiting[c]);
+            if (is_complete) {
+                add_chunk(walk, chunk[c], aggregate[c], publishes_groups);
             }
         }
     }

@@ -2,13 +2,16 @@
 // and with BINS the digit counts of each pass and their exclusive prefix sums. The last workgroup to finish writes
 // the dispatch arguments of the passes; a pass is one dispatch for each portion of the keys.
 //
-// Dispatch: tile_count workgroups.
+// A workgroup has one tile, or with MAX_WORKGROUPS strides over several. Subgroups take turns with the COPIES of the
+// counters in shared memory.
+//
+// Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
 // Reads:    keys, element_count keys; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   state, which begins as 0: 5 words; dispatch_args, DISPATCH_ARGS_WORDS for each portion of each of
 //           PASS_COUNT passes, and for the final copy; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for
 //           each portion of each pass. The bins of a pass's first portion become the offset of each digit's first
 //           key.
-// Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
+// Shared:   the workgroup scan's, 1 word, and with BINS COPIES * RADIX * PASS_COUNT words.
 // Pass model: reference::passes::digit_histogram::Config::histogram.
 // Source:   the single upfront histogram is that of Adinets and Merrill, "Onesweep", 2022; passes over digits that
 //           are equal in all keys are skipped.
@@ -17,6 +20,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/grid.glsl"
 #include "common/last_workgroup.glsl"
+#include "common/stride.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
 #include "sort/dispatch_args.glsl"
@@ -28,8 +32,11 @@
 // Passes of the sort.
 layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
-// A divisor of ITEMS_PER_INVOCATION.
-const uint ITEMS_PER_ROUND = 4;
+// Keys of a full tile that an invocation loads before it counts the first; 1 loads and counts key by key.
+layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
+
+// A round has as many keys as are in flight, or 4 key by key: a divisor of ITEMS_PER_INVOCATION.
+const uint ITEMS_PER_ROUND = LOADS_IN_FLIGHT > 1 ? LOADS_IN_FLIGHT : 4;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -165,10 +172,15 @@ void store_args_of_passes(Key differing, Tiles tiles) {
 }
 
 #ifdef BINS
-shared uint s_bins[RADIX * PASS_COUNT];
+layout(constant_id = ID_COPIES) const uint COPIES = 1;
+
+// The counters of a copy.
+const uint COUNTERS = RADIX * PASS_COUNT;
+
+shared uint s_bins[COPIES * COUNTERS];
 
 void clear_bins() {
-    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
+    for (uint d = invocation_index(); d < COPIES * COUNTERS; d += WORKGROUP_SIZE) {
         s_bins[d] = 0;
     }
     barrier();
@@ -176,9 +188,10 @@ void clear_bins() {
 
 // Counts the digits of a key's order.
 void count_digits(Key order) {
+    uint copy = gl_SubgroupID % COPIES * COUNTERS;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
         Digit digit = digit_of_pass(pass);
-        atomicAdd(s_bins[pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
+        atomicAdd(s_bins[copy + pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
     }
 }
 
@@ -198,9 +211,13 @@ void add_to_bin(Words bins, uint digit, uint keys) {
 
 void add_to_bins() {
     barrier();
-    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
-        if (s_bins[d] != 0) {
-            add_to_bin(bins_of_pass(d / RADIX), d % RADIX, s_bins[d]);
+    for (uint d = invocation_index(); d < COUNTERS; d += WORKGROUP_SIZE) {
+        uint keys = s_bins[d];
+        [[unroll]] for (uint c = 1; c < COPIES; c++) {
+            keys += s_bins[c * COUNTERS + d];
+        }
+        if (keys != 0) {
+            add_to_bin(bins_of_pass(d / RADIX), d % RADIX, keys);
         }
     }
 }
@@ -273,30 +290,54 @@ void scan_bins() {
 #define scan_bins()
 #endif
 
-void main() {
-    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
-    uint tile = workgroup_index();
-    if (tile >= tiles.count) {
-        return;
-    }
-    uint extent = tile + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
-    Words keys = advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS);
-    clear_bins();
+// The bits that are set, and those that are clear, in some order of the invocation's keys.
+Key set = Key(0);
+Key clear = Key(0);
 
-    Key set = Key(0);
-    Key clear = Key(0);
-    // A few at a time: unrolled over all items and passes, the code would exceed a GPU's instruction cache.
-    [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
-        [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
-            uint i = first + k;
-            if (striped_index(i) < extent) {
-                Key order = ordered(load_key(keys, striped_index(i)));
-                set |= order;
-                clear |= ~order;
-                count_digits(order);
+void add_key(Key key) {
+    Key order = ordered(key);
+    set |= order;
+    clear |= ~order;
+    count_digits(order);
+}
+
+// A few keys at a time: unrolled over all items and passes, the code would exceed a GPU's instruction cache.
+void add_tile(Words keys, uint extent) {
+    if (LOADS_IN_FLIGHT > 1 && extent == TILE_ITEMS) {
+        [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
+            Key loaded[ITEMS_PER_ROUND];
+            [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
+                loaded[k] = load_key(keys, striped_index(first + k));
+            }
+            [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
+                add_key(loaded[k]);
+            }
+        }
+    } else {
+        [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
+            [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
+                uint i = first + k;
+                if (striped_index(i) < extent) {
+                    add_key(load_key(keys, striped_index(i)));
+                }
             }
         }
     }
+}
+
+void main() {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
+    uint workgroups = striding_workgroups(tiles.count);
+    uint tile = workgroup_index();
+    if (tile >= workgroups) {
+        return;
+    }
+    clear_bins();
+    do {
+        uint extent = tile + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+        add_tile(advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS), extent);
+        tile += workgroups;
+    } while (MAX_WORKGROUPS != 0 && tile < tiles.count);
     set = subgroupOr(set);
     clear = subgroupOr(clear);
     if (subgroupElect()) {
@@ -305,7 +346,7 @@ void main() {
     }
     add_to_bins();
 
-    if (!is_last_workgroup(push.state, DONE, tiles.count)) {
+    if (!is_last_workgroup(push.state, DONE, workgroups)) {
         return;
     }
     if (invocation_index() == 0) {

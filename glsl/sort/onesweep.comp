@@ -55,7 +55,7 @@ const uint COUNT_BITS = 30;
 const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 
 // Look-back rounds without progress before the fallback histogram of a stalled tile: about the time that it takes.
-const uint SPIN_LIMIT = 100;
+layout(constant_id = ID_SPIN_LIMIT) const uint SPIN_LIMIT = 100;
 
 shared uint s_tile_index;
 // One more than the last stalled tile of any invocation; 0 if none. Double-buffered between rounds.
@@ -74,7 +74,13 @@ uint descriptor(uint status, uint count) {
 
 // Publishes a descriptor of the workgroup's own tile.
 void publish(uint tile, uint bin, uint status, uint count) {
-    atomicExchange(descriptors_of(tile).word[bin], descriptor(status, count));
+    Words descriptors = descriptors_of(tile);
+    uint word = descriptor(status, count);
+    if (STATUS_STORES) {
+        atomicStore(descriptors.word[bin], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    } else {
+        atomicExchange(descriptors.word[bin], word);
+    }
 }
 
 // For each bin of the invocation: the keys in the tiles before, as far as the look-back has come; and the end of the
@@ -82,22 +88,31 @@ void publish(uint tile, uint bin, uint status, uint count) {
 uint exclusive_prefix[BINS_PER_INVOCATION];
 uint look_back_tile[BINS_PER_INVOCATION];
 
-// Looks back until all lanes of the subgroup are done, or have made no progress for SPIN_LIMIT rounds. Every lane
-// must call it.
+// Looks back until all lanes of the subgroup are done, or have made no progress for SPIN_LIMIT rounds. A round reads
+// LOOK_BACK_WINDOW tiles for each bin, tile 0 in place of tiles before it. Every lane must call it.
 void look_back() {
     for (uint spins = 0; spins < SPIN_LIMIT;) {
         bool is_waiting = false;
         bool has_found = false;
         [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
             if (look_back_tile[k] > 0) {
-                uint word = atomicOr(descriptors_of(look_back_tile[k] - 1).word[bin_index(k)], 0u) ^ flip;
-                uint status = word >> COUNT_BITS;
-                if (status == AGGREGATE || status == PREFIX) {
-                    has_found = true;
-                    exclusive_prefix[k] += word & COUNT_MASK;
-                    look_back_tile[k] = status == PREFIX ? 0 : look_back_tile[k] - 1;
-                } else {
-                    is_waiting = true;
+                uint nearest = look_back_tile[k] - 1;
+                uint words[LOOK_BACK_WINDOW];
+                [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
+                    words[t] = load_status(descriptors_of(nearest - min(t, nearest)), bin_index(k)) ^ flip;
+                }
+                bool is_next = true;
+                [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
+                    uint status = words[t] >> COUNT_BITS;
+                    bool is_published = status == AGGREGATE || status == PREFIX;
+                    if (is_next && is_published) {
+                        has_found = true;
+                        exclusive_prefix[k] += words[t] & COUNT_MASK;
+                        look_back_tile[k] = status == PREFIX ? 0 : look_back_tile[k] - 1;
+                    } else if (is_next) {
+                        is_waiting = true;
+                    }
+                    is_next = is_next && is_published && look_back_tile[k] > 0;
                 }
             }
         }
@@ -130,7 +145,7 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
         uint bin = bin_index(k);
         uint keys_of_bin = s_bin_offset[bin];
         // The tile's own workgroup may resume at any time: its descriptors are not replaced.
-        uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
+        uint found = load_status(descriptors_of(tile), bin);
         uint status = (found ^ flip) >> COUNT_BITS;
         if (status != AGGREGATE && status != PREFIX) {
             atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));

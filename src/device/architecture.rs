@@ -28,10 +28,48 @@ pub enum Architecture {
     SwiftShader,
 }
 
+/// Generation of an architecture, where the tables distinguish generations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Generation {
+    /// NVIDIA's compute capability 7.5.
+    Turing,
+    /// NVIDIA's compute capability 8.0 to 8.7.
+    Ampere,
+    /// NVIDIA's compute capability 8.9.
+    Ada,
+    /// NVIDIA's compute capability 9.0.
+    Hopper,
+    /// NVIDIA's compute capability 10.0 and more.
+    Blackwell,
+}
+
+impl Generation {
+    /// The generation of an NVIDIA GPU by its PCI device ID; `None` for an unlisted one.
+    const fn of_nvidia(device_id: u32) -> Option<Self> {
+        match device_id {
+            0x1e00..=0x1fff | 0x2180..=0x21ff => Some(Self::Turing),
+            0x20b0..=0x20ff | 0x2200..=0x22ff | 0x2400..=0x25ff => Some(Self::Ampere),
+            0x2300..=0x23ff => Some(Self::Hopper),
+            0x2680..=0x28ff => Some(Self::Ada),
+            0x2900..=0x29ff | 0x2b80..=0x2fff | 0x3180..=0x31ff => Some(Self::Blackwell),
+            _ => None,
+        }
+    }
+}
+
 /// `VK_DRIVER_ID_MESA_HONEYKRISP`, which `ash` has under an older name. Its devices report Mesa's vendor ID.
 pub(crate) const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
 
 impl Capabilities {
+    /// Generation of the device; `None` for one that the tables do not distinguish.
+    pub fn generation(&self) -> Option<Generation> {
+        match self.architecture() {
+            Some(Architecture::Nvidia) => Generation::of_nvidia(self.identity.device_id),
+            _ => None,
+        }
+    }
+
     /// Architecture of the device; `None` for an unlisted one.
     pub fn architecture(&self) -> Option<Architecture> {
         let identity = &self.identity;
@@ -51,6 +89,38 @@ impl Capabilities {
             0x5143 => Some(Architecture::Adreno),
             0x106b => Some(Architecture::Apple),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations_of_nvidia_are_known_by_their_device_ids() {
+        let named = [
+            // RTX 2080 Ti, GTX 1650, A100, RTX 3090, RTX 3060, H100, H200, RTX 4090, RTX 4060, B200, RTX 5090.
+            (0x1e07, Some(Generation::Turing)),
+            (0x2182, Some(Generation::Turing)),
+            (0x20b2, Some(Generation::Ampere)),
+            (0x2204, Some(Generation::Ampere)),
+            (0x2503, Some(Generation::Ampere)),
+            (0x2330, Some(Generation::Hopper)),
+            (0x2335, Some(Generation::Hopper)),
+            (0x2684, Some(Generation::Ada)),
+            (0x2882, Some(Generation::Ada)),
+            (0x2901, Some(Generation::Blackwell)),
+            (0x2b85, Some(Generation::Blackwell)),
+            // V100.
+            (0x1db1, None),
+        ];
+        for (device_id, generation) in named {
+            let mut capabilities = Capabilities::default();
+            capabilities.identity.device_id = device_id;
+            assert_eq!(capabilities.generation(), None, "another vendor's {device_id:#x}");
+            capabilities.identity.vendor_id = 0x10de;
+            assert_eq!(capabilities.generation(), generation, "{device_id:#x}");
         }
     }
 }

@@ -45,6 +45,19 @@ pub struct Capabilities {
     pub max_storage_buffer_range: u64,
     /// Nanoseconds of one timestamp tick; 0 if the device has no timestamps.
     pub timestamp_period_ns: f32,
+    /// Numbers of policies in place of those of the tables: none, unless `tuning::with_shape` has set them.
+    pub tuned: Vec<TunedNumber>,
+}
+
+/// A number of a policy, in place of that of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TunedNumber {
+    /// The kernels that are tuned together, by name.
+    pub part: &'static str,
+    /// The number's name.
+    pub axis: &'static str,
+    /// The number.
+    pub value: u32,
 }
 
 /// A memory heap.
@@ -137,6 +150,7 @@ impl Capabilities {
             memory_heaps: memory.memory_heaps_as_slice().iter().map(MemoryHeap::new).collect(),
             max_storage_buffer_range: limits.max_storage_buffer_range.into(),
             timestamp_period_ns: limits.timestamp_period,
+            tuned: Vec::new(),
         }
     }
 

@@ -23,14 +23,14 @@ mod timestamps;
 mod trace;
 mod workarounds;
 
-pub use architecture::Architecture;
 #[cfg(feature = "cli")]
 pub(crate) use architecture::HONEYKRISP;
+pub use architecture::{Architecture, Generation};
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
 #[cfg(feature = "headless")]
 pub(crate) use capabilities::text;
-pub use capabilities::{Capabilities, MemoryHeap};
+pub use capabilities::{Capabilities, MemoryHeap, TunedNumber};
 pub use features::FeatureChain;
 pub use hazards::{Finding, HazardChecker, Missing};
 pub use identity::{DeviceIdentity, DriverVersion};

@@ -5,8 +5,9 @@ use super::inputs::Input;
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result};
-use crate::scan::{ScanAlgorithm, ScanPolicy, ScanTuning, WorkgroupScan};
-use crate::sort::{Matching, Ranking, SortAlgorithm, SortPolicy, can_be_row, measured_row};
+use crate::scan::{self, ScanAlgorithm, ScanPolicy, WorkgroupScan};
+use crate::sort::{Matching, Ranking, SortAlgorithm, SortPolicy, can_be_row};
+use crate::tuning::{self, Part, Row, Shape};
 
 /// The input of a tuning measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,12 +174,14 @@ impl TunedShape {
             }
         } else {
             let config = scan_case(input).config().out_of_place();
-            let tuning = ScanTuning::of(capabilities);
+            let algorithm = ScanPolicy::choose(capabilities, &config).policy.algorithm;
+            let words = [input.element.words(), 0];
+            let tuned = tuning::shape_of(capabilities, ScanPolicy::part(algorithm), words);
             Self::Scan {
-                algorithm: ScanPolicy::choose(capabilities, &config).policy.algorithm,
-                workgroup_size: tuning.workgroup_size,
-                words_per_invocation: tuning.words_per_invocation,
-                packs_per_run: tuning.packs_per_run,
+                algorithm,
+                workgroup_size: tuned.workgroup_size,
+                words_per_invocation: tuned.items,
+                packs_per_run: tuned.packs_per_run,
             }
         }
     }
@@ -257,19 +260,41 @@ impl TunedShape {
                     });
                 }
                 let scan = scan_case(input);
-                let tuning = ScanTuning {
-                    workgroup_size,
-                    words_per_invocation,
-                    packs_per_run,
-                    ..ScanTuning::of(capabilities)
-                };
-                let policy = ScanPolicy::of_tuning(tuning, capabilities, &scan.config());
-                let policy = policy.with_algorithm(algorithm).reproducible(&scan.config());
+                let (_, tuned) = self.tuned(input, capabilities);
+                let policy = ScanPolicy::of_shape(algorithm, tuned, capabilities, &scan.config());
                 policy.check(&scan.config(), capabilities)?;
                 ScanCase { algorithm, tried: Some(policy), ..scan }.into()
             }
         };
-        Ok(Case { work, count: input.count, input: Input::Uniform })
+        Ok(Case { work, count: input.count, input: Input::Uniform, tuned: None })
+    }
+
+    /// The part that the shape tunes, and the shape with the part's other variants.
+    fn tuned(&self, input: &TunedInput, capabilities: &Capabilities) -> (Part, Shape) {
+        match *self {
+            Self::Sort { algorithm, .. } => {
+                let part = SortPolicy::part(algorithm);
+                let policy = self.sort_policy(input, capabilities);
+                let matching = match policy.ranking {
+                    Ranking::Match(matching) => matching,
+                    _ => Matching::default(),
+                };
+                let shape = Shape {
+                    workgroup_size: policy.workgroup_size,
+                    items: policy.items_per_invocation,
+                    matching,
+                    has_exchange: policy.has_exchange,
+                    subgroup_size: policy.subgroup_size,
+                    ..tuning::shape_of(capabilities, part, input.words())
+                };
+                (part, shape)
+            }
+            Self::Scan { algorithm, workgroup_size, words_per_invocation, packs_per_run } => {
+                let part = ScanPolicy::part(algorithm);
+                let now = tuning::shape_of(capabilities, part, [input.element.words(), 0]);
+                (part, Shape { workgroup_size, items: words_per_invocation, packs_per_run, ..now })
+            }
+        }
     }
 
     fn sort_policy(&self, input: &TunedInput, capabilities: &Capabilities) -> SortPolicy {
@@ -297,29 +322,21 @@ impl TunedShape {
         }
     }
 
-    /// The best shapes of one family, one per input, as a row in the table's syntax. For scans the first shape is used.
+    /// The best shapes of one family, one per input, as rows in the table's syntax. For scans the first shape is used.
     pub fn row(best: &[(TunedInput, Self)], capabilities: &Capabilities, source: &str) -> String {
-        match best[0].1 {
-            Self::Sort { .. } => {
-                let measured: Vec<_> = best
-                    .iter()
-                    .map(|(input, shape)| (input.words(), shape.sort_policy(input, capabilities)))
-                    .collect();
-                measured_row(capabilities, &measured, source)
-            }
-            Self::Scan { workgroup_size, words_per_invocation, packs_per_run, .. } => {
-                let now = ScanTuning::of(capabilities);
-                let row = ScanTuning { workgroup_size, words_per_invocation, packs_per_run, ..now }
-                    .row(capabilities);
-                format!("    // {source}\n{row}")
-            }
-        }
+        let is_sort = matches!(best[0].1, Self::Sort { .. });
+        let row = |(input, shape): &(TunedInput, Self)| {
+            let (part, shape) = shape.tuned(input, capabilities);
+            let words = if is_sort { input.words().map(Some) } else { [None; 2] };
+            format!("    {}\n", Row::measured(capabilities, part, words, shape, source))
+        };
+        best[..if is_sort { best.len() } else { 1 }].iter().map(row).collect()
     }
 }
 
 /// Whether the table makes the single pass the default of out-of-place scans on the device.
 pub fn has_single_pass(capabilities: &Capabilities) -> bool {
-    ScanTuning::has_single_pass(capabilities)
+    scan::has_single_pass(capabilities)
 }
 
 fn sort_case(input: &TunedInput) -> SortCase {

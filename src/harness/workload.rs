@@ -83,7 +83,7 @@ impl<'g> Workload<'g> {
     /// As [`Self::new`], with the input and the expected result of other cases of the same work.
     pub(super) fn with(gpu: &'g Gpu, case: &Case, layout: BufferLayout, known: Rc<Known>) -> Result<Self> {
         let parameters = case.work.parameters();
-        let mut prepared = case.work.prepare(gpu, case.count, case.input)?;
+        let mut prepared = case.prepare(gpu)?;
         let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
             prepared.needs;
         let contents = std::mem::take(&mut prepared.needs.operands).0;

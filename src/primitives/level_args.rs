@@ -5,7 +5,7 @@ use std::mem::size_of;
 
 use ash::vk;
 
-use super::{Count, ScratchCursor};
+use super::{Count, ScratchCursor, striding_workgroups};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder, push,
 };
@@ -159,6 +159,14 @@ impl Workgroups {
                 Ok(Self::Host(count.div_ceil(tile_items.into()) * u64::from(column_count)))
             }
             (Count::Indirect { .. }, None) => unreachable!("`Count::check_supported` was called"),
+        }
+    }
+
+    /// The workgroups that stride over the tiles, at most `max`; those of a device's count are more, and return.
+    pub(super) fn striding(self, max: Option<u32>) -> Self {
+        match self {
+            Self::Host(tile_count) => Self::Host(striding_workgroups(max, tile_count)),
+            on_device @ Self::Device(_) => on_device,
         }
     }
 

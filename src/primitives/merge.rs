@@ -9,9 +9,9 @@ use std::fmt;
 
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::tuning::{self, Part, Shape};
 use super::{
     Choice, Count, ElementType, ScratchCursor, ScratchRequirements, check_disjoint, check_subgroups,
-    chosen_subgroup_size,
 };
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
@@ -232,16 +232,21 @@ pub struct MergePolicy {
 impl MergePolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &MergeConfig) -> Choice<Self> {
-        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
+        let tuned = tuning::shape_of(capabilities, Part::Merge, [config.element.words(), 0]);
+        Choice {
+            policy: Self::of_shape(&tuned, capabilities, config),
+            reason: "a tile of both arrays in shared memory, and few keys that an invocation merges one by one",
+        }
+    }
+
+    /// The policy with a shape, whose items are keys.
+    pub(crate) fn of_shape(tuned: &Shape, capabilities: &Capabilities, config: &MergeConfig) -> Self {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         // As many as fit the shared memory of a small device.
         let room = capabilities.shared_memory_size.min(24 << 10) - 8;
         let item_size = workgroup_size * (config.element.size() as u32 + 2);
-        let items = (room / item_size.max(1)).min(8) / 2 * 2;
-        let subgroup_size = chosen_subgroup_size(capabilities);
-        Choice {
-            policy: Self { subgroup_size, ..Self::tiled(workgroup_size, items.max(2)) },
-            reason: "a tile of both arrays in shared memory, and few keys that an invocation merges one by one",
-        }
+        let items = (room / item_size.max(1)).min(tuned.items) / 2 * 2;
+        Self { subgroup_size: tuned.subgroup_size, ..Self::tiled(workgroup_size, items.max(2)) }
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` keys for each.

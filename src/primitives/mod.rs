@@ -9,6 +9,7 @@ mod element;
 pub mod gather;
 pub mod histogram;
 mod level_args;
+mod look_back;
 pub mod merge;
 mod plan;
 pub mod reduce;
@@ -19,8 +20,10 @@ pub mod search;
 pub mod select;
 pub mod sort;
 pub mod top_k;
+pub mod tuning;
 
 pub use element::{ElementType, Number};
+pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
 
@@ -154,12 +157,16 @@ fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<(
     within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
 }
 
-/// The subgroup size of the tuned scan: on some devices a smaller one than the driver's default has more registers for each
-/// invocation.
-fn chosen_subgroup_size(capabilities: &Capabilities) -> Option<u32> {
-    let algorithm = scan::ScanAlgorithm::ReduceThenScan(scan::WorkgroupScan::Subgroup);
-    scan::ScanPolicy::tuned(algorithm, capabilities, &scan::ScanConfig::inclusive(ElementType::U32))
-        .subgroup_size
+/// Maximum number of tiles of a workgroup that strides, as in `common/stride.glsl`.
+const MAX_STRIDE_TILES: u64 = 32;
+
+/// Workgroups for `tile_count` tiles: at most `max`, which stride over tiles, unless each would have more than
+/// [`MAX_STRIDE_TILES`]; without a maximum one per tile.
+fn striding_workgroups(max: Option<u32>, tile_count: u64) -> u64 {
+    match max {
+        Some(max) => tile_count.min(tile_count.div_ceil(MAX_STRIDE_TILES).max(max.into())),
+        None => tile_count,
+    }
 }
 
 /// Checks a workgroup of whole subgroups; returns the largest subgroup size that it may have.

@@ -11,9 +11,9 @@ use std::fmt;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::tuning::{self, Part, Shape};
 use super::{
     Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
-    chosen_subgroup_size,
 };
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -187,14 +187,19 @@ pub struct SearchPolicy {
 
 impl SearchPolicy {
     /// Chooses the policy for a device.
-    pub fn choose(capabilities: &Capabilities, _: &SearchConfig) -> Choice<Self> {
-        let items = if capabilities.is_cpu() { 64 } else { 16 };
-        let subgroup_size = chosen_subgroup_size(capabilities);
-        let policy = Self::tiled(capabilities.max_workgroup_invocations.min(256), items, 8);
+    pub fn choose(capabilities: &Capabilities, config: &SearchConfig) -> Choice<Self> {
+        let tuned = tuning::shape_of(capabilities, Part::Search, [config.element.words(), 0]);
         Choice {
-            policy: Self { subgroup_size, ..policy },
+            policy: Self::of_shape(&tuned, capabilities),
             reason: "a tile of many needles shares the keys of the first steps",
         }
+    }
+
+    /// The policy with a shape, whose items are needles.
+    pub(crate) fn of_shape(tuned: &Shape, capabilities: &Capabilities) -> Self {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
+        let policy = Self::tiled(workgroup_size, tuned.items, tuned.shared_steps);
+        Self { subgroup_size: tuned.subgroup_size, ..policy }
     }
 
     /// A policy with `workgroup_size` invocations, `items_per_invocation` needles for each, and the keys of `shared_steps`

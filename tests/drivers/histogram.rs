@@ -91,21 +91,26 @@ struct Shape {
     copies: u32,
     has_shared_edges: bool,
     is_even: bool,
+    /// The maximum of workgroups, which stride; 0 for a workgroup per tile.
+    max_workgroups: u32,
 }
 
 /// Every option, in the first four shapes; then types, bins and columns.
 const SHAPES: [Shape; 9] = {
     const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
         let [has_shared_edges, is_even] = rest;
-        Shape { numbers, bins, columns, copies, has_shared_edges, is_even }
+        Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups: 0 }
+    }
+    const fn strided(max_workgroups: u32, shape: Shape) -> Shape {
+        Shape { max_workgroups, ..shape }
     }
     [
         shape(2, 37, 3, 4, [true, true]),
-        shape(1, 64, 1, 1, [false, false]),
+        strided(2, shape(1, 64, 1, 1, [false, false])),
         shape(0, 5, 2, 0, [true, false]),
         shape(2, 1000, 1, 0, [false, true]),
         shape(0, 1, 1, 8, [true, true]),
-        shape(1, 2, 5, 2, [false, true]),
+        strided(3, shape(1, 2, 5, 2, [false, true])),
         shape(2, 257, 2, 1, [true, false]),
         shape(0, 100, 7, 1, [false, true]),
         shape(1, 33, 1, 32, [true, true]),
@@ -144,7 +149,7 @@ impl Shape {
 fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     for shape in selection.first(4, SHAPES) {
-        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even } = shape;
+        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups } = shape;
         // Several batches of an invocation.
         let tile_rows = 6 * workgroup_size as usize / columns + 1;
         let constants = [
@@ -155,6 +160,7 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("COPIES", copies),
             ("SHARED_EDGES", if has_shared_edges { bins as u32 + 1 } else { 0 }),
             ("EVEN", is_even.into()),
+            ("MAX_WORKGROUPS", max_workgroups),
         ];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let edges = shape.edges();

@@ -19,7 +19,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
+    small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
 use super::refused::{Refused, overlap, too_small};
@@ -201,6 +202,8 @@ impl Shape {
         }
         if kernel.name.starts_with("select/chained") {
             constants.retain(|(name, _)| !["PARTS", "SECOND_COMPARISON"].contains(name));
+            // Only the counted variant has stalled tiles, and windows.
+            constants.extend(nth_look_back(self.stall_every, 4));
         }
         if kernel.name.ends_with("_counted") {
             constants.push(("STALL_EVERY", self.stall_every as u32));

@@ -59,11 +59,13 @@ pub enum HistogramMemory {
     Edges,
     /// Nothing.
     Device,
+    /// Counters and edges, in workgroups that stride over tiles.
+    Strides,
 }
 
 impl HistogramMemory {
     /// All places.
-    const ALL: [Self; 4] = [Self::Shared, Self::Counters, Self::Edges, Self::Device];
+    const ALL: [Self; 5] = [Self::Shared, Self::Counters, Self::Edges, Self::Device, Self::Strides];
 
     const fn name(self) -> &'static str {
         match self {
@@ -71,6 +73,7 @@ impl HistogramMemory {
             Self::Counters => "counters",
             Self::Edges => "edges",
             Self::Device => "device",
+            Self::Strides => "strides",
         }
     }
 }
@@ -137,6 +140,7 @@ impl HistogramCase {
             HistogramMemory::Counters => small(1),
             HistogramMemory::Edges => small(0).with_shared_edges(),
             HistogramMemory::Device => small(0),
+            HistogramMemory::Strides => small(2).with_shared_edges().with_max_workgroups(2),
         }
     }
 

@@ -14,6 +14,7 @@ mod segmented_sort;
 mod select;
 mod sort;
 mod top_k;
+mod tuned;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -32,16 +33,20 @@ pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 pub use top_k::{TopKCase, TopKOutput};
+pub use tuned::tuned_case;
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
 use super::workload::Prepared;
-use crate::ElementType;
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::headless::Gpu;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
+use crate::sort::{
+    ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
+};
+use crate::tuning::{self, Part, Shape};
+use crate::{ElementType, LookBack};
 use primitive::{Table, Tables};
 
 /// A primitive's work on an input, with a stable id.
@@ -53,6 +58,8 @@ pub struct Case {
     pub count: u64,
     /// The input.
     pub input: Input,
+    /// A shape that its policy takes, for tuning.
+    pub tuned: Option<(Part, Shape)>,
 }
 
 /// Registers the case type of each primitive, whose file has the tables of cases.
@@ -102,10 +109,16 @@ macro_rules! primitives {
             ///
             /// # Errors
             /// Those of the plan and of [`PrimitiveCase::prepare`].
-            pub(super) fn prepare(&self, gpu: &Gpu, count: u64, input: Input) -> Result<Prepared> {
+            fn prepare(
+                &self,
+                gpu: &Gpu,
+                capabilities: &Capabilities,
+                count: u64,
+                input: Input,
+            ) -> Result<Prepared> {
                 match self {
                     $(Self::$name(case) => {
-                        let policy = case.policy(gpu.capabilities());
+                        let policy = case.policy(capabilities);
                         case.prepare(gpu.plan(case.config().policy(policy))?, count, input)
                     }),+
                 }
@@ -165,6 +178,9 @@ pub enum PolicyName {
     SmallMasks,
     /// [`Self::Small`], with `onesweep` counting a tile after ranking it.
     SmallLate,
+    /// [`Self::Small`], with every variant of a look-back and of a digit histogram that measured GPUs have: statuses by
+    /// loads and stores, windows, workgroups that stride, loads in flight.
+    SmallWindows,
     /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
     Chosen,
     /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
@@ -181,6 +197,7 @@ impl PolicyName {
             Self::Small => "small",
             Self::SmallMasks => "small-masks",
             Self::SmallLate => "small-late",
+            Self::SmallWindows => "small-windows",
             Self::Chosen => "chosen",
             Self::Crossover => "crossover",
         }
@@ -196,7 +213,7 @@ impl PolicyName {
 
     /// Whether the policy has small tiles.
     pub const fn is_small(self) -> bool {
-        matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate)
+        matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows)
     }
 
     /// The policy of a scan on a device.
@@ -212,6 +229,9 @@ impl PolicyName {
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small | Self::SmallMasks | Self::SmallLate => {
                 small.with_algorithm(algorithm).reproducible(config)
+            }
+            Self::SmallWindows => {
+                small.with_look_back(WINDOWS).with_algorithm(algorithm).reproducible(config)
             }
             Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
@@ -236,7 +256,7 @@ impl PolicyName {
                 let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
                 SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities, config) }
             }
-            Self::Small | Self::SmallMasks | Self::SmallLate => {
+            Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
@@ -244,6 +264,15 @@ impl PolicyName {
                     matching.has_early_counts =
                         algorithm == SortAlgorithm::Onesweep && self != Self::SmallLate;
                     matching.by_shared_masks = self == Self::SmallMasks;
+                }
+                if self == Self::SmallWindows {
+                    policy.look_back = WINDOWS;
+                    policy.histogram = DigitHistogramShape {
+                        items_per_invocation: 4,
+                        max_workgroups: Some(3),
+                        loads_in_flight: 4,
+                        copies: 2,
+                    };
                 }
                 // The choice for GPUs, on CPUs as well.
                 (policy.has_exchange, policy.mixed_access) = (true, true);
@@ -259,6 +288,9 @@ impl PolicyName {
         }
     }
 }
+
+/// A look-back that differs from the portable one in everything.
+const WINDOWS: LookBack = LookBack { has_loads: true, has_stores: true, window: 4, spin_limit: 8 };
 
 /// At least two subgroups, so that small tiles cover the code between subgroups.
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
@@ -276,7 +308,7 @@ impl Case {
         let (id, primitive) = (self.id(), self.group());
         let is_way = |parameter: &&str| {
             let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
-            !["algorithm", "policy"].contains(&name)
+            !["algorithm", "policy", "shape"].contains(&name)
         };
         let parameters = id.get(primitive.len() + 1..).unwrap_or_default();
         let kept: Vec<_> = parameters.split(';').filter(is_way).collect();
@@ -285,7 +317,30 @@ impl Case {
 
     /// The stable id: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
-        format!("{};n={};input={}", self.work, self.count, self.input)
+        let tuned = self.tuned.map_or(String::new(), |(part, shape)| format!(";shape={}", shape.name(part)));
+        format!("{}{tuned};n={};input={}", self.work, self.count, self.input)
+    }
+
+    /// The case with a shape that its policy takes for `part`.
+    pub const fn with_shape(mut self, part: Part, shape: Shape) -> Self {
+        self.tuned = Some((part, shape));
+        self
+    }
+
+    /// The capabilities that its policy is chosen for.
+    fn capabilities(&self, capabilities: &Capabilities) -> Capabilities {
+        match &self.tuned {
+            Some((part, shape)) => tuning::with_shape(capabilities, *part, shape),
+            None => capabilities.clone(),
+        }
+    }
+
+    /// Creates the plan, the operands, the recording and the oracle.
+    ///
+    /// # Errors
+    /// Those of the plan and of [`PrimitiveCase::prepare`].
+    pub(super) fn prepare(&self, gpu: &Gpu) -> Result<Prepared> {
+        self.work.prepare(gpu, &self.capabilities(gpu.capabilities()), self.count, self.input)
     }
 
     /// Its algorithm and policy, or what distinguishes it from other cases of the primitive.
@@ -310,7 +365,7 @@ impl Case {
 
     /// The policy of its plan on a device, as text.
     pub fn policy(&self, capabilities: &Capabilities) -> String {
-        self.work.policy(capabilities)
+        self.work.policy(&self.capabilities(capabilities))
     }
 
     /// Bytes of all elements.
@@ -481,7 +536,7 @@ fn cases_of(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64], in
     let mut cases = Vec::new();
     for work in works.into_iter().map(Into::into) {
         for &count in counts {
-            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input }));
+            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input, tuned: None }));
         }
     }
     cases
@@ -552,7 +607,7 @@ mod tests {
     fn variants_differ_in_algorithm_and_policy_alone() {
         let of = |algorithm, policy| {
             let work = Work::Sort(SortCase::keys_of_u32(algorithm, policy));
-            Case { work, count: 4096, input: Input::Uniform }.variants()
+            Case { work, count: 4096, input: Input::Uniform, tuned: None }.variants()
         };
         let expected = "sort:keys:type=u32;bits=0:32;misalign=0;n=4096;input=uniform";
         assert_eq!(of(SortAlgorithm::Radix4Bit, PolicyName::Default), expected);

@@ -54,7 +54,7 @@ pub trait PrimitiveCase: fmt::Display {
     where
         Self: Clone + Into<Work>,
     {
-        Case { work: self.clone().into(), count, input }
+        Case { work: self.clone().into(), count, input, tuned: None }
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
 use super::{
-    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, small_workgroup, uniform_cases,
+    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, WINDOWS, small_workgroup,
+    uniform_cases,
 };
 use crate::ElementType;
 use crate::device::{AddressRange, Capabilities};
@@ -43,6 +44,8 @@ pub struct SelectCase {
     pub algorithm: Option<SelectAlgorithm>,
     /// Whether tiles are small, so that few elements take many.
     pub has_small_tiles: bool,
+    /// Whether a single pass in small tiles reads statuses by loads, publishes by stores, and looks back over windows.
+    pub has_windows: bool,
     /// Host or indirect count.
     pub count_from: CountFrom,
     /// Offset of the ranges from a multiple of 16, in bytes.
@@ -94,6 +97,7 @@ impl SelectCase {
             has_device_operands: false,
             algorithm: None,
             has_small_tiles: false,
+            has_windows: false,
             count_from: CountFrom::Host,
             misalignment: 0,
         }
@@ -105,6 +109,9 @@ impl SelectCase {
         let algorithm =
             self.algorithm.unwrap_or_else(|| SelectPolicy::choose(capabilities, &config).policy.algorithm);
         let mut policy = SelectPolicy::tuned(algorithm, capabilities, &config);
+        if self.has_windows {
+            policy.look_back = WINDOWS;
+        }
         if self.has_small_tiles {
             (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 4);
             let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
@@ -200,6 +207,7 @@ impl fmt::Display for SelectCase {
             write!(f, ";algorithm={}", algorithm.name())?;
         }
         let policy = match (self.has_small_tiles, self.algorithm) {
+            (true, _) if self.has_windows => "small-windows",
             (true, _) => "small",
             (false, Some(_)) => "default",
             (false, None) => "chosen",
@@ -216,7 +224,11 @@ impl PrimitiveCase for SelectCase {
     }
 
     fn variant(&self) -> String {
-        let policy = if self.has_small_tiles { ", small" } else { "" };
+        let policy = match (self.has_small_tiles, self.has_windows) {
+            (true, true) => ", small-windows",
+            (true, false) => ", small",
+            (false, _) => "",
+        };
         format!("{}{policy}", self.algorithm.map_or("chosen", SelectAlgorithm::name))
     }
 
@@ -373,6 +385,18 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     }
     for select in selectable_works(capabilities) {
         cases.push(select.case(65_537, Input::Uniform));
+    }
+    for element in [ElementType::F32, ElementType::U64] {
+        let less = Predicate::Compare(Comparison::Less);
+        let select = SelectCase {
+            element,
+            algorithm: Some(SelectAlgorithm::Chained),
+            has_small_tiles: true,
+            has_windows: true,
+            ..SelectCase::of_u32(less)
+        };
+        let tile = select.tile(capabilities);
+        cases.extend([tile + 1, 70 * tile + 5].map(|count| select.case(count, Input::Uniform)));
     }
     cases
 }

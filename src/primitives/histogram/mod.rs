@@ -48,6 +48,7 @@ pub type HistogramPlan = Plan<Histogram>;
 #[derive(Debug)]
 pub struct Histogram {
     tile_rows: u32,
+    max_workgroups: Option<u32>,
     clear: Pipeline,
     clear_items: u32,
     count: Pipeline,
@@ -82,6 +83,7 @@ impl Primitive for Histogram {
             ("COPIES", policy.copies),
             ("SHARED_EDGES", policy.shared_edges(config)),
             ("EVEN", config.is_even.into()),
+            ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
         ];
         let pipeline = |kernel, constants| {
             let options = PipelineOptions { workgroup_size, constants, subgroup_size };
@@ -89,6 +91,7 @@ impl Primitive for Histogram {
         };
         let histogram = Self {
             tile_rows,
+            max_workgroups: policy.max_workgroups,
             clear: pipeline(kernels::HISTOGRAM_CLEAR.module(&[]), &[])?,
             clear_items: workgroup_size * CLEARED_PER_INVOCATION,
             count: pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)?,
@@ -165,7 +168,7 @@ impl Algorithm<Histogram> for Histogram {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"count");
-        workgroups.dispatch(recorder, &self.count, &push)
+        workgroups.striding(self.max_workgroups).dispatch(recorder, &self.count, &push)
     }
 }
 

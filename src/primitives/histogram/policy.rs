@@ -5,6 +5,7 @@ use std::fmt;
 use super::HistogramConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
+use crate::primitives::tuning::{self, Part, Shape};
 use crate::primitives::{Choice, check_workgroup};
 
 /// Policy of a histogram. A tile is as many whole rows as fit `workgroup_size * items_per_invocation` values, at least
@@ -21,6 +22,8 @@ pub struct HistogramPolicy {
     pub copies: u32,
     /// Whether the edges are copied to shared memory.
     pub has_shared_edges: bool,
+    /// The maximum of workgroups, which stride over tiles, at most 32 each; `None` for a workgroup per tile.
+    pub max_workgroups: Option<u32>,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
 }
@@ -33,6 +36,15 @@ impl HistogramPolicy {
 
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &HistogramConfig) -> Choice<Self> {
+        Self::of_shapes(&|part| tuning::shape_of(capabilities, part, [1, 0]), capabilities, config)
+    }
+
+    /// The policy with the shapes of the parts of histograms; items are the least number of values.
+    pub(crate) fn of_shapes(
+        tuned: &dyn Fn(Part) -> Shape,
+        capabilities: &Capabilities,
+        config: &HistogramConfig,
+    ) -> Choice<Self> {
         let room = (capabilities.shared_memory_size / 4).min(Self::MAX_WORDS);
         let counters = u32::try_from(config.counts_size() / 4).unwrap_or(u32::MAX);
         let edges = config.bins.saturating_add(1);
@@ -41,21 +53,26 @@ impl HistogramPolicy {
         let is_private = counters.saturating_add(2) <= room;
         if !is_private {
             let has_shared_edges = edges + 2 <= Self::SMALL_WORDS / 2;
+            let Shape { workgroup_size, items, .. } = tuned(Part::HistogramInMemory);
             return Choice {
-                policy: Self { has_shared_edges, ..Self::new(limit.min(256), 16, 0) },
+                policy: Self { has_shared_edges, ..Self::new(limit.min(workgroup_size), items, 0) },
                 reason: "the counters do not fit in shared memory: every value is added in device memory",
             };
         }
         let has_shared_edges = counters.saturating_add(edges).saturating_add(2) <= room;
         let edges = if has_shared_edges { edges } else { 0 };
-        let copies = [8, 4, 2, 1].into_iter().find(|copies| copies * counters + edges <= Self::SMALL_WORDS);
+        let small = tuned(Part::Histogram);
+        let fewer = (0..6).map(|halvings| small.copies >> halvings).filter(|&copies| copies > 0);
+        let copies = fewer.into_iter().find(|copies| copies * counters + edges <= Self::SMALL_WORDS);
         let is_small = copies.is_some();
-        let workgroup_size = limit.min(if is_small { 256 } else { 1024 });
+        let shape = if is_small { small } else { tuned(Part::LargeHistogram) };
+        let Shape { max_workgroups, subgroup_size, .. } = shape;
+        let workgroup_size = limit.min(shape.workgroup_size);
         // A tile of many values for each counter, which is added once a tile.
-        let least = if capabilities.is_cpu() { 64 } else { 16 };
-        let items = (8 * counters / workgroup_size.max(1)).clamp(least, 64);
+        let items = (8 * counters / workgroup_size.max(1)).clamp(shape.items, shape.items.max(64));
+        let policy = Self::new(workgroup_size, items, copies.unwrap_or(1));
         Choice {
-            policy: Self { has_shared_edges, ..Self::new(workgroup_size, items, copies.unwrap_or(1)) },
+            policy: Self { has_shared_edges, max_workgroups, subgroup_size, ..policy },
             reason: match is_small {
                 true => {
                     "copies of the counters in shared memory, where equal values do not wait for each other"
@@ -68,7 +85,20 @@ impl HistogramPolicy {
     /// A policy with `workgroup_size` invocations, `items_per_invocation` values for each, and `copies` of the counters in
     /// shared memory. Edges are in device memory.
     pub const fn new(workgroup_size: u32, items_per_invocation: u32, copies: u32) -> Self {
-        Self { workgroup_size, items_per_invocation, copies, has_shared_edges: false, subgroup_size: None }
+        Self {
+            workgroup_size,
+            items_per_invocation,
+            copies,
+            has_shared_edges: false,
+            max_workgroups: None,
+            subgroup_size: None,
+        }
+    }
+
+    /// The policy with at most `workgroups` workgroups, which stride over tiles.
+    pub const fn with_max_workgroups(mut self, workgroups: u32) -> Self {
+        self.max_workgroups = Some(workgroups);
+        self
     }
 
     /// The policy with edges in shared memory.
@@ -97,6 +127,7 @@ impl HistogramPolicy {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
+        PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         if self.copies != 0 {
             PolicyConflict::check_range("copies", self.copies, 1..=32)?;
             PolicyConflict::check_power_of_two("copies", self.copies)?;
@@ -117,6 +148,9 @@ impl fmt::Display for HistogramPolicy {
             copies => write!(f, "{copies} × the counters in shared memory")?,
         }
         write!(f, ", edges in {} memory", if self.has_shared_edges { "shared" } else { "device" })?;
+        if let Some(workgroups) = self.max_workgroups {
+            write!(f, ", at most {workgroups} workgroups")?;
+        }
         match self.subgroup_size {
             Some(size) => write!(f, ", subgroups of {size}"),
             None => Ok(()),

@@ -6,8 +6,8 @@ use super::config::{Operation, ReduceConfig};
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{PolicyConflict, Result, within};
 use crate::kernels::Kernel;
-use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::primitives::{Choice, ElementType, check_subgroups};
+use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::{Choice, check_subgroups};
 
 /// Policy of a reduction. A workgroup has 128 invocations, as every device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,18 +28,19 @@ impl ReducePolicy {
 
     /// Chooses the policy for a device. The order of operations is the same on all.
     pub fn choose(capabilities: &Capabilities, config: &ReduceConfig) -> Choice<Self> {
-        let packs = match config.operation {
-            Operation::BuiltIn(..) | Operation::Index(..) => 8,
-            Operation::Custom(operator) => (32 / operator.element_words().max(1)).clamp(1, 16),
+        let tuned = tuning::shape_of(capabilities, Part::Reduce, [1, 0]);
+        let reason = "tiles of one size on all devices, for the same bits";
+        Choice { policy: Self::of_shape(&tuned, config), reason }
+    }
+
+    /// The policy with a shape, whose items are packs of four words.
+    pub(crate) fn of_shape(tuned: &Shape, config: &ReduceConfig) -> Self {
+        let Shape { items: packs, subgroup_size, mixed_access, .. } = *tuned;
+        let packs_per_invocation = match config.operation {
+            Operation::BuiltIn(..) | Operation::Index(..) => packs,
+            Operation::Custom(operator) => (4 * packs / operator.element_words().max(1)).clamp(1, 16),
         };
-        let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-        let scan = ScanPolicy::tuned(algorithm, capabilities, &ScanConfig::inclusive(ElementType::U32));
-        let policy = Self {
-            packs_per_invocation: packs,
-            subgroup_size: scan.subgroup_size,
-            mixed_access: scan.mixed_access,
-        };
-        Choice { policy, reason: "tiles of one size on all devices, for the same bits" }
+        Self { packs_per_invocation, subgroup_size, mixed_access }
     }
 
     /// The policy with another number of packs per invocation.

@@ -5,6 +5,7 @@ use std::fmt;
 use super::config::{Coding, RunLengthConfig};
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result};
+use crate::primitives::tuning::{self, Part, Shape};
 use crate::primitives::{Choice, check_subgroups};
 use crate::scan::ScanPolicy;
 use crate::select::SelectPolicy;
@@ -36,12 +37,25 @@ impl RunLengthPolicy {
         };
         let select = SelectPolicy::choose(capabilities, &select).policy;
         let scan = ScanPolicy::choose(capabilities, &config.ends()).policy;
-        let policy = Self::tiled(capabilities.max_workgroup_invocations.min(256), 8, select, scan);
+        let tuned = tuning::shape_of(capabilities, Part::RunLength, [1, 0]);
+        let policy = Self::of_shape(&tuned, capabilities, select, scan);
         let reason = match config.coding {
             Coding::Decode => "eight searches in flight per invocation hide some of their latency",
             Coding::Encode | Coding::EncodeNonTrivial => "the selection takes nearly all of the time",
         };
         Choice { policy, reason }
+    }
+
+    /// The policy with a shape, whose items are runs or elements.
+    pub(crate) fn of_shape(
+        tuned: &Shape,
+        capabilities: &Capabilities,
+        select: SelectPolicy,
+        scan: ScanPolicy,
+    ) -> Self {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
+        let policy = Self::tiled(workgroup_size, tuned.items, select, scan);
+        Self { subgroup_size: tuned.subgroup_size, ..policy }
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` runs or elements for each.

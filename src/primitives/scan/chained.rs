@@ -72,7 +72,7 @@ impl Chained {
         kernel: &'static Kernel,
     ) -> Result<Self> {
         let Modules { downsweep, constants: operator, shape, .. } = config.modules();
-        let pipeline = |kernel, quad_access: bool, fixed_tree: &[(&'static str, u32)]| {
+        let pipeline = |kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
                 ("QUAD_ACCESS", quad_access.into()),
@@ -81,13 +81,15 @@ impl Chained {
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
             let constants: Vec<_> =
-                operator.iter().chain(&tile).chain(&constants).chain(fixed_tree).copied().collect();
+                operator.iter().chain(&tile).chain(&constants).chain(look_back).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
+        let look_back =
+            [&[("FIXED_TREE", policy.fixed_tree.into())][..], &policy.look_back.constants()].concat();
         let access = |quad_access| {
             Ok(AccessPipelines {
                 single: pipeline(downsweep, quad_access, &[])?,
-                chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
+                chained: pipeline(kernel, quad_access, &look_back)?,
             })
         };
         Ok(Self {

@@ -25,10 +25,10 @@ mod custom;
 pub(super) mod levels;
 mod operator;
 mod policy;
+mod progress;
 mod reduce_then_scan;
 mod scan_then_propagate;
 mod strided;
-mod tuning;
 
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
 pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
@@ -36,7 +36,7 @@ pub use custom::CustomOperator;
 pub use operator::ScanOperator;
 pub use policy::{ScanPolicy, SumsPlacement};
 #[cfg(feature = "cli")]
-pub(crate) use tuning::ScanTuning;
+pub(crate) use progress::has_single_pass;
 
 use std::ffi::CStr;
 

@@ -5,11 +5,12 @@ use std::fmt;
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
 use super::operator::RowShape;
-use super::tuning::{ScanTuning, single_pass};
+use super::progress::single_pass;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
-use crate::primitives::{Choice, check_workgroup};
+use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::{Choice, LookBack, check_workgroup};
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,12 +41,15 @@ pub struct ScanPolicy {
     /// Whether the chained scan adds in an order that does not depend on timing: sums of floats are then bit-identical
     /// from run to run, as those of reduce-then-scan always are.
     pub fixed_tree: bool,
+    /// Look-back of the chained scan.
+    pub look_back: LookBack,
     /// Whether kernels access full tiles by quads and the last one by words, with a branch. Otherwise they access all
     /// tiles by quads if the elements fill whole quads, else by words.
     pub mixed_access: bool,
 }
 
 impl ScanPolicy {
+    const LOOK_BACK: LookBack = LookBack::portable(4);
     /// Maximum number of columns of the seed's scan.
     pub const MAX_SEED_COLUMNS: u32 = 4;
 
@@ -53,36 +57,46 @@ impl ScanPolicy {
     ///
     /// Also returns a policy for a configuration that is an error for a plan.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        let tiles = Self::tiles(capabilities, config);
-        single_pass(capabilities, config, tiles.policy).unwrap_or(tiles)
+        single_pass(capabilities, config).unwrap_or_else(|| {
+            let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            let policy = Self::tuned(algorithm, capabilities, config);
+            let reason = match policy.mixed_access {
+                true => {
+                    "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together"
+                }
+                false => {
+                    "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU"
+                }
+            };
+            Choice { policy, reason }
+        })
     }
 
-    /// Reduce-then-scan in tiles tuned for the device.
-    fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        let tuning = ScanTuning::of(capabilities);
-        Choice { policy: Self::of_tuning(tuning, capabilities, config), reason: tuning.reason }
+    /// The tuned part of the scans by an algorithm.
+    pub(crate) fn part(algorithm: ScanAlgorithm) -> Part {
+        if algorithm == ScanAlgorithm::Chained { Part::ChainedScan } else { Part::Scan }
     }
 
-    /// The policy of a row of the tuning table for a configuration.
-    pub(crate) fn of_tuning(tuning: ScanTuning, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        let ScanTuning {
-            workgroup_size,
-            words_per_invocation,
-            packs_per_run,
-            subgroup_size,
-            mixed_access,
-            ..
-        } = tuning;
+    /// The policy of an algorithm with a shape, whose items are words of elements, for a configuration.
+    pub(crate) fn of_shape(
+        algorithm: ScanAlgorithm,
+        tuned: Shape,
+        capabilities: &Capabilities,
+        config: &ScanConfig,
+    ) -> Self {
+        let Shape { workgroup_size, items, packs_per_run, subgroup_size, mixed_access, look_back, .. } =
+            tuned;
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
-        let items = (words_per_invocation / words).max(1).next_multiple_of(pack);
+        let items = (items / words).max(1).next_multiple_of(pack);
         // Head flags of an invocation's items are bits of a word.
         let items = if config.segments.is_some() { items.min(32) } else { items };
         let run = pack * packs_per_run;
         // Few items, as of wide rows, may have no such run.
         let run = if items.is_multiple_of(run) { run } else { pack };
         let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, run);
-        Self { subgroup_size, mixed_access, ..tiled }
+        let tiled = Self { subgroup_size, mixed_access, look_back, ..tiled };
+        tiled.with_algorithm(algorithm).reproducible(config)
     }
 
     /// Reduce-then-scan with sums in scratch.
@@ -95,18 +109,21 @@ impl ScanPolicy {
             items_per_run,
             subgroup_size: None,
             fixed_tree: false,
+            look_back: Self::LOOK_BACK,
             mixed_access: true,
         }
     }
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        let mut policy = Self::tiles(capabilities, config).policy;
+        let words = [config.row_shape().element_words, 0];
+        let tuned = tuning::shape_of(capabilities, Self::part(algorithm), words);
+        let mut policy = Self::of_shape(algorithm, tuned, capabilities, config);
         if algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky) && config.rounds() {
             policy.workgroup_size = 128;
             policy.items_per_invocation = 16 / config.row_shape().element_words.max(1);
         }
-        policy.with_algorithm(algorithm).reproducible(config)
+        policy.with_algorithm(algorithm)
     }
 
     /// A policy for sums and products of floats that have the same bits on every device that keeps denormals: the order
@@ -155,6 +172,7 @@ impl ScanPolicy {
             items_per_run: 1,
             subgroup_size: None,
             fixed_tree: false,
+            look_back: Self::LOOK_BACK,
             mixed_access: false,
         }
     }
@@ -162,6 +180,12 @@ impl ScanPolicy {
     /// The policy with a required subgroup size.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
+        self
+    }
+
+    /// The policy with another look-back of the chained scan.
+    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
+        self.look_back = look_back;
         self
     }
 
@@ -216,6 +240,7 @@ impl ScanPolicy {
             return Err(Error::InvalidPolicy(PolicyConflict::Excluded(rule)));
         }
         check_workgroup(self.workgroup_size, capabilities)?;
+        self.look_back.check()?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         // Three words take the space of four. Every algorithm may reduce tiles by subgroups.
         let shape = config.row_shape();
@@ -308,6 +333,9 @@ impl fmt::Display for ScanPolicy {
         }
         if self.fixed_tree {
             f.write_str(", fixed tree")?;
+        }
+        if *algorithm == ScanAlgorithm::Chained {
+            write!(f, "{}", self.look_back)?;
         }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }

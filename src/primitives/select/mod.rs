@@ -201,7 +201,10 @@ impl Primitive for Select {
                 let compact = pipeline(kernels::SELECT_COMPACT.module(&key), &[&parts, &kept])?;
                 (Some((count, ScanPlan::declare(device, scan)?)), compact)
             }
-            SelectAlgorithm::Chained => (None, pipeline(kernels::SELECT_CHAINED.module(&key), &[&kept])?),
+            SelectAlgorithm::Chained => {
+                let look_back = policy.look_back.constants();
+                (None, pipeline(kernels::SELECT_CHAINED.module(&key), &[&kept, &look_back])?)
+            }
         };
         // As many elements are gathered as the counts say, or all.
         let is_indirect = config.has_indirect_count || config.parts == Parts::Selected;

@@ -5,7 +5,8 @@ use std::fmt;
 use super::config::{Parts, SelectConfig};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
-use crate::primitives::{Choice, ElementType, check_subgroups};
+use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::{Choice, ElementType, LookBack, check_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 
 /// Algorithm of a selection.
@@ -62,14 +63,13 @@ pub struct SelectPolicy {
     pub items_per_invocation: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
+    /// Look-back of [`SelectAlgorithm::Chained`].
+    pub look_back: LookBack,
     /// The scan of the tile counts, of [`SelectAlgorithm::ReduceThenScan`].
     pub scan: ScanPolicy,
 }
 
 impl SelectPolicy {
-    /// Elements that invocations of the default policy hold in registers.
-    const MAX_ITEMS: u32 = 16;
-
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SelectConfig) -> Choice<Self> {
         // A selection moves its elements as a scan of u32 out of place does.
@@ -80,7 +80,7 @@ impl SelectPolicy {
                 SelectAlgorithm::ReduceThenScan,
                 "a partition needs the sizes of its parts before it moves an element",
             ),
-            Parts::Selected if is_chained && !capabilities.is_cpu() => {
+            Parts::Selected if is_chained && !tuning::is_cpu(capabilities) => {
                 (SelectAlgorithm::Chained, scan.reason)
             }
             // Measured on lavapipe 22.3.6 at 8 lanes, 2^22 u32: 64 ms, and 77 ms in a single pass.
@@ -97,11 +97,31 @@ impl SelectPolicy {
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SelectAlgorithm, capabilities: &Capabilities, config: &SelectConfig) -> Self {
-        let elements = ScanPolicy::choose(capabilities, &ScanConfig::inclusive(ElementType::U32)).policy;
-        let items = elements.items_per_invocation.min(Self::MAX_ITEMS) / config.kept_words().max(1);
+        let words = [config.kept_words(), 0];
+        let tuned = tuning::shape_of(capabilities, Self::part(algorithm), words);
+        Self::of_shape(algorithm, tuned, capabilities, config)
+    }
+
+    /// The tuned part of the selections by an algorithm.
+    pub(crate) const fn part(algorithm: SelectAlgorithm) -> Part {
+        match algorithm {
+            SelectAlgorithm::ReduceThenScan => Part::Select,
+            SelectAlgorithm::Chained => Part::ChainedSelect,
+        }
+    }
+
+    /// The policy of an algorithm with a shape, whose items are elements of a word, for a configuration.
+    pub(crate) fn of_shape(
+        algorithm: SelectAlgorithm,
+        tuned: Shape,
+        capabilities: &Capabilities,
+        config: &SelectConfig,
+    ) -> Self {
+        let Shape { items, subgroup_size, look_back, .. } = tuned;
+        let workgroup_size = tuned.workgroup_size.min(capabilities.max_workgroup_invocations);
+        let items = (items / config.kept_words().max(1)).max(1);
         let scan = ScanPolicy::choose(capabilities, &count_scan(config.parts)).policy;
-        let ScanPolicy { workgroup_size, subgroup_size, .. } = elements;
-        Self { subgroup_size, ..Self::tiled(algorithm, workgroup_size, items.max(1), scan) }
+        Self { subgroup_size, look_back, ..Self::tiled(algorithm, workgroup_size, items, scan) }
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` elements for each.
@@ -111,7 +131,14 @@ impl SelectPolicy {
         items_per_invocation: u32,
         scan: ScanPolicy,
     ) -> Self {
-        Self { algorithm, workgroup_size, items_per_invocation, subgroup_size: None, scan }
+        let look_back = LookBack::portable(4);
+        Self { algorithm, workgroup_size, items_per_invocation, subgroup_size: None, look_back, scan }
+    }
+
+    /// The policy with another look-back of [`SelectAlgorithm::Chained`].
+    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
+        self.look_back = look_back;
+        self
     }
 
     /// The policy with a required subgroup size, also for the scan of the counts.
@@ -128,6 +155,7 @@ impl SelectPolicy {
 
     pub(super) fn check(&self, config: &SelectConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
+        self.look_back.check()?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
         // Counts within a tile have 16 bits.
         PolicyConflict::check_range("the number of elements in a tile", self.tile_items(), 1..=0xffff)?;
@@ -154,6 +182,10 @@ impl fmt::Display for SelectPolicy {
             "{}: workgroup {workgroup_size}, {items_per_invocation} items per invocation",
             algorithm.name()
         )?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        match algorithm {
+            SelectAlgorithm::Chained => write!(f, "{}", self.look_back),
+            SelectAlgorithm::ReduceThenScan => Ok(()),
+        }
     }
 }

@@ -18,9 +18,6 @@ use crate::kernels::{self, Define, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::{Count, ScratchCursor, Tiles};
 
-/// Keys per invocation: many, so that few workgroups add to a counter; a multiple of the keys that the kernel loads per
-/// round.
-const ITEMS_PER_INVOCATION: u32 = 32;
 /// Bytes of the state: bits that are set in some key, bits that are clear in some key, and a counter of finished
 /// workgroups.
 const STATE_SIZE: u64 = 32;
@@ -47,6 +44,7 @@ pub(super) struct DigitHistogram {
     /// Items per invocation of a pass; its workgroup size is the histogram's.
     pass_items_per_invocation: u32,
     tile_items: u32,
+    max_workgroups: Option<u32>,
     pipeline: Pipeline,
     copy: Pipeline,
     /// For indirect counts.
@@ -79,7 +77,7 @@ impl DigitHistogram {
         passes: PassShape,
     ) -> Result<Self> {
         let (workgroup_size, subgroup_size) = (policy.workgroup_size, policy.histogram_subgroup_size);
-        let radix_bits = policy.algorithm.radix_bits();
+        let (radix_bits, shape) = (policy.algorithm.radix_bits(), policy.histogram);
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
@@ -91,12 +89,15 @@ impl DigitHistogram {
             numbers,
             descending,
             ("RADIX_BITS", radix_bits),
-            ("ITEMS_PER_INVOCATION", ITEMS_PER_INVOCATION),
+            ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
+            ("MAX_WORKGROUPS", shape.max_workgroups.unwrap_or(0)),
+            ("LOADS_IN_FLIGHT", shape.loads_in_flight),
             // A sort without bits records nothing, but has pipelines.
             ("PASS_COUNT", passes.count.max(1)),
         ];
         if passes.has_bins {
             constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
+            constants.push(("COPIES", shape.copies));
         }
         Ok(Self {
             config: *config,
@@ -104,7 +105,8 @@ impl DigitHistogram {
             radix: 1 << radix_bits,
             workgroup_size,
             pass_items_per_invocation: policy.items_per_invocation,
-            tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
+            tile_items: workgroup_size.saturating_mul(shape.items_per_invocation),
+            max_workgroups: shape.max_workgroups,
             pipeline: pipeline(kernel, &constants)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
@@ -183,7 +185,7 @@ impl DigitHistogram {
         let levels = (scratch, layout.levels);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.indirect_tiles = workgroups.indirect_tiles();
-        workgroups.dispatch(recorder, &self.pipeline, &push)?;
+        workgroups.striding(self.max_workgroups).dispatch(recorder, &self.pipeline, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
         Ok(())
     }

@@ -17,13 +17,16 @@ mod single_workgroup;
 mod tuning;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
-pub use policy::{ChunkCounting, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape};
+pub use policy::{
+    ChunkCounting, DigitHistogramShape, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape,
+};
+pub(super) use policy::{match_tables_size, shared_tables_size};
 pub use segmented::{
     ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
     SegmentedSortPlan, SegmentedSortPolicy,
 };
 #[cfg(feature = "cli")]
-pub(crate) use tuning::{can_be_row, measured_row};
+pub(crate) use tuning::can_be_row;
 
 use std::ffi::CStr;
 

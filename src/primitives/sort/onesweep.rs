@@ -63,6 +63,7 @@ impl Onesweep {
         };
         let [numbers, descending] = config.constants();
         let [masks, early] = policy.matching().constants();
+        let [loads, stores, window, spins] = policy.look_back.constants();
         let constants = [
             numbers,
             descending,
@@ -72,6 +73,10 @@ impl Onesweep {
             ("WIDE_OFFSETS", config.has_large_counts.into()),
             masks,
             early,
+            loads,
+            stores,
+            window,
+            spins,
             ("EXCHANGE", policy.has_exchange.into()),
             config.last_keys_constant(),
         ];

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use super::config::SortConfig;
-use super::tuning::SortTuning;
+use super::tuning::{SortTuning, choose_algorithm, tile};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::{Choice, ElementType, check_subgroups, check_workgroup};
+use crate::primitives::tuning::{Part, Shape};
+use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
 pub(super) const COUNT_SCAN: ScanConfig = ScanConfig::exclusive(ElementType::U32);
@@ -93,35 +94,6 @@ pub struct TileShape {
 }
 
 impl TileShape {
-    /// Formula for tiles ranked by counters, with digits of up to 4 bits: the largest that the device supports, of up
-    /// to 4,096 keys.
-    pub(super) fn counted(capabilities: &Capabilities) -> Self {
-        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
-        // The tile and small arrays share the memory.
-        let tables_size = shared_tables_size(4, workgroup_size);
-        let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
-        Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
-    }
-
-    /// Formula for tiles ranked by match, with digits of 8 bits: up to 16 subgroups, whose histograms take up to half
-    /// of the shared memory, and up to 8,192 keys, so that an invocation's keys fit in registers. Includes 64-bit
-    /// offsets.
-    pub(super) fn matched(capabilities: &Capabilities) -> Self {
-        let lanes = capabilities.min_subgroup_size.max(4);
-        let shared_size = capabilities.shared_memory_size;
-        let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
-        let limit = capabilities.max_workgroup_invocations.min(512);
-        // Each invocation handles at most one bin, or all the same number. Kernels need at least 32 invocations.
-        let workgroup_size = match (subgroups * lanes).min(limit).max(32) {
-            size @ 256.. => size / 32 * 32,
-            size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
-        };
-        let tables_size = match_tables_size(8, workgroup_size, 2);
-        let room = shared_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
-        let most = (8192 / workgroup_size.max(1)).min(32);
-        Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
-    }
-
     /// Keys per tile; saturates at [`u32::MAX`].
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
@@ -217,6 +189,45 @@ pub enum ChunkCounting {
     BinByBin,
 }
 
+/// Shape of the histogram of all digits. Its workgroups have the size of the policy's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DigitHistogramShape {
+    /// Keys per invocation and tile: a multiple of `loads_in_flight` and of 4, up to 256. Many, so that few workgroups add
+    /// to a counter.
+    pub items_per_invocation: u32,
+    /// The maximum of workgroups, which stride over tiles, at most 32 each; `None` for a workgroup per tile.
+    pub max_workgroups: Option<u32>,
+    /// Keys of a full tile that an invocation loads before it counts the first: 1, 2, 4, 8 or 16.
+    pub loads_in_flight: u32,
+    /// Copies of the counters in shared memory, 1 to 8, among which subgroups are divided.
+    pub copies: u32,
+}
+
+impl DigitHistogramShape {
+    /// A workgroup per tile, which loads and counts key by key.
+    pub const PLAIN: Self =
+        Self { items_per_invocation: 32, max_workgroups: None, loads_in_flight: 1, copies: 1 };
+
+    const fn new(tuned: &Shape) -> Self {
+        let Shape { items, max_workgroups, loads_in_flight, copies, .. } = *tuned;
+        Self { items_per_invocation: items, max_workgroups, loads_in_flight, copies }
+    }
+
+    /// Checks the shape, for `counters` counters.
+    fn check(&self, counters: u32, workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
+        let Self { items_per_invocation: items, loads_in_flight: loads, copies, .. } = *self;
+        PolicyConflict::check_range("items_per_invocation", items, 4..=256)?;
+        PolicyConflict::check_multiple("items_per_invocation", items, 4, "the keys of a round")?;
+        PolicyConflict::check_range("loads_in_flight", loads, 1..=16)?;
+        PolicyConflict::check_power_of_two("loads_in_flight", loads)?;
+        PolicyConflict::check_multiple("items_per_invocation", items, loads, "the loads in flight")?;
+        PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
+        PolicyConflict::check_range("copies", copies, 1..=8)?;
+        let shared_size = 4 * (copies * counters + workgroup_size / 4 + 2);
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+    }
+}
+
 /// Policy of a sort. A tile is `workgroup_size * items_per_invocation` keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -239,6 +250,10 @@ pub struct SortPolicy {
     pub subgroup_size: Option<u32>,
     /// Required subgroup size of the histogram of all digits, and of counting for [`Ranking::Match`].
     pub histogram_subgroup_size: Option<u32>,
+    /// Histogram of all digits.
+    pub histogram: DigitHistogramShape,
+    /// Look-back of `onesweep`.
+    pub look_back: LookBack,
     /// Whether ranked tiles are exchanged in shared memory, so that keys of one digit are consecutive, before they are
     /// scattered; otherwise they are scattered from registers.
     pub has_exchange: bool,
@@ -264,24 +279,57 @@ impl SortPolicy {
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
         let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
-        let (algorithm, reason) = if config.has_large_counts {
-            (SortAlgorithm::Onesweep, "few keys take one dispatch; only onesweep sorts 2^32 and more")
-        } else {
-            (tuning.algorithm, tuning.reason)
+        let Choice { policy: algorithm, reason } = match config.has_large_counts {
+            true => Choice {
+                policy: SortAlgorithm::Onesweep,
+                reason: "few keys take one dispatch; only onesweep sorts 2^32 and more",
+            },
+            false => choose_algorithm(capabilities),
         };
         let tuned = Self::tuned(algorithm, capabilities, config);
-        Choice { policy: Self { single_workgroup: Some(tuning.counted), ..tuned }, reason }
+        Choice { policy: Self { single_workgroup: Some(tile(&tuning.counted)), ..tuned }, reason }
     }
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
         let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
-        let late = Matching { has_early_counts: false, ..tuning.matching };
-        let (ranking, shape) = match algorithm {
-            SortAlgorithm::Radix8Bit => (Ranking::Match(late), tuning.matched),
-            SortAlgorithm::Onesweep => (Ranking::Match(tuning.matching), tuning.matched),
-            _ => (Ranking::CounterScan, tuning.counted),
+        let tuned = match algorithm {
+            SortAlgorithm::Onesweep => tuning.onesweep,
+            SortAlgorithm::Radix8Bit => tuning.radix_8bit,
+            _ => tuning.counted,
         };
+        Self::of_shape(algorithm, tuned, &tuning.histogram, capabilities)
+            .with_mixed_access(tuning.counted.mixed_access)
+    }
+
+    /// The tuned part of the sorts by an algorithm.
+    pub(crate) const fn part(algorithm: SortAlgorithm) -> Part {
+        match algorithm {
+            SortAlgorithm::Onesweep => Part::Onesweep,
+            SortAlgorithm::Radix8Bit => Part::Radix8Bit,
+            _ => Part::CountedSort,
+        }
+    }
+
+    const fn with_mixed_access(mut self, mixed_access: bool) -> Self {
+        self.mixed_access = mixed_access;
+        self
+    }
+
+    /// The policy of an algorithm with a shape, and with that of the digit histogram.
+    pub(crate) fn of_shape(
+        algorithm: SortAlgorithm,
+        tuned: Shape,
+        histogram: &Shape,
+        capabilities: &Capabilities,
+    ) -> Self {
+        let late = Matching { has_early_counts: false, ..tuned.matching };
+        let ranking = match algorithm {
+            SortAlgorithm::Radix8Bit => Ranking::Match(late),
+            SortAlgorithm::Onesweep => Ranking::Match(tuned.matching),
+            _ => Ranking::CounterScan,
+        };
+        let shape = tile(&tuned);
         let TileShape { workgroup_size, items_per_invocation } = shape;
         Self {
             algorithm,
@@ -290,10 +338,12 @@ impl SortPolicy {
             items_per_invocation,
             portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
-            subgroup_size: tuning.subgroup_size,
-            histogram_subgroup_size: tuning.histogram_subgroup_size,
-            has_exchange: tuning.has_exchange,
-            mixed_access: tuning.mixed_access,
+            subgroup_size: tuned.subgroup_size,
+            histogram_subgroup_size: histogram.subgroup_size,
+            histogram: DigitHistogramShape::new(histogram),
+            look_back: tuned.look_back,
+            has_exchange: tuned.has_exchange,
+            mixed_access: tuned.mixed_access,
             scan: ScanPolicy::choose(capabilities, &COUNT_SCAN).policy,
         }
     }
@@ -313,6 +363,8 @@ impl SortPolicy {
             single_workgroup: None,
             subgroup_size: None,
             histogram_subgroup_size: None,
+            histogram: DigitHistogramShape::PLAIN,
+            look_back: LookBack::portable(100),
             has_exchange: true,
             mixed_access: false,
             scan: ScanPolicy::choose(capabilities, &COUNT_SCAN).policy,
@@ -405,6 +457,11 @@ impl SortPolicy {
         }
         within("keys of a portion", self.portion_items, Self::MAX_PORTION_ITEMS)?;
         let radix_bits = self.algorithm.radix_bits();
+        if is_onesweep {
+            self.look_back.check()?;
+        }
+        let bins = if is_onesweep { config.pass_count(radix_bits) << radix_bits } else { 0 };
+        self.histogram.check(bins, self.workgroup_size, capabilities)?;
         match self.ranking {
             Ranking::CounterScan => {
                 let rule = "counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match";
@@ -431,13 +488,17 @@ impl SortPolicy {
 }
 
 /// Bytes of shared memory besides a tile ranked by counters: an offset per digit, and the workgroup scan's prefixes.
-const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
+pub(in crate::primitives) const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
 
 /// Bytes of shared memory besides a tile ranked by match: the output offset of each bin, the workgroup scan's prefixes,
 /// a word of the ranking, and three of the look-back.
-const fn match_tables_size(radix_bits: u32, workgroup_size: u32, offset_words: u32) -> u32 {
+pub(in crate::primitives) const fn match_tables_size(
+    radix_bits: u32,
+    workgroup_size: u32,
+    offset_words: u32,
+) -> u32 {
     4 * ((offset_words << radix_bits) + workgroup_size / 4 + 1 + 4)
 }
 
@@ -472,6 +533,9 @@ impl fmt::Display for SortPolicy {
             f.write_str(", scattered from registers")?;
         }
         self.write_subgroups(f)?;
+        if self.algorithm == SortAlgorithm::Onesweep {
+            write!(f, "{}", self.look_back)?;
+        }
         match (self.algorithm, self.portion_items) {
             // Onesweep has no separate scan of counts.
             (SortAlgorithm::Onesweep, Self::MAX_PORTION_ITEMS) => Ok(()),

@@ -5,8 +5,8 @@ use std::fmt;
 use super::TopKConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
-use crate::primitives::{Choice, ElementType, check_subgroups};
-use crate::scan::{ScanConfig, ScanPolicy};
+use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::{Choice, check_subgroups};
 
 /// Algorithm of a top-k.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,14 +52,23 @@ impl TopKPolicy {
 
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
+        let words = [config.element.words(), 0];
+        let [tiles, sort] =
+            [Part::TopK, Part::TopKSort].map(|part| tuning::shape_of(capabilities, part, words));
+        Self::of_shapes(&tiles, &sort, capabilities, config)
+    }
+
+    /// The policy with the largest shape of a workgroup, and that of the sort; items are keys.
+    pub(crate) fn of_shapes(
+        tuned: &Shape,
+        sort: &Shape,
+        capabilities: &Capabilities,
+        config: &TopKConfig,
+    ) -> Choice<Self> {
         let (columns, k) = (config.columns, config.k);
-        // A kernel of as many registers as a scan.
-        let subgroup_size =
-            ScanPolicy::choose(capabilities, &ScanConfig::inclusive(ElementType::U32)).policy.subgroup_size;
+        let (subgroup_size, most_items) = (tuned.subgroup_size, tuned.items);
         let least = subgroup_size.unwrap_or(capabilities.max_subgroup_size).max(32);
-        let limit = capabilities.max_workgroup_invocations.min(1024).max(least);
-        // The keys are in registers, which CPUs have in memory.
-        let most_items = if capabilities.is_cpu() { 16 } else { 8 / config.element.words() };
+        let limit = capabilities.max_workgroup_invocations.min(tuned.workgroup_size).max(least);
         let policy = |algorithm, size, items| Self { subgroup_size, ..Self::new(algorithm, size, items) };
         let tiles = |size: u32, items: u32| policy(TopKAlgorithm::Tiles, size, items);
         let medium = tiles(limit.min(4096 / most_items), most_items);
@@ -80,7 +89,7 @@ impl TopKPolicy {
         if fits(&large) {
             return choice(large, "large tiles, of which a smaller part is selected");
         }
-        let sort = policy(TopKAlgorithm::Sort, limit.min(256), 4);
+        let sort = policy(TopKAlgorithm::Sort, limit.min(sort.workgroup_size), sort.items);
         let reason = match large.copies_values(config) {
             true => "so many keys are selected that a sort of all is as fast",
             false => "the values of a row are too many words for one workgroup",

@@ -7,7 +7,7 @@ use subsweep::reference::passes::scan::{self as model, Descriptor, GROUP_TILES};
 use subsweep::reference::{Add, Element as _, Max, Min, Mul, Row};
 
 use super::numbers::TestRow;
-use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random};
+use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, nth_look_back, random};
 use super::scan::{Order, TileShape};
 
 /// Words of the state before the tiles' descriptors.
@@ -28,6 +28,8 @@ struct Chained<'g> {
     /// Reverse scans also have an initial value, to save pipelines.
     order: Order,
     stall_every: usize,
+    /// The turn of the look-back.
+    look_back: usize,
 }
 
 /// The output of a dispatch.
@@ -45,7 +47,7 @@ impl<'g> Chained<'g> {
         let shape = TileShape::small(gpu, 2, 1);
         let (alignment, order) = (Alignment::Quads, Order::Forward);
         let (exclusive, fixed_tree) = (false, false);
-        Self { gpu, kernel, shape, alignment, exclusive, fixed_tree, order, stall_every: 0 }
+        Self { gpu, kernel, shape, alignment, exclusive, fixed_tree, order, stall_every: 0, look_back: 0 }
     }
 
     fn is_counted(&self) -> bool {
@@ -65,6 +67,7 @@ impl<'g> Chained<'g> {
         ]);
         constants.extend(self.alignment.constants());
         constants.extend(R::constants(self.kernel));
+        constants.extend(nth_look_back(self.look_back, 4));
         if self.is_counted() {
             constants.push(("STALL_EVERY", self.stall_every as u32));
         }
@@ -234,7 +237,10 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
     for (index, (alignment, exclusive, fixed_tree, order, stalled)) in
         selection.first(SPECIALIZATIONS.len(), SPECIALIZATIONS).into_iter().enumerate()
     {
-        let chained = Chained { alignment, exclusive, fixed_tree, order, ..Chained::new(gpu, kernel) };
+        let chained = Chained::new(gpu, kernel);
+        // Stalled tiles and long look-backs are those of the counted variant: it has every window.
+        let look_back = if chained.is_counted() { index + 1 } else { 0 };
+        let chained = Chained { alignment, exclusive, fixed_tree, order, look_back, ..chained };
         let is_short = selection != Selection::Full;
         let stalls = match chained.is_counted() {
             false => &[0][..],
@@ -262,7 +268,7 @@ fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
     chained.check::<R>(&rig, many, true)
 }
 
-/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without.
+/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without, by every look-back.
 fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     type Sum = Row<Add, f32, 1>;
     let chained = Chained { fixed_tree: true, ..Chained::new(gpu, kernel) };
@@ -279,8 +285,8 @@ fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
         return Err("sums of these numbers do not depend on the order of additions".into());
     }
     let mut first = None;
-    for stall_every in selection.first(3, [0, 1, 32, 3]) {
-        let chained = Chained { stall_every, ..chained };
+    for (look_back, stall_every) in selection.first(3, [0, 1, 32, 3]).into_iter().enumerate() {
+        let chained = Chained { stall_every, look_back, ..chained };
         let rig = chained.rig::<Sum>()?;
         let case = format!("{}, fixed tree, stalled: every {stall_every}", kernel.name);
         for on_device in [false, true] {

@@ -7,9 +7,11 @@ use subsweep::kernels::Kernel;
 use subsweep::reference::oracle;
 use subsweep::reference::passes::digit_histogram::{Config, Counted, DigitHistogram, Output};
 use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
+use subsweep::sort::DigitHistogramShape;
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
+    small_workgroup,
 };
 use super::sort::{
     key_pointers, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
@@ -45,10 +47,22 @@ struct Histogram<'g> {
     pass_count: u32,
     /// Whether bins hold 64-bit offsets.
     is_wide: bool,
+    shape: DigitHistogramShape,
 }
 
-/// Keys per invocation of the histogram.
-const HISTOGRAM_ITEMS: u32 = 3;
+/// Shapes: key by key in a workgroup per tile, and loads in flight in workgroups that stride. Rounds of key by key have
+/// four keys, whatever the items.
+const HISTOGRAM_SHAPES: [DigitHistogramShape; 4] = {
+    const fn shape(items: u32, workgroups: Option<u32>, loads: u32, copies: u32) -> DigitHistogramShape {
+        DigitHistogramShape {
+            items_per_invocation: items,
+            max_workgroups: workgroups,
+            loads_in_flight: loads,
+            copies,
+        }
+    }
+    [shape(3, None, 1, 1), shape(4, Some(2), 4, 2), shape(2, Some(3), 2, 3), shape(8, Some(1), 8, 1)]
+};
 
 pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
@@ -58,18 +72,22 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
     let specializations = specializations.filter(|(_, is_wide)| has_bins || !is_wide);
     for (index, (bits, is_wide)) in selection.first(2, specializations).into_iter().enumerate() {
         let order = nth_order(index + key_bits as usize / 32);
+        let shape = HISTOGRAM_SHAPES[index % HISTOGRAM_SHAPES.len()];
         let pass_count = bits.len().div_ceil(RADIX_BITS as usize).max(1) as u32;
         let mut constants = order_constants(order);
         constants.extend([
             ("RADIX_BITS", RADIX_BITS),
-            ("ITEMS_PER_INVOCATION", HISTOGRAM_ITEMS),
+            ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
             ("PASS_COUNT", pass_count),
+            ("MAX_WORKGROUPS", shape.max_workgroups.unwrap_or(0)),
+            ("LOADS_IN_FLIGHT", shape.loads_in_flight),
         ]);
         if has_bins {
+            constants.push(("COPIES", shape.copies));
             constants.push(("WIDE_OFFSETS", is_wide.into()));
         }
         let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
-        let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide };
+        let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide, shape };
         for (output, has_indices, has_no_last_keys) in [
             (Output::InPlace, false, false),
             (Output::EveryPass, false, true),
@@ -100,9 +118,14 @@ impl ResultOf {
 impl Histogram<'_> {
     fn check_sizes(&self, result: ResultOf) -> Result<(), Failed> {
         let workgroup_size = small_workgroup(self.gpu) as usize;
-        let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
+        let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
         for (trial, count) in sizes(tile_items).into_iter().enumerate() {
             self.check(result, trial, count, Tiles::new(count, tile_items))?;
+        }
+        if self.shape.max_workgroups.is_some() {
+            // More tiles for each workgroup than strides have, so that there are more workgroups.
+            let count = 70 * tile_items + 5;
+            return self.check(result, sizes(tile_items).len() + 1, count, Tiles::new(count, tile_items));
         }
         // Tiles of more than 2^32 keys, of which memory holds the last, full tiles and a partial one.
         let large = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
@@ -115,7 +138,7 @@ impl Histogram<'_> {
         let ResultOf { output, has_indices, has_no_last_keys } = result;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
         let workgroup_size = small_workgroup(gpu) as usize;
-        let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
+        let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
         let keys = keys(trial, count, key_words);
         let all_count = (tiles.tile_count - 1) * tile_items + tiles.last_extent;
         // With two more keys of a digit, the low word of its bin overflows.
@@ -159,7 +182,12 @@ impl Histogram<'_> {
             }
         }
         let bits = [set, clear].map(|bits| [bits as u32, (bits >> 32) as u32]);
-        let state = [bits.as_flattened(), &[tiles.tile_count as u32]].concat();
+        let tile_count = tiles.tile_count as u32;
+        let finished = match self.shape.max_workgroups {
+            Some(max) => tile_count.min(max.max(tile_count.div_ceil(32))),
+            None => tile_count,
+        };
+        let state = [bits.as_flattened(), &[finished]].concat();
 
         let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
         let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
@@ -189,7 +217,10 @@ impl Histogram<'_> {
             // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
             tiles.tile_count - others - usize::from(others > 0),
         )?;
-        let case = format!("{}, {count} keys after {counted:?}, {order:?}, {config:?}", kernel.name);
+        let case = format!(
+            "{}, {count} keys after {counted:?}, {order:?}, {config:?}, {:?}",
+            kernel.name, self.shape
+        );
         compare(&case, "keys", &keys_memory, &keys)?;
         compare(&case, "state", &state_memory, &state)?;
         compare(&case, "bins", &bins_memory, &expected_bins)?;
@@ -264,6 +295,8 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     };
     for (index, (stall_every, base_tile, [masks, early, exchange])) in specializations.into_iter().enumerate()
     {
+        // Stalled tiles and long look-backs are those of the counted variant: it has every window.
+        let look_back = nth_look_back(if is_counted { index + 1 } else { 0 }, 100);
         let turn = index + key_words + value_words;
         let order = nth_order(turn);
         let has_no_last_keys = value_words > 0 && !turn.is_multiple_of(2);
@@ -278,6 +311,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             ("EXCHANGE", exchange.into()),
             ("NO_LAST_KEYS", has_no_last_keys.into()),
         ]);
+        constants.extend(look_back);
         if is_counted {
             constants.push(("STALL_EVERY", stall_every as u32));
         }

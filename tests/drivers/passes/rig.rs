@@ -263,6 +263,20 @@ impl<'g> Rig<'g> {
     }
 }
 
+/// Specialization constants of look-backs, in turn: read-modify-writes tile by tile with the fallback after `spin_limit`
+/// reads; then every window, loads and stores together and alone, and an early and a late fallback.
+pub fn nth_look_back(index: usize, spin_limit: u32) -> [(&'static str, u32); 4] {
+    let (loads, stores, window, spins) = [
+        (0, 0, 1, spin_limit),
+        (1, 1, 4, 3),
+        (1, 0, 8, spin_limit),
+        (0, 1, 2, 1),
+        (1, 1, 1, spin_limit),
+        (0, 0, 4, 100),
+    ][index % 6];
+    [("STATUS_LOADS", loads), ("STATUS_STORES", stores), ("LOOK_BACK_WINDOW", window), ("SPIN_LIMIT", spins)]
+}
+
 /// Counts around one tile, a part of a tile, and several tiles with a partial one.
 pub fn sizes(tile: usize) -> [usize; 6] {
     [1, tile / 2 + 3, tile - 1, tile, tile + 1, 3 * tile + tile / 3 + 1]

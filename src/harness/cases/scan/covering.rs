@@ -127,6 +127,13 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         let tile = scan.tile(capabilities);
         cases.extend([2 * tile + 3, 0, tile - 1].map(|count| scan.case(count, Input::Distinguishing)));
     }
+    // Look-backs over windows, and with the fixed tree of rounded sums.
+    for element in [ElementType::U32, ElementType::F32, ElementType::U64] {
+        let algorithm = ScanAlgorithm::Chained;
+        let scan = ScanCase { element, algorithm, ..ScanCase::sum_of_u32(PolicyName::SmallWindows) };
+        let tile = scan.tile(capabilities);
+        cases.extend([tile + 1, 141 * tile + 3].map(|count| scan.case(count, Input::Distinguishing)));
+    }
     // The default tiles at their boundaries: the chosen policy, and the single pass.
     let default = ScanCase::sum_of_u32(PolicyName::Default);
     let exclusive = ScanCase { kind: ScanKind::Exclusive, in_place: true, ..default.clone() };

@@ -93,6 +93,10 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_large_counts: true, ..plain };
     let tile = wide.tile(capabilities);
     cases.extend([0, tile + 1, 45 * tile + 7].map(|count| wide.case(count, Input::EdgeValues)));
+    let windows = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::SmallWindows);
+    for sort in windows.kinds() {
+        cases.extend([tile + 1, 45 * tile + 7].map(|count| sort.case(count, Input::EdgeValues)));
+    }
     let chosen = SortCase::chosen();
     let counts = boundary_counts(capabilities, crossover(capabilities)).into_iter();
     cases.extend(counts.zip(Input::ALL.into_iter().cycle()).map(|(count, input)| chosen.case(count, input)));

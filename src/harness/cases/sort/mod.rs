@@ -41,7 +41,7 @@ const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
         PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
         PolicyName::Default | PolicyName::Small | PolicyName::Crossover => &ANY_COUNT,
         PolicyName::SmallMasks => &MATCHING,
-        PolicyName::SmallLate => &[SortAlgorithm::Onesweep],
+        PolicyName::SmallLate | PolicyName::SmallWindows => &[SortAlgorithm::Onesweep],
         // Ignored: the policy chooses the algorithm.
         PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
     }

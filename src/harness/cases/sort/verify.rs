@@ -182,7 +182,9 @@ fn boundary_cases(capabilities: &Capabilities) -> Vec<Case> {
 fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
     let masks = MATCHING.map(|algorithm| (algorithm, PolicyName::SmallMasks));
     let mut cases = Vec::new();
-    for (algorithm, policy) in masks.into_iter().chain([(SortAlgorithm::Onesweep, PolicyName::SmallLate)]) {
+    let onesweeps = [PolicyName::SmallLate, PolicyName::SmallWindows];
+    let onesweeps = onesweeps.map(|policy| (SortAlgorithm::Onesweep, policy));
+    for (algorithm, policy) in masks.into_iter().chain(onesweeps) {
         for element in [ElementType::U32, ElementType::U64] {
             for values in SortValues::SIZES {
                 let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);

@@ -7,7 +7,8 @@ use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result};
 use crate::primitives::scan::ScanPolicy;
 use crate::primitives::sort::policy::{COUNT_SCAN, Matching, SortAlgorithm, TileShape, check_scan_of_counts};
-use crate::primitives::sort::tuning::SortTuning;
+use crate::primitives::sort::tuning::{SortTuning, tile};
+use crate::primitives::tuning::{self, Part, Shape};
 use crate::primitives::{Choice, check_subgroups};
 
 /// Cluster of neighbouring lanes of a subgroup that holds a segment.
@@ -69,29 +70,33 @@ impl SegmentedSortPolicy {
 
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
-        let SortTuning { matched, matching, counted, subgroup_size, has_exchange, .. } =
-            SortTuning::of(capabilities, config.sort.key.words(), config.sort.values.words());
+        let words = [config.sort.key.words(), config.sort.values.words()];
+        let SortTuning { radix_8bit, counted, .. } = SortTuning::of(capabilities, words[0], words[1]);
+        let Shape { matching, subgroup_size, has_exchange, .. } = radix_8bit;
+        let counted = tile(&counted);
+        let cluster = tuning::shape_of(capabilities, Part::SegmentedCluster, words);
+        let small = tuning::shape_of(capabilities, Part::SegmentedSmall, words);
         let widest = capabilities.max_subgroup_size;
-        let lanes = 1 << capabilities.min_subgroup_size.clamp(1, 8).ilog2();
+        let lanes = 1 << capabilities.min_subgroup_size.clamp(1, cluster.lanes).ilog2();
         let counts = COUNT_SCAN.indirect_count();
         let workgroup = |workgroup_size: u32| {
             workgroup_size.max(widest).min(capabilities.max_workgroup_invocations) / 32 * 32
         };
         // Segments that barely exceed a workgroup do not fill larger tiles, and 8,192 keys in 512 invocations fit in
         // registers even with two words per key.
-        let TileShape { workgroup_size, items_per_invocation } = matched;
+        let TileShape { workgroup_size, items_per_invocation } = tile(&radix_8bit);
         let items_per_invocation = items_per_invocation.min((8192 / workgroup_size.max(1)).max(1));
         Choice {
             policy: Self {
                 cluster: ClusterShape {
-                    workgroup_size: workgroup(128),
+                    workgroup_size: workgroup(cluster.workgroup_size),
                     lanes,
-                    items_per_invocation: (32 / lanes).min(16),
+                    items_per_invocation: (cluster.items / lanes).min(16),
                 },
                 workgroups: [
                     TileShape {
-                        workgroup_size: workgroup(64),
-                        items_per_invocation: counted.items_per_invocation.min(8),
+                        workgroup_size: workgroup(small.workgroup_size),
+                        items_per_invocation: counted.items_per_invocation.min(small.items),
                     },
                     counted,
                 ],

@@ -1,116 +1,32 @@
-//! Tuning tables of scans: the tiles of each architecture, and the drivers on which the single pass is the default.
+//! The drivers on which the single pass is the default of scans.
 
 use ash::vk;
 
 use super::algorithm::ScanAlgorithm;
 use super::config::ScanConfig;
 use super::policy::ScanPolicy;
-use crate::device::{Architecture, Capabilities};
+use crate::device::Capabilities;
 use crate::primitives::Choice;
 
-/// Tile parameters of a scan. With runs of one pack, neighbouring lanes access neighbouring quads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ScanTuning {
-    pub(crate) workgroup_size: u32,
-    /// Words of elements per invocation.
-    pub(crate) words_per_invocation: u32,
-    /// Packs per run, each of the fewest quads that hold whole elements.
-    pub(crate) packs_per_run: u32,
-    /// Required subgroup size; `None` for the driver's default.
-    pub(crate) subgroup_size: Option<u32>,
-    pub(crate) mixed_access: bool,
-    pub(crate) reason: &'static str,
-    /// Source of the numbers.
-    pub(crate) source: &'static str,
+/// Whether the single pass is the default on a device, for configurations that it supports.
+#[cfg(feature = "cli")]
+pub(crate) fn has_single_pass(capabilities: &Capabilities) -> bool {
+    Progress::of(capabilities).is_some()
 }
 
-const GPU: ScanTuning = ScanTuning {
-    workgroup_size: 256,
-    words_per_invocation: 16,
-    packs_per_run: 1,
-    subgroup_size: None,
-    mixed_access: true,
-    reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
-    source: "derived: NAK, ACO, ir3 and Honeykrisp, Mesa 26.1: no spills; measured on no GPU",
-};
-
-const CPU: ScanTuning = ScanTuning {
-    workgroup_size: 256,
-    words_per_invocation: 64,
-    packs_per_run: 1,
-    subgroup_size: None,
-    mixed_access: false,
-    reason: "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU",
-    source: "a trial on lavapipe 22.3.6 at 8 lanes; not measured on SwiftShader",
-};
-
-const INTEL_XE: ScanTuning = ScanTuning {
-    words_per_invocation: 12,
-    subgroup_size: Some(16),
-    source: "derived: brw, Mesa 26.1, Tiger Lake and Arc: 32 lanes spill, and so do larger tiles",
-    ..GPU
-};
-
-const INTEL_XE2: ScanTuning = ScanTuning {
-    subgroup_size: Some(16),
-    source: "derived: brw, Mesa 26.1, Lunar Lake: 32 lanes spill",
-    ..GPU
-};
-
-const ROWS: &[(Architecture, ScanTuning)] = &[
-    (Architecture::Nvidia, GPU),
-    (Architecture::AmdRdna, GPU),
-    (Architecture::AmdGcn, GPU),
-    (Architecture::Adreno, GPU),
-    (Architecture::Apple, GPU),
-    (Architecture::IntelXe, INTEL_XE),
-    (Architecture::IntelXe2, INTEL_XE2),
-    (Architecture::Lavapipe, CPU),
-    (Architecture::SwiftShader, CPU),
-];
-
-impl ScanTuning {
-    pub(crate) fn of(capabilities: &Capabilities) -> Self {
-        let architecture = capabilities.architecture();
-        let row = ROWS.iter().find(|(of_row, _)| Some(*of_row) == architecture);
-        let tuning = row.map_or(if capabilities.is_cpu() { CPU } else { GPU }, |(_, tuning)| *tuning);
-        // Only where the device supports the subgroup size.
-        let subgroup_size = tuning.subgroup_size.filter(|&size| capabilities.can_have_subgroups_of(size));
-        Self { subgroup_size, ..tuning }
-    }
-
-    /// A row of the table, in the syntax of this file.
-    #[cfg(feature = "cli")]
-    pub(crate) fn row(&self, capabilities: &Capabilities) -> String {
-        let architecture = capabilities.architecture();
-        let name = architecture.map_or("Unknown".to_owned(), |architecture| format!("{architecture:?}"));
-        format!("    (\n        Architecture::{name},\n        {self:?},\n    ),\n")
-    }
-
-    /// Whether the single pass is the default on a device, for configurations that it supports.
-    #[cfg(feature = "cli")]
-    pub(crate) fn has_single_pass(capabilities: &Capabilities) -> bool {
-        Progress::of(capabilities).is_some()
-    }
-}
-
-/// The single pass with `tiles`, where it is supported and faster.
+/// The single pass, where it is supported and faster.
 ///
 /// It moves two thirds of the bytes of reduce-then-scan, and is correct without any guarantee of forward progress. It
 /// is fast only where a workgroup that has started makes progress while others wait for it: otherwise all waiting
 /// workgroups reduce its tile again. Vulkan does not guarantee this.
-pub(super) fn single_pass(
-    capabilities: &Capabilities,
-    config: &ScanConfig,
-    tiles: ScanPolicy,
-) -> Option<Choice<ScanPolicy>> {
+pub(super) fn single_pass(capabilities: &Capabilities, config: &ScanConfig) -> Option<Choice<ScanPolicy>> {
     let is_possible = config.is_out_of_place && config.is_chainable();
     if !is_possible {
         return None;
     }
     let progress = Progress::of(capabilities)?;
     Some(Choice {
-        policy: tiles.with_algorithm(ScanAlgorithm::Chained).reproducible(config),
+        policy: ScanPolicy::tuned(ScanAlgorithm::Chained, capabilities, config),
         reason: progress.reason(),
     })
 }

@@ -1,0 +1,111 @@
+//! Cases that measure a part of a primitive by any shape.
+
+use super::{
+    Case, GatherCase, HistogramCase, MergeCase, PolicyName, ReduceCase, RunLengthCase, RunLengthCoding,
+    ScanCase, SearchCase, SegmentMix, SegmentedSortCase, SelectCase, SortCase, SortValues, TopKCase, Work,
+};
+use super::{DifferenceCase, Input};
+use crate::ElementType;
+use crate::scan::{ScanAlgorithm, WorkgroupScan};
+use crate::select::{Comparison, Predicate, SelectAlgorithm};
+use crate::sort::SortAlgorithm;
+use crate::tuning::Part;
+
+/// A case of `count` elements, keys or values whose plan uses a part: the one to measure with
+/// [`Case::with_shape`]. Elements, or keys, are of `element`, and a sort or merge moves `values`. `None` where the part
+/// is not tuned for these.
+pub fn tuned_case(part: Part, element: ElementType, values: SortValues, count: u64) -> Option<Case> {
+    let takes_values =
+        matches!(part, Part::Onesweep | Part::Radix8Bit | Part::CountedSort | Part::DigitHistogram);
+    if values.moved_size() > 0 && !takes_values && part != Part::Merge {
+        return None;
+    }
+    let scan =
+        |algorithm| ScanCase { element, algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }.into();
+    let sort = |algorithm| {
+        let keys = SortCase::keys_of_u32(algorithm, PolicyName::Default);
+        SortCase { element, values, bits: 0..element.bits(), ..keys }.into()
+    };
+    let select = |algorithm| {
+        let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
+        SelectCase { element, algorithm: Some(algorithm), ..less }.into()
+    };
+    let histogram = |bins| match element {
+        ElementType::U32 | ElementType::I32 | ElementType::F32 => {
+            Some(Work::from(HistogramCase::new(element, true, bins)))
+        }
+        _ => None,
+    };
+    let segments =
+        |mix| SegmentedSortCase { element, bits: 0..element.bits(), ..SegmentedSortCase::keys_of_u32(mix) };
+    // A row of as many keys as a model has tokens.
+    let columns = 1 << 16;
+    let (work, count): (Work, u64) = match part {
+        Part::Scan => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)), count),
+        Part::ChainedScan => (scan(ScanAlgorithm::Chained), count),
+        Part::Select => (select(SelectAlgorithm::ReduceThenScan), count),
+        Part::ChainedSelect => (select(SelectAlgorithm::Chained), count),
+        Part::Onesweep | Part::DigitHistogram => (sort(SortAlgorithm::Onesweep), count),
+        Part::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
+        Part::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
+        Part::Reduce => (ReduceCase::sum(element).into(), count),
+        Part::Histogram => (histogram(256)?, count),
+        Part::LargeHistogram => (histogram(5000)?, count),
+        Part::HistogramInMemory => (histogram(1 << 16)?, count),
+        Part::Difference => (DifferenceCase::of(element).into(), count),
+        Part::Search => (SearchCase::lower_bound(element).into(), count),
+        Part::Merge => {
+            let values = values.moved_size() as u32 / 4;
+            (MergeCase { values, ..MergeCase::keys(element) }.into(), count)
+        }
+        Part::TopK => (TopKCase::largest(element, columns, 32).into(), (count / u64::from(columns)).max(1)),
+        Part::TopKSort => {
+            (TopKCase::largest(element, columns, columns / 2).into(), (count / u64::from(columns)).max(1))
+        }
+        Part::RunLength => (RunLengthCase::of_u32(RunLengthCoding::Decode, 8).into(), count),
+        Part::Gather => (GatherCase::elements(element.words()).into(), count),
+        Part::SegmentedCluster => (segments(SegmentMix::Short).into(), count),
+        Part::SegmentedSmall => (segments(SegmentMix::PowerLaw).into(), count),
+    };
+    Some(Case { work, count, input: Input::Uniform, tuned: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::cases::tests::capabilities;
+    use crate::tuning::{self, Shape};
+
+    /// The configuration of the plan of a case with a shape.
+    fn plan(case: &Case, part: Part, shape: Shape) -> String {
+        let with = tuning::with_shape(&capabilities(), part, &shape);
+        format!("{:?}", case.work.plan(&with))
+    }
+
+    #[test]
+    fn every_axis_of_a_part_changes_the_plan_of_its_case() {
+        for part in Part::ALL {
+            let case = tuned_case(part, ElementType::U32, SortValues::None, 1 << 20).expect("u32 is tuned");
+            let now = tuning::shape_of(&capabilities(), part, [1, 0]);
+            for axis in part.axes() {
+                let plans = axis.values(part).iter().map(|&value| {
+                    let mut shape = now;
+                    axis.set(&mut shape, value);
+                    assert_eq!(axis.get(&shape), value, "{part:?}, {axis:?}");
+                    plan(&case, part, shape)
+                });
+                let plans: std::collections::BTreeSet<_> = plans.collect();
+                assert!(plans.len() > 1, "{part:?}, {axis:?}: {plans:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shape_is_part_of_the_id() {
+        let case = tuned_case(Part::ChainedScan, ElementType::U32, SortValues::None, 7).expect("a scan");
+        let shape = Shape::tile(256, 32).status_loads().window(4);
+        let id = case.clone().with_shape(Part::ChainedScan, shape).id();
+        assert!(id.contains(";shape=256x32/status-loads/window4/"), "{id}");
+        assert_eq!(case.variants(), case.clone().with_shape(Part::ChainedScan, shape).variants());
+    }
+}

@@ -1,0 +1,152 @@
+//! The axes along which a part is tuned.
+
+use super::{Part, Shape};
+
+/// A number of a [`Shape`] that a sweep varies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Axis {
+    /// Invocations in a workgroup.
+    WorkgroupSize,
+    /// Items per invocation.
+    Items,
+    /// Packs per run.
+    PacksPerRun,
+    /// Required subgroup size; 0 for the driver's default.
+    SubgroupSize,
+    /// Quads for full tiles and words for the last, with a branch.
+    MixedAccess,
+    /// Matching by masks in shared memory.
+    SharedMasks,
+    /// Counts before the ranking.
+    EarlyCounts,
+    /// Exchange of ranked tiles in shared memory.
+    Exchange,
+    /// Statuses read by atomic loads.
+    StatusLoads,
+    /// Statuses published by atomic stores.
+    StatusStores,
+    /// Tiles that are read together.
+    Window,
+    /// Reads of a window before the fallback.
+    SpinLimit,
+    /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
+    MaxWorkgroups,
+    /// Keys that are loaded together.
+    LoadsInFlight,
+    /// Counters in shared memory for each count.
+    Copies,
+    /// Steps whose keys are in shared memory.
+    SharedSteps,
+    /// Lanes of a cluster.
+    Lanes,
+}
+
+const FLAG: &[u32] = &[0, 1];
+
+impl Axis {
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WorkgroupSize => "workgroup",
+            Self::Items => "items",
+            Self::PacksPerRun => "packs-per-run",
+            Self::SubgroupSize => "lanes",
+            Self::MixedAccess => "mixed-access",
+            Self::SharedMasks => "masks",
+            Self::EarlyCounts => "early-counts",
+            Self::Exchange => "exchange",
+            Self::StatusLoads => "status-loads",
+            Self::StatusStores => "status-stores",
+            Self::Window => "window",
+            Self::SpinLimit => "spin-limit",
+            Self::MaxWorkgroups => "max-workgroups",
+            Self::LoadsInFlight => "loads-in-flight",
+            Self::Copies => "copies",
+            Self::SharedSteps => "shared-steps",
+            Self::Lanes => "cluster-lanes",
+        }
+    }
+
+    /// Candidates for a part, of which the library refuses some on some devices.
+    pub const fn values(self, part: Part) -> &'static [u32] {
+        match self {
+            Self::WorkgroupSize => &[64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024],
+            Self::Items => match part {
+                Part::Scan | Part::ChainedScan => &[4, 8, 12, 16, 24, 32, 48, 64],
+                Part::Onesweep | Part::Radix8Bit => &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24],
+                Part::CountedSort => &[4, 8, 12, 16],
+                Part::DigitHistogram => &[16, 32, 48, 64],
+                Part::Histogram | Part::LargeHistogram | Part::HistogramInMemory | Part::Difference => {
+                    &[4, 8, 16, 32, 64]
+                }
+                Part::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
+                _ => &[1, 2, 4, 8, 12, 16, 24, 32],
+            },
+            Self::PacksPerRun | Self::Window => &[1, 2, 4, 8],
+            Self::SubgroupSize => &[0, 8, 16, 32, 64, 128],
+            Self::MixedAccess
+            | Self::SharedMasks
+            | Self::EarlyCounts
+            | Self::Exchange
+            | Self::StatusLoads
+            | Self::StatusStores => FLAG,
+            Self::SpinLimit => &[4, 16, 64, 100, 256],
+            Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
+            Self::LoadsInFlight => &[1, 2, 4, 8, 16],
+            Self::Copies => match part {
+                Part::DigitHistogram => &[1, 2, 4],
+                _ => &[1, 2, 4, 8, 16, 32],
+            },
+            Self::SharedSteps => &[4, 6, 7, 8, 9, 10],
+            Self::Lanes => &[1, 2, 4, 8],
+        }
+    }
+
+    /// The value in a shape.
+    pub fn get(self, shape: &Shape) -> u32 {
+        match self {
+            Self::WorkgroupSize => shape.workgroup_size,
+            Self::Items => shape.items,
+            Self::PacksPerRun => shape.packs_per_run,
+            Self::SubgroupSize => shape.subgroup_size.unwrap_or(0),
+            Self::MixedAccess => shape.mixed_access.into(),
+            Self::SharedMasks => shape.matching.by_shared_masks.into(),
+            Self::EarlyCounts => shape.matching.has_early_counts.into(),
+            Self::Exchange => shape.has_exchange.into(),
+            Self::StatusLoads => shape.look_back.has_loads.into(),
+            Self::StatusStores => shape.look_back.has_stores.into(),
+            Self::Window => shape.look_back.window,
+            Self::SpinLimit => shape.look_back.spin_limit,
+            Self::MaxWorkgroups => shape.max_workgroups.unwrap_or(0),
+            Self::LoadsInFlight => shape.loads_in_flight,
+            Self::Copies => shape.copies,
+            Self::SharedSteps => shape.shared_steps,
+            Self::Lanes => shape.lanes,
+        }
+    }
+
+    /// Sets the value in a shape.
+    pub fn set(self, shape: &mut Shape, value: u32) {
+        let (is_set, some) = (value != 0, Some(value).filter(|&value| value != 0));
+        match self {
+            Self::WorkgroupSize => shape.workgroup_size = value,
+            Self::Items => shape.items = value,
+            Self::PacksPerRun => shape.packs_per_run = value,
+            Self::SubgroupSize => shape.subgroup_size = some,
+            Self::MixedAccess => shape.mixed_access = is_set,
+            Self::SharedMasks => shape.matching.by_shared_masks = is_set,
+            Self::EarlyCounts => shape.matching.has_early_counts = is_set,
+            Self::Exchange => shape.has_exchange = is_set,
+            Self::StatusLoads => shape.look_back.has_loads = is_set,
+            Self::StatusStores => shape.look_back.has_stores = is_set,
+            Self::Window => shape.look_back.window = value,
+            Self::SpinLimit => shape.look_back.spin_limit = value,
+            Self::MaxWorkgroups => shape.max_workgroups = some,
+            Self::LoadsInFlight => shape.loads_in_flight = value,
+            Self::Copies => shape.copies = value,
+            Self::SharedSteps => shape.shared_steps = value,
+            Self::Lanes => shape.lanes = value,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The tuning room: the shape of tiles and the variants of kernels of every primitive, by device.
+//!
+//! A [`Part`] is a primitive's kernels that are tuned together: of a scan reduce-then-scan and the single pass, of a sort
+//! each method of ranking and the digit histogram. A [`Row`] gives its [`Shape`] on some devices, for some numbers of
+//! words of keys (or elements) and of values, with the source of the numbers. [`row_of`] returns the first row that
+//! matches; the last row of each part matches every device. What a row cannot know, such as the memory of a smaller
+//! device or the columns of a table, is the formula of the policy that takes the shape.
+//!
+//! What a sweep needs:
+//!
+//! - [`Part::ALL`], and [`Part::axes`]: the axes of a part.
+//! - [`Axis::name`], [`Axis::values`]: candidates, of which the library refuses some on some devices; [`Axis::get`] and
+//!   [`Axis::set`] read and change a shape. `None` and `false` are 0.
+//! - [`shape_of`]: the shape in use, to descend from; [`with_shape`]: capabilities whose policies take another.
+//! - [`Row::measured`]: a row for the device, whose `Display` is the row in the syntax of `rows.rs`.
+
+mod axes;
+mod part;
+mod rows;
+mod shape;
+
+use std::fmt;
+
+pub use axes::Axis;
+pub use part::Part;
+pub use shape::Shape;
+
+use crate::device::{Architecture, Capabilities, Generation, TunedNumber};
+
+/// Devices that a row is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Devices {
+    /// A generation of an architecture.
+    Generation(Generation),
+    /// An architecture.
+    Architecture(Architecture),
+    /// CPU drivers.
+    Cpu,
+    /// Every device.
+    All,
+}
+
+impl Devices {
+    fn include(self, capabilities: &Capabilities) -> bool {
+        match self {
+            Self::Generation(generation) => capabilities.generation() == Some(generation),
+            Self::Architecture(architecture) => capabilities.architecture() == Some(architecture),
+            Self::Cpu => capabilities.is_cpu(),
+            Self::All => true,
+        }
+    }
+
+    /// The narrowest class of a device.
+    fn of(capabilities: &Capabilities) -> Self {
+        match (capabilities.generation(), capabilities.architecture()) {
+            (Some(generation), _) => Self::Generation(generation),
+            (None, Some(architecture)) => Self::Architecture(architecture),
+            (None, None) if capabilities.is_cpu() => Self::Cpu,
+            (None, None) => Self::All,
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    devices: Devices,
+    /// Lanes of a subgroup; `None` for any number.
+    lanes: Option<u32>,
+    parts: &'static [Part],
+    /// Words of a key or element, and of a value; `None` for any number.
+    words: [Option<u32>; 2],
+    shape: Shape,
+    /// Workgroup size and items by the limits of the device.
+    formula: Option<fn(&Capabilities) -> Shape>,
+    source: &'a str,
+}
+
+impl<'a> Row<'a> {
+    const fn words(mut self, key_words: u32, value_words: u32) -> Self {
+        self.words = [Some(key_words), Some(value_words)];
+        self
+    }
+
+    const fn keys(mut self, words: u32) -> Self {
+        self.words[0] = Some(words);
+        self
+    }
+
+    const fn formula(mut self, formula: fn(&Capabilities) -> Shape) -> Self {
+        self.formula = Some(formula);
+        self
+    }
+
+    /// A row of one part for the generation or architecture of a device, and for keys or elements and values of so many
+    /// words; `None` for any number.
+    pub fn measured(
+        capabilities: &Capabilities,
+        part: Part,
+        words: [Option<u32>; 2],
+        shape: Shape,
+        source: &'a str,
+    ) -> Self {
+        let parts =
+            Part::ALL.iter().position(|&other| other == part).map_or(&[][..], |at| &Part::ALL[at..=at]);
+        Self { devices: Devices::of(capabilities), lanes: None, parts, words, shape, formula: None, source }
+    }
+
+    /// Whether the row is for a part on a device, for keys or elements and values of so many words.
+    fn matches(&self, capabilities: &Capabilities, part: Part, words: [u32; 2]) -> bool {
+        let has_words = |(row, words): (&Option<u32>, u32)| row.is_none_or(|row| row == words);
+        self.parts.contains(&part)
+            && self.devices.include(capabilities)
+            && self.lanes.is_none_or(|lanes| lanes == capabilities.subgroup_size)
+            && self.words.iter().zip(words).all(has_words)
+    }
+
+    /// The shape on a device: the subgroup size only where the device supports it.
+    fn shape(&self, capabilities: &Capabilities) -> Shape {
+        let tile = self.formula.map_or(self.shape, |formula| formula(capabilities));
+        let (workgroup_size, items) = (tile.workgroup_size, tile.items);
+        let subgroup_size = self.shape.subgroup_size.filter(|&size| capabilities.can_have_subgroups_of(size));
+        Shape { workgroup_size, items, subgroup_size, ..self.shape }
+    }
+
+    /// The source of the numbers.
+    pub const fn source(&self) -> &'a str {
+        self.source
+    }
+}
+
+/// The row in the syntax of `rows.rs`.
+impl fmt::Display for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let devices = match self.devices {
+            Devices::Generation(generation) => format!("Generation(Generation::{generation:?})"),
+            Devices::Architecture(architecture) => format!("Architecture(Architecture::{architecture:?})"),
+            Devices::Cpu => "Cpu".to_owned(),
+            Devices::All => "All".to_owned(),
+        };
+        let parts: Vec<_> = self.parts.iter().map(|part| format!("Part::{part:?}")).collect();
+        write!(f, "row(Devices::{devices}, &[{}], {}, {:?})", parts.join(", "), self.shape, self.source)?;
+        match self.words {
+            [Some(key), Some(value)] => write!(f, ".words({key}, {value})")?,
+            [Some(key), None] => write!(f, ".keys({key})")?,
+            [None, _] => {}
+        }
+        f.write_str(",")
+    }
+}
+
+/// Whether a device is a CPU: lanes are loop iterations, and many items per invocation pay.
+pub(crate) fn is_cpu(capabilities: &Capabilities) -> bool {
+    Devices::Cpu.include(capabilities)
+}
+
+/// The first row of a part for a device, for keys or elements and values of so many words.
+pub fn row_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> &'static Row<'static> {
+    let row = rows::ROWS.iter().find(|row| row.matches(capabilities, part, words));
+    row.expect("the last row of a part matches every device")
+}
+
+/// The shape in use: of [`row_of`], or of [`with_shape`].
+pub fn shape_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> Shape {
+    let mut shape = row_of(capabilities, part, words).shape(capabilities);
+    for number in capabilities.tuned.iter().filter(|number| number.part == part.name()) {
+        if let Some(axis) = part.axes().iter().find(|axis| axis.name() == number.axis) {
+            axis.set(&mut shape, number.value);
+        }
+    }
+    shape
+}
+
+/// The capabilities of a device for which every policy takes `shape` for `part`, in place of the table's: also the
+/// policies of primitives that are parts of others. A plan refuses a shape that it does not support.
+pub fn with_shape(capabilities: &Capabilities, part: Part, shape: &Shape) -> Capabilities {
+    let mut with = capabilities.clone();
+    with.tuned.retain(|number| number.part != part.name());
+    with.tuned.extend(part.axes().iter().map(|axis| TunedNumber {
+        part: part.name(),
+        axis: axis.name(),
+        value: axis.get(shape),
+    }));
+    with
+}
+
+/// The shape of the last row, that of a device that no other row is for: where the limits of a device are lower than
+/// those of others of its architecture.
+pub(crate) fn fallback(capabilities: &Capabilities, part: Part) -> Shape {
+    let is_last = |row: &&Row<'_>| {
+        row.parts.contains(&part)
+            && matches!(row.devices, Devices::Cpu | Devices::All)
+            && row.matches(capabilities, part, [u32::MAX; 2])
+    };
+    let row = rows::ROWS.iter().find(is_last);
+    row.expect("the last row of a part matches every device").shape(capabilities)
+}
+
+#[cfg(test)]
+mod tests {
+    use ash::vk;
+
+    use super::*;
+    use crate::primitives::ElementType;
+    use crate::scan::{ScanConfig, ScanPolicy};
+    use crate::sort::{SortConfig, SortPolicy, ValueSize};
+
+    #[test]
+    fn rows_are_printed_as_they_stand_in_the_table() {
+        let dense = |text: &str| text.replace(char::is_whitespace, "");
+        // Names of devices, of lists of parts and of sources stand for their values.
+        let table = dense(include_str!("rows.rs"));
+        for row in rows::ROWS.iter().filter(|row| row.formula.is_none()) {
+            let shape = dense(&row.shape.to_string());
+            // `hopper` has the variants of these.
+            let variants = dense(&rows::hopper(0, 0).to_string()).replace("Shape::matched(0,0)", "");
+            let by_hopper = shape.replace(&variants, "").replace("Shape::matched", "hopper");
+            assert!(table.contains(&shape) || table.contains(&by_hopper), "{row}");
+        }
+        let shape = Shape::matched(448, 18).masks().window(4);
+        let row = Row::measured(&h200(), Part::Onesweep, [Some(1), Some(0)], shape, "a trial");
+        let expected = "row(Devices::Generation(Generation::Hopper), &[Part::Onesweep], \
+                        Shape::matched(448, 18).masks().window(4), \"a trial\").words(1, 0),";
+        assert_eq!(row.to_string(), expected);
+    }
+
+    #[test]
+    fn the_last_row_of_a_part_is_for_every_device() {
+        for part in Part::ALL {
+            let last = rows::ROWS.iter().rfind(|row| row.parts.contains(&part)).expect("a part has rows");
+            let is_for_all = last.devices == Devices::All && last.words == [None; 2] && last.lanes.is_none();
+            assert!(is_for_all, "{part:?}");
+            assert!(!last.source().is_empty());
+        }
+    }
+
+    fn h200() -> Capabilities {
+        let mut capabilities = Capabilities {
+            subgroup_size: 32,
+            min_subgroup_size: 32,
+            max_subgroup_size: 32,
+            max_workgroup_invocations: 1024,
+            shared_memory_size: 48 << 10,
+            ..Capabilities::default()
+        };
+        let identity = &mut capabilities.identity;
+        identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
+        identity.driver_id = vk::DriverId::NVIDIA_PROPRIETARY;
+        (identity.vendor_id, identity.device_id) = (0x10de, 0x2335);
+        capabilities
+    }
+
+    #[test]
+    fn an_h200_has_what_was_measured_on_it() {
+        let sort = |config: SortConfig| {
+            let policy = SortPolicy::choose(&h200(), &config).policy;
+            assert_eq!(policy.check(&config, &h200()), Ok(()), "{policy}");
+            policy
+        };
+        let keys = sort(SortConfig::keys(ElementType::U32));
+        let pairs = sort(SortConfig::pairs(ElementType::U32, ValueSize::B4));
+        let expected = "onesweep: workgroup 448, 18 items per invocation, ranked by matching lanes by shared masks, \
+                        early counts, statuses by loads and stores, look-back window 4";
+        assert!(keys.to_string().ends_with(expected), "{keys}");
+        assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (512, 18));
+        assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(1056), 8));
+        sort(SortConfig::pairs(ElementType::U64, ValueSize::B8).large_counts());
+        let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+        let scan = ScanPolicy::choose(&h200(), &config).policy;
+        let expected = "chained: workgroup 256, 32 items per invocation in runs of 4, sums in status words, statuses by loads";
+        assert_eq!((scan.to_string().as_str(), scan.check(&config, &h200())), (expected, Ok(())));
+        // Reduce-then-scan has a shape of its own.
+        let in_place = ScanPolicy::choose(&h200(), &ScanConfig::inclusive(ElementType::U32)).policy;
+        assert_eq!(in_place.items_per_invocation, 16);
+        // A device with less memory takes the formula.
+        let small = Capabilities { shared_memory_size: 16 << 10, ..h200() };
+        let config = SortConfig::keys(ElementType::U32);
+        let policy = SortPolicy::choose(&small, &config).policy;
+        assert_eq!(policy.check(&config, &small), Ok(()), "{policy}");
+    }
+
+    #[test]
+    fn a_policy_takes_the_shape_of_a_trial() {
+        let shape = Shape::tile(128, 8).window(2).status_stores();
+        let with = with_shape(&h200(), Part::ChainedScan, &shape);
+        let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+        let policy = ScanPolicy::choose(&with, &config).policy;
+        assert_eq!((policy.workgroup_size, policy.items_per_invocation), (128, 8));
+        assert_eq!(policy.look_back, shape.look_back);
+        assert_eq!(shape_of(&with, Part::Scan, [1, 0]), shape_of(&h200(), Part::Scan, [1, 0]));
+    }
+}

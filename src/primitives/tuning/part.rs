@@ -1,0 +1,155 @@
+//! The parts: kernels of primitives that are tuned together, and their axes.
+
+use super::Axis;
+
+/// Kernels of a primitive that are tuned together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// Scans in several passes; items are words of elements.
+    Scan,
+    /// The single-pass scan; items are words of elements.
+    ChainedScan,
+    /// Selections and partitions in several passes; items are elements of a word.
+    Select,
+    /// The single-pass selection; items are elements of a word.
+    ChainedSelect,
+    /// Passes of `onesweep`; items are keys.
+    Onesweep,
+    /// Passes of `radix-8bit`, also of long segments; items are keys.
+    Radix8Bit,
+    /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
+    CountedSort,
+    /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
+    DigitHistogram,
+    /// Reductions; items are packs of 16 bytes.
+    Reduce,
+    /// Histograms with copies of the counters in shared memory; items are the least number of values.
+    Histogram,
+    /// Histograms with one copy of the counters in shared memory.
+    LargeHistogram,
+    /// Histograms whose counters do not fit in shared memory.
+    HistogramInMemory,
+    /// Adjacent differences; items are numbers.
+    Difference,
+    /// Searches; items are needles.
+    Search,
+    /// Merges; items are keys, fewer where they do not fit in shared memory.
+    Merge,
+    /// Radix select of a top-k: the largest workgroup; items are keys.
+    TopK,
+    /// Top-k by a segmented sort; items are keys.
+    TopKSort,
+    /// Lengths of runs and decoding; items are runs or elements.
+    RunLength,
+    /// Gathers; items are accesses.
+    Gather,
+    /// Segments that a cluster of lanes holds; items are keys of a cluster.
+    SegmentedCluster,
+    /// Segments that a small workgroup holds; items are keys.
+    SegmentedSmall,
+}
+
+impl Part {
+    /// All parts.
+    pub const ALL: [Self; 21] = [
+        Self::Scan,
+        Self::ChainedScan,
+        Self::Select,
+        Self::ChainedSelect,
+        Self::Onesweep,
+        Self::Radix8Bit,
+        Self::CountedSort,
+        Self::DigitHistogram,
+        Self::Reduce,
+        Self::Histogram,
+        Self::LargeHistogram,
+        Self::HistogramInMemory,
+        Self::Difference,
+        Self::Search,
+        Self::Merge,
+        Self::TopK,
+        Self::TopKSort,
+        Self::RunLength,
+        Self::Gather,
+        Self::SegmentedCluster,
+        Self::SegmentedSmall,
+    ];
+
+    /// The axes of the part: the fields of a [`Shape`] that it uses, those with the largest effect first.
+    pub const fn axes(self) -> &'static [Axis] {
+        use Axis::*;
+        match self {
+            Self::Scan => &[Items, WorkgroupSize, PacksPerRun, SubgroupSize, MixedAccess],
+            Self::ChainedScan => &[
+                StatusLoads,
+                StatusStores,
+                Items,
+                WorkgroupSize,
+                Window,
+                PacksPerRun,
+                SubgroupSize,
+                MixedAccess,
+                SpinLimit,
+            ],
+            Self::Select => &[Items, WorkgroupSize, SubgroupSize],
+            Self::ChainedSelect => {
+                &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
+            }
+            Self::Onesweep => &[
+                StatusLoads,
+                StatusStores,
+                Window,
+                WorkgroupSize,
+                Items,
+                SharedMasks,
+                EarlyCounts,
+                Exchange,
+                SubgroupSize,
+                SpinLimit,
+            ],
+            Self::Radix8Bit => &[WorkgroupSize, Items, SharedMasks, Exchange, SubgroupSize],
+            Self::CountedSort => &[WorkgroupSize, Items, Exchange, MixedAccess, SubgroupSize],
+            Self::DigitHistogram => &[MaxWorkgroups, LoadsInFlight, Copies, Items, SubgroupSize],
+            Self::Reduce => &[Items, SubgroupSize, MixedAccess],
+            Self::Histogram => &[Copies, MaxWorkgroups, Items, WorkgroupSize, SubgroupSize],
+            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, Items, SubgroupSize],
+            Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
+            Self::Search => &[Items, WorkgroupSize, SharedSteps, SubgroupSize],
+            Self::Difference | Self::Merge | Self::RunLength | Self::Gather => {
+                &[Items, WorkgroupSize, SubgroupSize]
+            }
+            Self::TopK => &[Items, WorkgroupSize, SubgroupSize],
+            Self::TopKSort => &[Items, WorkgroupSize],
+            Self::SegmentedCluster => &[Lanes, Items, WorkgroupSize],
+            Self::SegmentedSmall => &[Items, WorkgroupSize],
+        }
+    }
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::ChainedScan => "scan-chained",
+            Self::Select => "select",
+            Self::ChainedSelect => "select-chained",
+            Self::Onesweep => "sort-onesweep",
+            Self::Radix8Bit => "sort-radix-8bit",
+            Self::CountedSort => "sort-counted",
+            Self::DigitHistogram => "sort-digit-histogram",
+            Self::Reduce => "reduce",
+            Self::Histogram => "histogram",
+            Self::LargeHistogram => "histogram-large",
+            Self::HistogramInMemory => "histogram-in-memory",
+            Self::Difference => "difference",
+            Self::Search => "search",
+            Self::Merge => "merge",
+            Self::TopK => "top-k",
+            Self::TopKSort => "top-k-sort",
+            Self::RunLength => "run-length",
+            Self::Gather => "gather",
+            Self::SegmentedCluster => "segmented-cluster",
+            Self::SegmentedSmall => "segmented-small",
+        }
+    }
+}
