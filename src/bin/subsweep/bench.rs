@@ -13,7 +13,7 @@ use subsweep::device::Capabilities;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
     BenchGroup, BenchOptions, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement, Outcome,
-    RecordedCounts, SortValues, Summary, VerifiedCase, Work, bench_cases, first_look_cases,
+    RecordedCounts, SortValues, Summary, VerifiedCase, Work, bench_cases, first_look_cases, peer_bench_cases,
     scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
@@ -67,6 +67,8 @@ pub enum Preset {
     Tutorial13,
     /// Every algorithm from 2^8 elements on: what are the fixed cost and the cost of each element?
     Scaling,
+    /// What the programs of benches/peers measure as well, for `compare`
+    Peers,
 }
 
 impl Run for BenchArgs {
@@ -175,6 +177,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         Some(Preset::Tutorial13) => {
             (tutorial_13_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TUTORIAL_13))))
         }
+        Some(Preset::Peers) => (peer_bench_cases(effort), None),
         Some(Preset::Scaling) => (scaling_bench_cases(effort), Some(Answer::Scaling(Scaling::default()))),
     };
     let cases = suite.select(cases, false)?;
