@@ -204,7 +204,7 @@ std::string to_json(const Measurement& measured) {
         {"copy_samples_ns", list(measured.copy_samples_ns)},
     };
     if (!measured.is_steady) {
-        members.emplace_back("unsteady", "true");
+        members.emplace_back("steady", "false");
     }
     return "{" + joined(members) + "}";
 }

@@ -51,10 +51,14 @@ pub fn input(work: Work, count: usize) -> Columns {
 pub fn expected(work: Work, input: &Columns) -> Columns {
     match work {
         Work::Keys | Work::Pairs => {
-            let mut order: Vec<_> = (0..input.keys.len()).collect();
-            order.sort_by_key(|&index| input.keys[index]);
-            let in_order = |words: &[u32]| {
-                if words.is_empty() { Vec::new() } else { order.iter().map(|&index| words[index]).collect() }
+            // Equal keys are in the order of their indices.
+            let indexed =
+                input.keys.iter().zip(0_u32..).map(|(&key, index)| u64::from(key) << 32 | u64::from(index));
+            let mut order: Vec<_> = indexed.collect();
+            order.sort_unstable();
+            let in_order = |words: &[u32]| match words {
+                [] => Vec::new(),
+                words => order.iter().map(|&pair| words[pair as u32 as usize]).collect(),
             };
             Columns { keys: in_order(&input.keys), values: in_order(&input.values) }
         }
