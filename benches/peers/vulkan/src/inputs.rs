@@ -42,7 +42,8 @@ pub fn input(work: Work, count: usize) -> Columns {
         Work::Keys => Columns { keys: uniform, values: Vec::new() },
         Work::Pairs => Columns { keys: uniform, values: (0..count as u32).collect() },
         Work::Scan => {
-            Columns { keys: uniform.into_iter().map(|word| word >> 27).collect(), values: Vec::new() }
+            let bits = if count <= 1 << 26 { 5 } else { 3 };
+            Columns { keys: uniform.into_iter().map(|word| word >> (32 - bits)).collect(), values: Vec::new() }
         }
     }
 }
