@@ -21,12 +21,11 @@ mod selected;
 mod self_test;
 mod sorted;
 mod statistics;
-mod tuning;
 pub mod units;
 mod verify;
 mod workload;
 
-pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
+pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured, ShapeBench};
 pub use cases::*;
 pub use comparison::{
     CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,
@@ -45,6 +44,5 @@ pub use report::{
 };
 pub use self_test::SelfTest;
 pub use statistics::LinearFit;
-pub use tuning::{TunedAxes, TunedInput, TunedShape, has_single_pass};
 pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

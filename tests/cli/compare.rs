@@ -298,3 +298,25 @@ fn reports_that_cannot_be_compared_are_refused() {
     }
     assert_eq!(folder.read("good.json"), whole);
 }
+
+#[test]
+fn a_report_of_a_peer_is_compared_as_times_over_ours() {
+    let folder = Folder::new();
+    let ours = folder.file("ours.json", include_bytes!("../../src/harness/report/sample.json"));
+    let cub = folder.file("cub.json", include_bytes!("cub.json"));
+    let ended = compare(&[&ours, &cub]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    let (_, table) = text.split_once("CUB's time over ours").expect("a table of ratios");
+    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let rows: Vec<_> = lines.filter(|words| words.len() == 2 && words[0].contains('=')).collect();
+    let works = [
+        "type=u32;columns=1;algorithm=reduce-then-scan;policy=default;place=out;misalign=0;input=uniform",
+        "type=u32;policy=chosen;bits=0:32;misalign=0;input=uniform",
+    ];
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), works, "{table}");
+    assert_eq!(rows[0][1], "0.01", "{table}");
+    // The other way about there is no such table.
+    let ended = compare(&[&cub, &ours]);
+    assert!(ended.code == 0 && !String::from_utf8(ended.stdout).unwrap().contains("time over ours"));
+}

@@ -13,7 +13,6 @@ use subsweep::harness::{
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
-use subsweep::select::SelectAlgorithm;
 use subsweep::sort::SortAlgorithm;
 use subsweep::top_k::TopKAlgorithm;
 
@@ -29,7 +28,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
         let matches_digits = is_match_of_digits(work);
         // The row of shared masks leaves matching by ballots to the other rows, except lane-sensitive cases.
         !(matches_digits && row.has_shared_masks())
-            && row.takes(name, depends_on_progress(work), matches_digits)
+            && row.takes(name, work.depends_on_progress(), matches_digits)
     };
     let mut groups: BTreeMap<_, _> = by_name.into_iter().filter(is_taken).collect();
     if row.has_lane_sensitive_additionally() {
@@ -46,17 +45,6 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
         Trial::test(name, move || verify(&gpu, &cases, layout))
     };
     groups.into_iter().map(trial).collect()
-}
-
-/// Whether workgroups wait for others, or may, where the library chooses the policy.
-fn depends_on_progress(work: &Work) -> bool {
-    match work {
-        Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
-        Work::Sort(sort) => sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen,
-        Work::Select(select) => select.algorithm == Some(SelectAlgorithm::Chained),
-        Work::RunLength(of) => of.algorithm == Some(SelectAlgorithm::Chained),
-        _ => false,
-    }
 }
 
 /// Whether the sort ranks by matching digits across lanes.
@@ -106,7 +94,7 @@ fn cases_of(capabilities: &Capabilities, row: &DriverRow) -> Vec<Case> {
         let is_taken = |case: &Case| {
             let is_small = case.item_count() <= MAX_SIZE_OF_MOST && !products.contains(&case.id());
             // Look-back over many tiles depends on the driver's scheduling.
-            is_small || depends_on_progress(&case.work) && case.count.abs_diff(1 << 20) == 1
+            is_small || case.work.depends_on_progress() && case.count.abs_diff(1 << 20) == 1
         };
         cases.retain(is_taken);
     }

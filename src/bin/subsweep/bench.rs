@@ -15,7 +15,7 @@ use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
     BenchGroup, BenchOptions, BenchScale, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement,
     Outcome, RecordedCounts, SortValues, Summary, VerifiedCase, Work, bench_cases, first_look_cases,
-    scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
+    peer_bench_cases, scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 
@@ -81,6 +81,8 @@ pub enum Preset {
     Tutorial13,
     /// Every algorithm from 2^8 elements on: what are the fixed cost and the cost of each element?
     Scaling,
+    /// What the programs of benches/peers measure as well, for `compare`
+    Peers,
 }
 
 impl BenchArgs {
@@ -91,6 +93,7 @@ impl BenchArgs {
             Some(Preset::Textbook) => textbook_bench_cases(effort),
             Some(Preset::Tutorial13) => tutorial_13_bench_cases(effort),
             Some(Preset::Scaling) => scaling_bench_cases(effort),
+            Some(Preset::Peers) => peer_bench_cases(BenchScale::new(effort, capabilities)),
         }
     }
 
@@ -203,10 +206,11 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     let effort = suite.effort();
     let preset = args.preset.and_then(|preset| preset.to_possible_value());
     let command = preset.map_or("bench".to_owned(), |preset| format!("bench --preset {}", preset.get_name()));
-    let mut answer = args.preset.map(|preset| match preset {
-        Preset::Textbook => Answer::Comparison(Comparison::new(TEXTBOOK)),
-        Preset::Tutorial13 => Answer::Comparison(Comparison::new(TUTORIAL_13)),
-        Preset::Scaling => Answer::Scaling(Scaling::default()),
+    let mut answer = args.preset.and_then(|preset| match preset {
+        Preset::Textbook => Some(Answer::Comparison(Comparison::new(TEXTBOOK))),
+        Preset::Tutorial13 => Some(Answer::Comparison(Comparison::new(TUTORIAL_13))),
+        Preset::Scaling => Some(Answer::Scaling(Scaling::default())),
+        Preset::Peers => None,
     });
     let cases = suite.select(args.cases(effort, gpu.capabilities()), false)?;
     let options = args.options(effort);

@@ -66,10 +66,18 @@ impl CachedGpu {
     /// # Errors
     /// Those of [`Gpu::open_candidate`].
     pub fn open(candidate: Candidate, is_cached: bool) -> subsweep::Result<Self> {
+        Self::open_for(candidate, is_cached, WorkOptions::default())
+    }
+
+    /// As [`Self::open`], with options of its work.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::open_candidate`].
+    pub fn open_for(candidate: Candidate, is_cached: bool, work: WorkOptions) -> subsweep::Result<Self> {
         let file = CacheFile::new(candidate.capabilities().filter(|_| is_cached));
         let pipeline_cache_data = file.as_ref().map(CacheFile::read).unwrap_or_default();
         let is_read = !pipeline_cache_data.is_empty();
-        let work = WorkOptions { pipeline_cache_data, ..WorkOptions::default() };
+        let work = WorkOptions { pipeline_cache_data, ..work };
         let gpu = Gpu::open_candidate(candidate, work)?;
         // Data that the driver has rejected is replaced.
         let loaded =

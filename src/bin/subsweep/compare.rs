@@ -1,6 +1,7 @@
 //! `subsweep compare`: reports case by case, inspections pipeline by pipeline.
 
 mod inspections;
+mod peers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -131,7 +132,8 @@ const TOLERANCE: f64 = 5.0;
 fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
     let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], inputs)?;
     let (comparisons, unpaired) = compare(reports, args.tolerance.unwrap_or(TOLERANCE))?;
-    let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
+    let with_peers = |comparison: &Comparison| text(comparison) + &peers_of(comparison, reports);
+    let mut text = comparisons.iter().map(with_peers).collect::<Vec<_>>().join("\n");
     for device in &unpaired {
         let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(&device.name()));
     }
@@ -157,6 +159,18 @@ fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) ->
     match args.fail_on_regression {
         Some(percent) => refuse_regressions(&comparisons, &unpaired, percent),
         None => Ok(()),
+    }
+}
+
+/// The table of a peer's times over ours; empty where the comparison is not of ours with a peer's.
+fn peers_of(comparison: &Comparison, reports: &[Named]) -> String {
+    let implementation = |side: &Side| {
+        let report = reports.iter().find(|report| report.title == side.report);
+        report.and_then(|named| peers::implementation(&named.report))
+    };
+    match (implementation(&comparison.base), implementation(&comparison.new)) {
+        (None, Some(name)) => peers::table(comparison, name),
+        _ => String::new(),
     }
 }
 

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::device::PipelineCounts;
-use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_cases};
+use subsweep::device::{Capabilities, PipelineCounts};
+use subsweep::harness::{Case, Effort, Outcome, SelfTest, VerifiedCase, repeated, verify_cases};
 use subsweep::headless::Gpu;
 
 use crate::args::Common;
@@ -33,6 +33,14 @@ pub struct VerifyArgs {
     #[arg(long, conflicts_with = "json")]
     pub list: bool,
 
+    /// Only cases in which workgroups wait for others, or may
+    #[arg(long)]
+    pub waiting: bool,
+
+    /// Verify each case N times, each time with fewer elements and so with other numbers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
     /// Also measure a scan and sorts of 1048576 elements, and end with a short table
     #[arg(long, conflicts_with = "list")]
     pub measure: bool,
@@ -43,13 +51,13 @@ const MAX_LISTED: usize = 20;
 
 impl Run for VerifyArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        let VerifyArgs { suite, list, measure } = self;
+        let VerifyArgs { suite, list, measure, .. } = self;
         if *list {
             let ids = |cases: &[Case]| cases.iter().map(|case| case.id() + "\n").collect();
-            return suite::list(suite, common, verify_cases, ids);
+            return suite::list(suite, common, |effort, capabilities| self.cases(effort, capabilities), ids);
         }
         suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
-            let tally = on_device(suite, opened)?;
+            let tally = on_device(suite, opened, self)?;
             if !*measure {
                 return Ok(tally);
             }
@@ -64,12 +72,27 @@ impl Run for VerifyArgs {
     }
 }
 
-fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
+impl VerifyArgs {
+    /// The cases of an effort, before `--filter`.
+    fn cases(&self, effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+        let mut cases = verify_cases(effort, capabilities);
+        cases.retain(|case| !self.waiting || case.work.depends_on_progress());
+        repeated(cases, self.repeat)
+    }
+
+    /// The command that verifies the same cases, up to its filter.
+    fn command(&self) -> String {
+        match self.repeat {
+            1 => "verify".to_owned(),
+            times => format!("verify --repeat {times}"),
+        }
+    }
+}
+
+fn on_device(suite: &mut Suite, opened: &Opened, args: &VerifyArgs) -> Result<Tally> {
     let gpu: &Gpu = &opened.gpu;
-    let cases = suite.select(
-        verify_cases(suite.effort(), gpu.capabilities()),
-        suite.effort() == subsweep::harness::Effort::Quick,
-    )?;
+    let effort = suite.effort();
+    let cases = suite.select(args.cases(effort, gpu.capabilities()), effort == Effort::Quick)?;
     let self_test = SelfTest::run(gpu)?;
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());
@@ -100,7 +123,7 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
         running.retain(|&other| other != index);
         let case = &cases[index];
         let id = case.id();
-        let again = suite.again("verify", gpu, &id);
+        let again = suite.again(&args.command(), gpu, &id);
         let group = groups.entry(case.group()).or_default();
         match outcome {
             Outcome::Pass => group.right += 1,

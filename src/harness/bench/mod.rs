@@ -1,6 +1,7 @@
 //! Benchmarks: GPU time of verified cases, beside a copy of the same bytes in the same run.
 
 mod copies;
+mod shapes;
 mod steadiness;
 
 use std::rc::Rc;
@@ -16,6 +17,7 @@ use crate::error::Result;
 pub(super) use copies::CacheFlush;
 use copies::Copies;
 pub use copies::CopyRoof;
+pub use shapes::ShapeBench;
 use steadiness::{BlockPlan, Course, Meter, Subject, is_steady};
 
 /// Sample counts and time budget of a benchmark.
@@ -103,9 +105,19 @@ impl<'g> BenchGroup<'g> {
         options: BenchOptions,
         accept: impl Fn(&Case) -> Result<(), Outcome>,
     ) -> Result<Self> {
+        Self::of_known(roof, cases, options, accept, Rc::default())
+    }
+
+    /// As [`Self::new`], with the input and the expected result of other cases of the same work.
+    fn of_known(
+        roof: &'g CopyRoof<'g>,
+        cases: &[Case],
+        options: BenchOptions,
+        accept: impl Fn(&Case) -> Result<(), Outcome>,
+        known: Rc<Known>,
+    ) -> Result<Self> {
         let gpu = roof.gpu();
         let comparer = Comparer::new(gpu)?;
-        let known = Rc::new(Known::default());
         let begin = |case: &Case| match accept(case) {
             Ok(()) => Entry::of(Running::new(roof, case, &known, &comparer)),
             Err(outcome) => Ok(Entry::Finished(outcome)),

@@ -35,8 +35,6 @@ pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, Se
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
 pub use policy::{ScanPolicy, SumsPlacement};
-#[cfg(feature = "cli")]
-pub(crate) use progress::has_single_pass;
 
 use std::ffi::CStr;
 

@@ -219,13 +219,6 @@ impl ScanPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    /// Name of the tile shape, such as `256x16/runs4`, for reports of tuning.
-    #[cfg(feature = "cli")]
-    pub(crate) fn shape_name(&self) -> String {
-        let Self { workgroup_size, items_per_invocation, items_per_run, .. } = self;
-        format!("{workgroup_size}x{items_per_invocation}/runs{items_per_run}")
-    }
-
     pub(crate) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
         let require = PolicyConflict::check;
         for (field, value) in [

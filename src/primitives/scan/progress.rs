@@ -8,12 +8,6 @@ use super::policy::ScanPolicy;
 use crate::device::Capabilities;
 use crate::primitives::Choice;
 
-/// Whether the single pass is the default on a device, for configurations that it supports.
-#[cfg(feature = "cli")]
-pub(crate) fn has_single_pass(capabilities: &Capabilities) -> bool {
-    Progress::of(capabilities).is_some()
-}
-
 /// The single pass, where it is supported and faster.
 ///
 /// It moves two thirds of the bytes of reduce-then-scan, and is correct without any guarantee of forward progress. It

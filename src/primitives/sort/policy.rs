@@ -7,7 +7,7 @@ use super::tuning::{SortTuning, choose_algorithm, tile};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::tuning::{Part, Shape};
+use crate::primitives::tuning::Shape;
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
@@ -302,15 +302,6 @@ impl SortPolicy {
             .with_mixed_access(tuning.counted.mixed_access)
     }
 
-    /// The tuned part of the sorts by an algorithm.
-    pub(crate) const fn part(algorithm: SortAlgorithm) -> Part {
-        match algorithm {
-            SortAlgorithm::Onesweep => Part::Onesweep,
-            SortAlgorithm::Radix8Bit => Part::Radix8Bit,
-            _ => Part::CountedSort,
-        }
-    }
-
     const fn with_mixed_access(mut self, mixed_access: bool) -> Self {
         self.mixed_access = mixed_access;
         self
@@ -402,27 +393,6 @@ impl SortPolicy {
         match self.ranking {
             Ranking::Match(matching) => matching,
             Ranking::CounterScan | Ranking::Ballot(_) => Matching::default(),
-        }
-    }
-
-    /// Name of the tile shape and variants, such as `384x20/masks/early-counts`, for reports of tuning.
-    #[cfg(feature = "cli")]
-    pub(crate) fn shape_name(&self) -> String {
-        let Self { workgroup_size, items_per_invocation, .. } = *self;
-        let mut name = format!("{workgroup_size}x{items_per_invocation}");
-        name += match self.ranking {
-            Ranking::CounterScan => "/counters",
-            Ranking::Match(Matching { by_shared_masks: false, .. }) => "/ballots",
-            Ranking::Match(Matching { by_shared_masks: true, .. }) => "/masks",
-            Ranking::Ballot(_) => "/seed",
-        };
-        if self.matching().has_early_counts {
-            name += "/early-counts";
-        }
-        name += if self.has_exchange { "/exchange" } else { "/registers" };
-        match self.subgroup_size {
-            Some(size) => name + &format!("/lanes{size}"),
-            None => name,
         }
     }
 

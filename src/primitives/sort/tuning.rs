@@ -1,7 +1,5 @@
 //! Tuning of sorts: the shapes of the tuning room that fit a device together, and the algorithm for many keys.
 
-#[cfg(feature = "cli")]
-use super::policy::{Ranking, SortPolicy};
 use super::policy::{SortAlgorithm, TileShape};
 use crate::device::{Architecture, Capabilities};
 use crate::primitives::Choice;
@@ -82,13 +80,14 @@ pub(super) fn choose_algorithm(capabilities: &Capabilities) -> Choice<SortAlgori
     Choice { policy, reason }
 }
 
-/// Whether the policy can be a row of the table: it must fit with 64-bit offsets.
+/// Whether a row of the table can have the shape for a part: it must fit with 64-bit offsets.
 #[cfg(feature = "cli")]
-pub(crate) fn can_be_row(policy: &SortPolicy, capabilities: &Capabilities) -> bool {
-    let SortPolicy { workgroup_size, items_per_invocation, subgroup_size, .. } = *policy;
-    let shape = TileShape { workgroup_size, items_per_invocation };
-    match policy.ranking {
-        Ranking::Match(matching) => shape.check_matched(8, 2, matching, subgroup_size, capabilities).is_ok(),
-        _ => shape.check(4, subgroup_size, capabilities).is_ok(),
+pub(crate) fn can_be_row(part: Part, shape: &Shape, capabilities: &Capabilities) -> bool {
+    let Shape { matching, subgroup_size, .. } = *shape;
+    match part {
+        Part::Onesweep | Part::Radix8Bit => {
+            tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
+        }
+        _ => true,
     }
 }

@@ -111,7 +111,8 @@ impl Part {
             Self::Radix8Bit => &[WorkgroupSize, Items, SharedMasks, Exchange, SubgroupSize],
             Self::CountedSort => &[WorkgroupSize, Items, Exchange, MixedAccess, SubgroupSize],
             Self::DigitHistogram => &[MaxWorkgroups, LoadsInFlight, Copies, Items, SubgroupSize],
-            Self::Reduce => &[Items, SubgroupSize, MixedAccess],
+            // With other items, sums of floats have other bits than on other devices.
+            Self::Reduce => &[SubgroupSize, MixedAccess],
             Self::Histogram => &[Copies, MaxWorkgroups, Items, WorkgroupSize, SubgroupSize],
             Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, Items, SubgroupSize],
             Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
@@ -123,6 +124,18 @@ impl Part {
             Self::TopKSort => &[Items, WorkgroupSize],
             Self::SegmentedCluster => &[Lanes, Items, WorkgroupSize],
             Self::SegmentedSmall => &[Items, WorkgroupSize],
+        }
+    }
+
+    /// The kernels that process all items, if their main paths can be compiled alone.
+    pub const fn hot_kernels(self) -> &'static [&'static str] {
+        match self {
+            Self::Scan => &["scan/reduce", "scan/downsweep"],
+            Self::ChainedScan => &["scan/chained"],
+            Self::Onesweep => &["sort/onesweep"],
+            Self::Radix8Bit => &["sort/count_bins", "sort/scatter"],
+            Self::CountedSort => &["sort/count", "sort/scatter"],
+            _ => &[],
         }
     }
 

@@ -1,8 +1,12 @@
 //! The wgpu device of the peers, the same physical device as subsweep's.
 
-use anyhow::{Context as _, Result, bail};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
 use subsweep::headless::Gpu;
 use wgpu::util::DeviceExt as _;
+
+use crate::timing::{MAX_RUNS, durations};
 
 /// A wgpu device.
 #[derive(Debug)]
@@ -10,11 +14,14 @@ pub struct Wgpu {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub info: wgpu::AdapterInfo,
+    /// Timestamps of the runs of a submission, and where they are resolved.
+    stamps: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
 }
 
 impl Wgpu {
     /// The wgpu device with the same name and driver as subsweep's. Features and limits are those of lampshade's own
-    /// context, without timestamps.
+    /// context, and timestamps between commands.
     pub fn like(gpu: &Gpu) -> Result<Self> {
         let descriptor = wgpu::InstanceDescriptor {
             backends: wgpu::Backends::VULKAN,
@@ -31,13 +38,26 @@ impl Wgpu {
             .into_iter()
             .find(is_it)
             .with_context(|| format!("wgpu does not find {name}, {driver}"))?;
+        let stamped = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
+        ensure!(adapter.features().contains(stamped), "wgpu has no timestamps on {name}");
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-            required_features: adapter.features() & wgpu::Features::SUBGROUP,
+            required_features: adapter.features() & wgpu::Features::SUBGROUP | stamped,
             required_limits: adapter.limits(),
             memory_hints: wgpu::MemoryHints::Performance,
             ..Default::default()
         }))?;
-        Ok(Self { device, queue, info: adapter.get_info() })
+        let stamps = device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: None,
+            ty: wgpu::QueryType::Timestamp,
+            count: 2 * MAX_RUNS,
+        });
+        let resolved = device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: u64::from(2 * MAX_RUNS) * 8,
+            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        Ok(Self { device, queue, info: adapter.get_info(), stamps, resolved })
     }
 
     pub fn upload(&self, words: &[u32]) -> wgpu::Buffer {
@@ -68,6 +88,27 @@ impl Wgpu {
         record(&mut encoder)?;
         self.queue.submit([encoder.finish()]);
         self.wait()
+    }
+
+    /// The GPU times of runs that stand in one submission. They restore nothing: the peers keep their input.
+    pub fn times(
+        &self,
+        run_count: u32,
+        mut record: impl FnMut(&mut wgpu::CommandEncoder) -> Result<()>,
+    ) -> Result<Vec<Duration>> {
+        let count = run_count.min(MAX_RUNS);
+        self.submit(|encoder| {
+            for index in 0..count {
+                encoder.write_timestamp(&self.stamps, 2 * index);
+                record(encoder)?;
+                encoder.write_timestamp(&self.stamps, 2 * index + 1);
+            }
+            encoder.resolve_query_set(&self.stamps, 0..2 * count, &self.resolved, 0);
+            Ok(())
+        })?;
+        let words = self.download(&self.resolved, 4 * count as usize)?;
+        let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(&words);
+        Ok(durations(&ticks, u64::BITS, self.queue.get_timestamp_period().into()))
     }
 
     fn wait(&self) -> Result<()> {

@@ -42,7 +42,8 @@ pub fn input(work: Work, count: usize) -> Columns {
         Work::Keys => Columns { keys: uniform, values: Vec::new() },
         Work::Pairs => Columns { keys: uniform, values: (0..count as u32).collect() },
         Work::Scan => {
-            Columns { keys: uniform.into_iter().map(|word| word >> 27).collect(), values: Vec::new() }
+            let bits = if count <= 1 << 26 { 5 } else { 3 };
+            Columns { keys: uniform.into_iter().map(|word| word >> (32 - bits)).collect(), values: Vec::new() }
         }
     }
 }
@@ -51,10 +52,14 @@ pub fn input(work: Work, count: usize) -> Columns {
 pub fn expected(work: Work, input: &Columns) -> Columns {
     match work {
         Work::Keys | Work::Pairs => {
-            let mut order: Vec<_> = (0..input.keys.len()).collect();
-            order.sort_by_key(|&index| input.keys[index]);
-            let in_order = |words: &[u32]| {
-                if words.is_empty() { Vec::new() } else { order.iter().map(|&index| words[index]).collect() }
+            // Equal keys are in the order of their indices.
+            let indexed =
+                input.keys.iter().zip(0_u32..).map(|(&key, index)| u64::from(key) << 32 | u64::from(index));
+            let mut order: Vec<_> = indexed.collect();
+            order.sort_unstable();
+            let in_order = |words: &[u32]| match words {
+                [] => Vec::new(),
+                words => order.iter().map(|&pair| words[pair as u32 as usize]).collect(),
             };
             Columns { keys: in_order(&input.keys), values: in_order(&input.values) }
         }

@@ -1,11 +1,13 @@
 //! Sorts and scans of subsweep and its peers on one Vulkan device. See ../README.md; called by `run`.
 //!
-//! Every result is verified before and after it is measured. Samples are interleaved: each round takes some samples of
-//! each subject.
+//! Every result is verified before and after it is measured. Times are those of GPU timestamps on a device that copies have
+//! kept awake; all runs of a sample stand in one submission. Samples are interleaved: each round takes some of each subject.
 
 mod gpu;
 mod inputs;
+mod programs;
 mod subject;
+mod timing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,24 +19,26 @@ use subsweep::headless::{Gpu, GpuOptions};
 
 use gpu::Wgpu;
 use inputs::{Columns, Work};
-use subject::{Copy, Lampshade, Ours, PrefixSums, Subject, Variant};
+use subject::{Bench, Copy, Lampshade, Ours, PrefixSums, Subject, Variant};
+use timing::{MAX_RUNS, Stamps, Warmth};
 
-const USAGE: &str =
-    "usage: benches/peers/vulkan/run [--max COUNT] [--rounds COUNT] [--device DEVICE] [--prefix-sums FOLDER]";
+const USAGE: &str = "usage: benches/peers/vulkan/run [--max COUNT] [--rounds COUNT] [--device DEVICE] [--prefix-sums FOLDER] \
+     [--programs FOLDER]";
 
 const MIN_COUNT: usize = 1 << 16;
 const MAX_COUNT: usize = 1 << 24;
 /// Ratio of successive counts.
 const STEP: usize = 4;
-/// Warm-up runs and samples of each subject in a round.
-const WARM_UP_COUNT: usize = 1;
-const SAMPLE_COUNT: usize = 5;
+/// Time of the runs of a sample.
+const SAMPLE_TIME: Duration = Duration::from_millis(10);
 
 struct Options {
     max_count: usize,
     round_count: usize,
     device: String,
     prefix_sums: Option<PathBuf>,
+    /// The folder of other peers' programs.
+    programs: Option<PathBuf>,
 }
 
 fn options() -> Option<Options> {
@@ -43,6 +47,7 @@ fn options() -> Option<Options> {
         round_count: 3,
         device: "driver:llvmpipe".to_owned(),
         prefix_sums: None,
+        programs: None,
     };
     let mut arguments = std::env::args_os().skip(1);
     while let Some(name) = arguments.next() {
@@ -52,17 +57,19 @@ fn options() -> Option<Options> {
             "--rounds" => options.round_count = value.to_str()?.parse().ok()?,
             "--device" => options.device = value.to_str()?.to_owned(),
             "--prefix-sums" => options.prefix_sums = Some(PathBuf::from(value)),
+            "--programs" => options.programs = Some(PathBuf::from(value)),
             _ => return None,
         }
     }
-    let is_valid = (MIN_COUNT..=1 << 27).contains(&options.max_count) && options.round_count > 0;
-    is_valid.then_some(options)
+    // The copy kernel moves quads.
+    let is_valid = (MIN_COUNT..=1 << 28).contains(&options.max_count) && options.max_count.is_multiple_of(4);
+    (is_valid && options.round_count > 0).then_some(options)
 }
 
 /// A subject's median time; `None` if its result is wrong.
-struct Measured {
-    name: String,
-    median: Option<Duration>,
+pub struct Measured {
+    pub name: String,
+    pub median: Option<Duration>,
 }
 
 /// Measures all subjects of a work, interleaved.
@@ -70,25 +77,26 @@ fn measure(
     subjects: &mut [Box<dyn Subject + '_>],
     expected: &[&Columns],
     round_count: usize,
+    warmth: &Warmth<'_>,
 ) -> Result<Vec<Measured>> {
     let is_right =
         |subject: &mut Box<dyn Subject + '_>, expected: &Columns| anyhow::Ok(subject.result()? == *expected);
-    let mut right = Vec::new();
+    let (mut right, mut run_counts) = (Vec::new(), Vec::new());
     for (subject, expected) in subjects.iter_mut().zip(expected) {
-        subject.reset()?;
-        subject.run()?;
+        warmth.warm()?;
+        let time = subject.times(1)?[0].max(Duration::from_nanos(1));
+        run_counts.push((SAMPLE_TIME.as_nanos() / time.as_nanos()).clamp(1, MAX_RUNS.into()) as u32);
         right.push(is_right(subject, expected)?);
     }
-    let mut samples = vec![Vec::new(); subjects.len()];
+    let (mut samples, mut is_steady) = (vec![Vec::new(); subjects.len()], true);
     for _ in 0..round_count {
         for (index, subject) in subjects.iter_mut().enumerate().filter(|(index, _)| right[*index]) {
-            for _ in 0..WARM_UP_COUNT {
-                subject.time()?;
-            }
-            for _ in 0..SAMPLE_COUNT {
-                samples[index].push(subject.time()?);
-            }
+            is_steady &= warmth.warm()?;
+            samples[index].extend(subject.times(run_counts[index])?);
         }
+    }
+    if !is_steady {
+        eprintln!("vulkan: the clock was not steady");
     }
     let mut measured = Vec::new();
     for (index, subject) in subjects.iter_mut().enumerate() {
@@ -155,7 +163,9 @@ fn table(options: &Options) -> Result<bool> {
             None
         }
     };
-    let roof = CopyRoof::new(&gpu)?;
+    let (roof, stamps) = (CopyRoof::new(&gpu)?, Stamps::new(&gpu)?);
+    let warmth = Warmth::new(&gpu, &roof)?;
+    let bench = Bench { gpu: &gpu, roof: &roof, stamps: &stamps };
     if options.prefix_sums.is_none() {
         eprintln!("vulkan: no --prefix-sums FOLDER: GPUPrefixSums is left out");
     }
@@ -166,9 +176,8 @@ fn table(options: &Options) -> Result<bool> {
         gpu.capabilities().subgroup_size,
     );
     println!(
-        "Wall-clock time of recording, submitting and waiting, of subsweep and of every peer; medians of {} samples in {} \
-         rounds, in which they took turns.\n",
-        SAMPLE_COUNT * options.round_count,
+        "GPU time of a run, of subsweep and of every peer; medians of the runs of {} rounds, in which they took turns, each \
+         after copies that keep the clock up.\n",
         options.round_count,
     );
     println!("| work | elements | who | ms | over subsweep's | over the copy kernel's |");
@@ -179,7 +188,7 @@ fn table(options: &Options) -> Result<bool> {
             let input = inputs::input(work, count);
             let sorted = inputs::expected(work, &input);
             let mut subjects: Vec<Box<dyn Subject + '_>> =
-                vec![Box::new(Copy::new(&gpu, &roof, &input)?), Box::new(Ours::new(&gpu, work, &input)?)];
+                vec![Box::new(Copy::new(bench, &input)?), Box::new(Ours::new(bench, work, &input)?)];
             if let Some(wgpu) = &wgpu {
                 subjects.push(Box::new(Lampshade::new(wgpu, work, &input)));
                 if let (Work::Scan, Some(folder)) = (work, &options.prefix_sums) {
@@ -190,8 +199,11 @@ fn table(options: &Options) -> Result<bool> {
             }
             let mut expected = vec![&sorted; subjects.len()];
             expected[0] = &input;
-            let measured = measure(&mut subjects, &expected, options.round_count)
+            let mut measured = measure(&mut subjects, &expected, options.round_count, &warmth)
                 .with_context(|| format!("{}, {count} elements", work.title()))?;
+            if let Some(folder) = &options.programs {
+                measured.extend(programs::measure(folder, work, count)?);
+            }
             is_right &= measured.iter().all(|one| one.median.is_some());
             print_rows(work, count, &measured);
         }

@@ -1,13 +1,13 @@
 //! The measured subjects: subsweep, its copy kernel, and the peers.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use lampshade::scan::Scanner;
 use lampshade::sort::{KeyValueSorter, Sorter};
 use subsweep::ElementType;
-use subsweep::device::BufferRange;
+use subsweep::device::{BufferRange, Recorder};
 use subsweep::harness::CopyRoof;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanBuffers, ScanConfig};
@@ -15,35 +15,31 @@ use subsweep::sort::{SortBuffers, SortConfig, ValueSize};
 
 use crate::gpu::Wgpu;
 use crate::inputs::{Columns, Work};
+use crate::timing::Stamps;
 
 /// One implementation's work on one input.
 pub trait Subject {
     /// The name in the table.
     fn name(&self) -> String;
 
-    /// Restores the input that the last run overwrote.
-    fn reset(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Records, submits and waits, once.
-    fn run(&mut self) -> Result<()>;
-
-    /// The wall-clock time of a run.
-    fn time(&mut self) -> Result<Duration> {
-        self.reset()?;
-        let start = Instant::now();
-        self.run()?;
-        Ok(start.elapsed())
-    }
+    /// The GPU times of runs, all in one submission, each of the input as it was at first.
+    fn times(&mut self, run_count: u32) -> Result<Vec<Duration>>;
 
     /// The result of the last run.
     fn result(&mut self) -> Result<Columns>;
 }
 
+/// Subsweep's device and what measures on it.
+#[derive(Clone, Copy)]
+pub struct Bench<'g> {
+    pub gpu: &'g Gpu,
+    pub roof: &'g CopyRoof<'g>,
+    pub stamps: &'g Stamps<'g>,
+}
+
 /// Subsweep's default policy. Sorts in place; scans out of place.
 pub struct Ours<'g> {
-    gpu: &'g Gpu,
+    bench: Bench<'g>,
     work: Work,
     count: usize,
     pristine: GpuBuffer,
@@ -62,7 +58,8 @@ impl<'g> Ours<'g> {
         }
     }
 
-    pub fn new(gpu: &'g Gpu, work: Work, input: &Columns) -> Result<Self> {
+    pub fn new(bench: Bench<'g>, work: Work, input: &Columns) -> Result<Self> {
+        let gpu = bench.gpu;
         let count = input.keys.len();
         let size = (count * 4) as u64;
         let scratch_size = match work {
@@ -76,11 +73,21 @@ impl<'g> Ours<'g> {
         gpu.upload(&pristine, size, &input.values)?;
         let scratch = (scratch_size > 0).then(|| gpu.allocate(scratch_size)).transpose()?;
         let values = (work == Work::Pairs).then(|| gpu.allocate(size)).transpose()?;
-        Ok(Self { gpu, work, count, pristine, keys: gpu.allocate(size)?, values, scratch })
+        Ok(Self { bench, work, count, pristine, keys: gpu.allocate(size)?, values, scratch })
     }
 
     fn size(&self) -> u64 {
         (self.count * 4) as u64
+    }
+
+    /// Restores keys and values, by the copy kernel.
+    fn restore(&self, recorder: &mut Recorder<'_>) -> subsweep::Result<()> {
+        let (size, pristine) = (self.size(), self.pristine.range());
+        self.bench.roof.record(recorder, pristine.slice(0, size), self.keys.range())?;
+        match &self.values {
+            Some(values) => self.bench.roof.record(recorder, pristine.slice(size, size), values.range()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -89,56 +96,45 @@ impl Subject for Ours<'_> {
         "**subsweep**".to_owned()
     }
 
-    fn reset(&mut self) -> Result<()> {
-        let (size, pristine) = (self.size(), self.pristine.range());
-        // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
-        unsafe {
-            self.gpu.submit(|recorder| {
-                recorder.copy(pristine.slice(0, size), self.keys.range());
-                if let Some(values) = &self.values {
-                    recorder.copy(pristine.slice(size, size), values.range());
-                }
-                Ok(())
-            })
-        }?;
-        Ok(())
-    }
-
-    fn run(&mut self) -> Result<()> {
+    fn times(&mut self, run_count: u32) -> Result<Vec<Duration>> {
+        let Bench { gpu, stamps, .. } = self.bench;
         let scratch = self.scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range);
         let (count, keys) = (self.count as u64, self.keys.range().addresses());
         match self.work {
             Work::Scan => {
-                let plan = self.gpu.plan(Self::SCAN)?;
+                let plan = gpu.plan(Self::SCAN)?;
                 let source = self.pristine.range().slice(0, self.size()).addresses();
                 let buffers = ScanBuffers::new(source, keys, scratch);
-                // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
-                unsafe { self.gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+                // SAFETY: the buffers are of this device, and have no other use before the submission has been waited
+                // for.
+                unsafe {
+                    stamps.time(run_count, |_| Ok(()), |recorder| plan.record(recorder, &buffers, count))
+                }
             }
             Work::Keys | Work::Pairs => {
-                let plan = self.gpu.plan(Self::sort_config(self.work))?;
+                let plan = gpu.plan(Self::sort_config(self.work))?;
                 let mut buffers = SortBuffers::new(keys, scratch);
                 if let Some(values) = &self.values {
                     buffers = buffers.values(values.range().addresses());
                 }
+                let run = |recorder: &mut Recorder<'_>| plan.record(recorder, &buffers, count);
                 // SAFETY: as above.
-                unsafe { self.gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+                unsafe { stamps.time(run_count, |recorder| self.restore(recorder), run) }
             }
         }
-        Ok(())
     }
 
     fn result(&mut self) -> Result<Columns> {
-        let keys = self.gpu.read(&self.keys, self.count)?;
-        let values = self.values.as_ref().map(|values| self.gpu.read(values, self.count)).transpose()?;
+        let keys = self.bench.gpu.read(&self.keys, self.count)?;
+        let values =
+            self.values.as_ref().map(|values| self.bench.gpu.read(values, self.count)).transpose()?;
         Ok(Columns { keys, values: values.unwrap_or_default() })
     }
 }
 
 /// Subsweep's copy kernel on the same number of bytes.
 pub struct Copy<'g> {
-    gpu: &'g Gpu,
-    roof: &'g CopyRoof<'g>,
+    bench: Bench<'g>,
     count: usize,
     source: GpuBuffer,
     destination: GpuBuffer,
@@ -146,14 +142,15 @@ pub struct Copy<'g> {
 }
 
 impl<'g> Copy<'g> {
-    pub fn new(gpu: &'g Gpu, roof: &'g CopyRoof<'g>, input: &Columns) -> Result<Self> {
+    pub fn new(bench: Bench<'g>, input: &Columns) -> Result<Self> {
+        let gpu = bench.gpu;
         let count = input.keys.len();
         let size = ((count + input.values.len()) * 4) as u64;
         let source = gpu.allocate(size)?;
         gpu.upload(&source, 0, &input.keys)?;
         gpu.upload(&source, (count * 4) as u64, &input.values)?;
         let has_values = !input.values.is_empty();
-        Ok(Self { gpu, roof, count, source, destination: gpu.allocate(size)?, has_values })
+        Ok(Self { bench, count, source, destination: gpu.allocate(size)?, has_values })
     }
 }
 
@@ -162,16 +159,16 @@ impl Subject for Copy<'_> {
         "copy kernel".to_owned()
     }
 
-    fn run(&mut self) -> Result<()> {
+    fn times(&mut self, run_count: u32) -> Result<Vec<Duration>> {
         let (source, destination) = (self.source.range(), self.destination.range());
-        // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
-        unsafe { self.gpu.submit(|recorder| self.roof.record(recorder, source, destination)) }?;
-        Ok(())
+        let copy = |recorder: &mut Recorder<'_>| self.bench.roof.record(recorder, source, destination);
+        // SAFETY: the buffers are of this device, and have no other use before the submission has been waited for.
+        unsafe { self.bench.stamps.time(run_count, |_| Ok(()), copy) }
     }
 
     fn result(&mut self) -> Result<Columns> {
         let columns = if self.has_values { 2 } else { 1 };
-        let mut keys = self.gpu.read(&self.destination, self.count * columns)?;
+        let mut keys = self.bench.gpu.read(&self.destination, self.count * columns)?;
         let values = keys.split_off(self.count);
         Ok(Columns { keys, values })
     }
@@ -194,7 +191,7 @@ enum LampshadeWork {
 
 impl<'w> Lampshade<'w> {
     pub fn new(wgpu: &'w Wgpu, work: Work, input: &Columns) -> Self {
-        let Wgpu { device, queue, info } = wgpu;
+        let Wgpu { device, queue, info, .. } = wgpu;
         let words = match work {
             Work::Pairs => {
                 input.keys.iter().zip(&input.values).flat_map(|(key, value)| [*key, *value]).collect()
@@ -222,10 +219,10 @@ impl Subject for Lampshade<'_> {
         "lampshade".to_owned()
     }
 
-    fn run(&mut self) -> Result<()> {
+    fn times(&mut self, run_count: u32) -> Result<Vec<Duration>> {
         let Self { wgpu, work, input, output, .. } = self;
         let count = self.count as u32;
-        wgpu.submit(|encoder| {
+        wgpu.times(run_count, |encoder| {
             match work {
                 LampshadeWork::Keys(sorter) => sorter.record_sort(encoder, input, output, count)?,
                 LampshadeWork::Pairs(sorter) => sorter.record_sort(encoder, input, output, count)?,
@@ -378,8 +375,8 @@ impl Subject for PrefixSums<'_> {
         .to_owned()
     }
 
-    fn run(&mut self) -> Result<()> {
-        self.wgpu.submit(|encoder| {
+    fn times(&mut self, run_count: u32) -> Result<Vec<Duration>> {
+        self.wgpu.times(run_count, |encoder| {
             if self.variant == Variant::LookBack {
                 encoder.clear_buffer(&self.state[0], 0, None);
                 encoder.clear_buffer(&self.state[1], 0, Some(u64::from(self.tile_count) * 4));

@@ -1,31 +1,59 @@
-//! What a compiler makes of a shape, as a figure.
+//! What a compiler makes of a shape.
 
-use subsweep::harness::{InspectedPipeline, Inspection, MAIN_PATH, PipelineSummary, TunedInput, TunedShape};
+use std::fmt;
 
-use super::rows::{Figure, Numbers};
+use subsweep::harness::{InspectedPipeline, Inspection, MAIN_PATH, PipelineSummary};
+use subsweep::tuning::{Part, Shape};
 
 /// Workgroups of which one works while another waits at a barrier.
 const WORKGROUPS: u64 = 2;
 
-/// The figure of a shape whose pipelines have these names: instructions of a key or an element and a pass on the main paths, as
-/// if twice as many where there is no room for two workgroups.
+/// Figures of the kernels that process all items.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Compiled {
+    /// Instructions of a key or element on the main paths of all kernels.
+    pub instructions: f64,
+    /// Workgroups that fit on a compute unit: the least of the kernels.
+    pub workgroups: Option<u64>,
+    /// Registers of an invocation: the most of the kernels.
+    pub registers: Option<u64>,
+}
+
+impl Compiled {
+    /// Instructions, as if twice as many where there is no room for two workgroups.
+    pub fn cost(&self) -> f64 {
+        let fit = self.workgroups.unwrap_or(WORKGROUPS).clamp(1, WORKGROUPS);
+        self.instructions * (WORKGROUPS / fit) as f64
+    }
+}
+
+impl fmt::Display for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+        let (workgroups, registers) = (known(self.workgroups), known(self.registers));
+        write!(
+            f,
+            "{:.1} instructions an element, {workgroups} workgroups, {registers} registers",
+            self.instructions
+        )
+    }
+}
+
+/// The figures of a shape with `items` keys or elements an invocation.
 ///
 /// # Errors
-/// Why there is none: it spills, or its driver does not tell.
-pub fn figure_of(
-    shape: TunedShape,
-    input: usize,
-    tuned: &TunedInput,
-    names: impl Iterator<Item = String>,
+/// Why there are none: it spills, or its driver does not tell.
+pub fn instructions_of(
+    part: Part,
+    shape: &Shape,
+    items: u32,
     inspection: &Inspection,
-) -> Result<Figure, String> {
-    let names: Vec<_> = names.collect();
-    let mut instructions = 0;
-    let (mut workgroups, mut registers) = (None::<u64>, None);
-    for kernel in shape.hot_kernels() {
-        let own = || inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names));
+) -> Result<Compiled, String> {
+    let mut compiled = Compiled { instructions: 0.0, workgroups: None, registers: None };
+    for kernel in part.hot_kernels() {
+        let own = || inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel));
         // A histogram has a subgroup size of its own.
-        let lanes = shape.lanes().filter(|lanes| own().any(|pipeline| pipeline.lanes == *lanes));
+        let lanes = shape.subgroup_size.filter(|lanes| own().any(|pipeline| pipeline.lanes == *lanes));
         let own = || own().filter(|pipeline| lanes.is_none_or(|lanes| pipeline.lanes == lanes));
         let of = |is_main_path| {
             of_quads(own().filter(|pipeline| pipeline.specialization.contains(MAIN_PATH) == is_main_path))
@@ -35,24 +63,16 @@ pub fn figure_of(
         if whole.is_spilling() == Some(true) {
             return Err("registers go to memory".to_owned());
         }
-        instructions += main_path.instructions.ok_or("the driver tells no instructions")?;
-        workgroups = workgroups.into_iter().chain(whole.workgroups).min();
-        registers = whole.registers.max(registers);
+        let instructions = main_path.instructions.ok_or("the driver tells no instructions")?;
+        compiled.instructions += instructions as f64 / f64::from(items);
+        compiled.workgroups = compiled.workgroups.into_iter().chain(whole.workgroups).min();
+        compiled.registers = whole.registers.max(compiled.registers);
     }
-    let instructions = instructions as f64 / f64::from(shape.items(tuned));
-    let fit = workgroups.unwrap_or(WORKGROUPS).clamp(1, WORKGROUPS);
-    let cost = instructions * (WORKGROUPS / fit) as f64;
-    Ok(Figure {
-        shape,
-        input,
-        score: 1.0 / cost,
-        numbers: Numbers::Compiled { instructions, workgroups, registers },
-    })
+    Ok(compiled)
 }
 
-fn is_of(pipeline: &InspectedPipeline, kernel: &str, names: &[String]) -> bool {
+fn is_of(pipeline: &InspectedPipeline, kernel: &str) -> bool {
     pipeline.kernel.split(':').next() == Some(kernel)
-        && names.contains(&format!("{} {}", pipeline.kernel, pipeline.specialization))
 }
 
 /// Of a kernel's pipelines that of aligned memory, which takes quads.
@@ -63,13 +83,7 @@ fn of_quads<'a>(pipelines: impl Iterator<Item = &'a InspectedPipeline>) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use subsweep::ElementType;
-    use subsweep::harness::{SortValues, TunedAxes};
-
     use super::*;
-
-    const INPUT: TunedInput =
-        TunedInput { element: ElementType::U64, values: SortValues::None, count: 1 << 16 };
 
     fn pipeline(kernel: &str, specialization: &str, summary: PipelineSummary) -> InspectedPipeline {
         InspectedPipeline {
@@ -101,45 +115,40 @@ mod tests {
         ]
     }
 
-    fn figure(algorithm: usize, pipelines: &[InspectedPipeline]) -> Result<Figure, String> {
-        let shape = TunedShape::Scan {
-            algorithm: TunedAxes::SCANS[algorithm],
-            workgroup_size: 256,
-            words_per_invocation: 16,
-            packs_per_run: 1,
-        };
-        let names: Vec<_> =
-            pipelines.iter().map(|one| format!("{} {}", one.kernel, one.specialization)).collect();
+    /// Of 8 items.
+    fn compiled(part: Part, pipelines: &[InspectedPipeline]) -> Result<Compiled, String> {
         let inspection = Inspection { pipelines: pipelines.to_vec(), not_supported: Vec::new() };
-        figure_of(shape, 0, &INPUT, names.into_iter(), &inspection)
+        instructions_of(part, &Shape::tile(256, 16), 8, &inspection)
     }
 
     #[test]
-    fn a_figure_is_that_of_the_main_paths_of_all_kernels_together() {
+    fn figures_are_those_of_the_main_paths_of_all_kernels_together() {
         let kernels = [
             both("scan/reduce:words64x1", 0, Some(999), Some(9)),
             both("scan/reduce:words64x1", 1, Some(80), Some(6)),
             both("scan/downsweep:words64x1", 1, Some(240), Some(3)),
             both("scan/reduced", 1, Some(5), Some(1)),
         ];
-        let two = figure(1, kernels.as_flattened()).unwrap();
-        let expected = Numbers::Compiled { instructions: 40.0, workgroups: Some(3), registers: None };
-        assert_eq!((two.numbers, two.score), (expected, 1.0 / 40.0));
+        let two = compiled(Part::Scan, kernels.as_flattened()).unwrap();
+        assert_eq!(two, Compiled { instructions: 40.0, workgroups: Some(3), registers: None });
+        assert_eq!(two.cost(), 40.0);
+        let cost = |workgroups| {
+            let pipelines = both("scan/chained:words64x1", 1, Some(320), workgroups);
+            compiled(Part::ChainedScan, &pipelines).unwrap().cost()
+        };
         // A lone workgroup.
-        let lone = figure(0, &both("scan/chained:words64x1", 1, Some(320), Some(1))).unwrap();
-        assert_eq!(lone.score, 1.0 / 80.0);
-        let untold = figure(0, &both("scan/chained:words64x1", 1, Some(320), None)).unwrap();
-        assert_eq!(untold.score, 1.0 / 40.0);
+        assert_eq!((cost(Some(1)), cost(None), cost(Some(4))), (80.0, 40.0, 40.0));
     }
 
     #[test]
     fn what_spills_or_is_not_told_has_none() {
+        let of = |pipelines: &[InspectedPipeline]| compiled(Part::ChainedScan, pipelines).unwrap_err();
         let mut spilling = both("scan/chained:words64x1", 1, Some(80), Some(2));
         spilling[0].summary.spills = Some(3);
-        assert_eq!(figure(0, &spilling).unwrap_err(), "registers go to memory");
+        assert_eq!(of(&spilling), "registers go to memory");
         let silent = both("scan/chained:words64x1", 1, None, None);
-        assert_eq!(figure(0, &silent).unwrap_err(), "the driver tells no instructions");
-        assert_eq!(figure(0, &silent[..1]).unwrap_err(), "scan/chained is not compiled");
-        assert_eq!(figure(0, &[]).unwrap_err(), "scan/chained is not compiled");
+        assert_eq!(of(&silent), "the driver tells no instructions");
+        assert_eq!(of(&silent[..1]), "scan/chained is not compiled");
+        assert_eq!(of(&[]), "scan/chained is not compiled");
     }
 }

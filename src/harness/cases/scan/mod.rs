@@ -50,8 +50,6 @@ pub struct ScanCase {
     pub algorithm: ScanAlgorithm,
     /// The policy, by name.
     pub policy: PolicyName,
-    /// An unnamed policy instead, for tuning.
-    pub tried: Option<ScanPolicy>,
     /// Whether source and destination are the same range.
     pub in_place: bool,
     /// Offset of the ranges from a multiple of 16, in bytes.
@@ -81,7 +79,6 @@ impl ScanCase {
             count_from: CountFrom::Host,
             algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             policy,
-            tried: None,
             in_place: false,
             misalignment: 0,
         }
@@ -89,7 +86,7 @@ impl ScanCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> ScanPolicy {
-        self.tried.unwrap_or_else(|| self.policy.scan(capabilities, self.algorithm, &self.config()))
+        self.policy.scan(capabilities, self.algorithm, &self.config())
     }
 
     /// The plan's configuration without its policy.
@@ -157,10 +154,7 @@ impl fmt::Display for ScanCase {
             self.columns,
             self.algorithm.name(),
         )?;
-        match &self.tried {
-            None => f.write_str(self.policy.name())?,
-            Some(policy) => write!(f, "{}", policy.shape_name())?,
-        }
+        f.write_str(self.policy.name())?;
         write!(f, ";place={};misalign={}", if self.in_place { "in" } else { "out" }, self.misalignment)
     }
 }

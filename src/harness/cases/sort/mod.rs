@@ -60,8 +60,6 @@ pub struct SortCase {
     pub algorithm: SortAlgorithm,
     /// The policy, by name.
     pub policy: PolicyName,
-    /// An unnamed policy instead, for tuning.
-    pub tried: Option<SortPolicy>,
     /// The bit range.
     pub bits: Range<u32>,
     /// Offset of the keys from a multiple of 16, in bytes.
@@ -128,7 +126,7 @@ impl SortValues {
     }
 
     /// Bytes moved with each key.
-    pub(in crate::harness) const fn moved_size(self) -> u64 {
+    pub const fn moved_size(self) -> u64 {
         match self {
             Self::None | Self::Indices | Self::Indexed => 0,
             Self::B4 => 4,
@@ -146,7 +144,6 @@ impl SortCase {
             is_descending: false,
             algorithm,
             policy,
-            tried: None,
             bits: 0..32,
             misalignment: 0,
             values_misalignment: 0,
@@ -177,7 +174,7 @@ impl SortCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> SortPolicy {
-        self.tried.unwrap_or_else(|| self.policy.sort(capabilities, self.algorithm, &self.config()))
+        self.policy.sort(capabilities, self.algorithm, &self.config())
     }
 
     /// The plan's configuration without its policy.
@@ -213,10 +210,7 @@ impl fmt::Display for SortCase {
             write!(f, ";algorithm={}", self.algorithm.name())?;
         }
         write!(f, ";policy=")?;
-        match &self.tried {
-            None => f.write_str(self.policy.name())?,
-            Some(policy) => write!(f, "{}", policy.shape_name())?,
-        }
+        f.write_str(self.policy.name())?;
         write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
         if self.values_misalignment > 0 {
             write!(f, ";values-misalign={}", self.values_misalignment)?;

@@ -1,0 +1,227 @@
+//! What a shape costs: measured on a device, or by its compiler.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use subsweep::device::{Capabilities, Device};
+use subsweep::harness::{Case, CopyRoof, Measurement, Outcome, PipelineSet, PlanConfig, ShapeBench};
+use subsweep::headless::{Candidate, WorkOptions};
+use subsweep::tuning::Shape;
+
+use super::descent::{Gauge, descend};
+use super::report::{Finding, Judged, Judgement};
+use super::static_rank::instructions_of;
+use super::targets::{Target, Tries};
+use crate::cache::CachedGpu;
+use crate::words::Progress;
+
+/// A shape that takes longer hangs. CPU drivers take seconds for what a GPU does in milliseconds.
+const GPU_WAIT: Duration = Duration::from_secs(2);
+const CPU_WAIT: Duration = Duration::from_secs(30);
+
+/// The device that judges shapes.
+pub enum Judge {
+    /// Runs them. Opened anew after a shape that hangs.
+    Run {
+        /// The device to open.
+        candidate: Candidate,
+        /// Whether its pipelines are cached between runs.
+        is_cached: bool,
+    },
+    /// Compiles them.
+    Compile(Device),
+}
+
+impl Judge {
+    /// The capabilities of the device.
+    pub fn capabilities(&self) -> Option<&Capabilities> {
+        match self {
+            Self::Run { candidate, .. } => candidate.capabilities(),
+            Self::Compile(device) => Some(device.capabilities()),
+        }
+    }
+
+    /// Searches the fastest shape of each target, in a share of the budget each.
+    ///
+    /// # Errors
+    /// The device cannot be opened, or reports nothing.
+    pub fn search(&self, targets: Vec<Target>, tries: &Tries, budget: Duration) -> Result<Vec<Finding>> {
+        let end = Instant::now() + budget;
+        let count = targets.len() as u32;
+        let progress = Progress::new(targets.len());
+        let mut findings = Vec::new();
+        for (at, target) in (0..).zip(targets) {
+            progress.begin_all(&target.to_string(), 1);
+            let share = end.saturating_duration_since(Instant::now()) / (count - at);
+            findings.push(self.search_one(target, tries, Instant::now() + share)?);
+        }
+        Ok(findings)
+    }
+
+    fn search_one(&self, target: Target, tries: &Tries, end: Instant) -> Result<Finding> {
+        let mut judged = Vec::new();
+        let best = match self {
+            Self::Run { candidate, is_cached } => {
+                let mut gauge = Measured {
+                    candidate,
+                    is_cached: *is_cached,
+                    target: &target,
+                    end,
+                    judged: &mut judged,
+                    bad: HashSet::new(),
+                };
+                gauge.search(tries)?
+            }
+            Self::Compile(device) => {
+                let mut gauge = Compiled { device, target: &target, end, judged: &mut judged };
+                descend(target.part, target.start, tries, &mut gauge)?
+            }
+        };
+        let mut finding = Finding::new(target, judged, best);
+        if let Some(capabilities) = self.capabilities() {
+            finding.add_row(capabilities, matches!(self, Self::Compile(_)));
+        }
+        Ok(finding)
+    }
+}
+
+/// Runs shapes on one device after the other.
+struct Measured<'a> {
+    candidate: &'a Candidate,
+    is_cached: bool,
+    target: &'a Target,
+    end: Instant,
+    judged: &'a mut Vec<Judged>,
+    /// Shapes that have cost a device.
+    bad: HashSet<Shape>,
+}
+
+impl Measured<'_> {
+    /// Descends; after a shape that hangs once more, on a new device and without it. What was judged keeps its time.
+    fn search(&mut self, tries: &Tries) -> Result<Option<(Shape, f64)>> {
+        loop {
+            let work = WorkOptions { wait_limit: self.wait_limit(), ..WorkOptions::default() };
+            let gpu = CachedGpu::open_for(self.candidate.clone(), self.is_cached, work)?;
+            let roof = CopyRoof::new(&gpu)?;
+            let bench = ShapeBench::new(&roof, self.target.part, self.target.case.clone());
+            let hung = Cell::new(None);
+            let target = self.target;
+            let mut on_device = OnDevice { bench: &bench, hung: &hung, of: self };
+            let found = descend(target.part, target.start, tries, &mut on_device);
+            match (found, hung.take()) {
+                (Ok(found), _) => return Ok(found),
+                (Err(error), Some(shape)) => {
+                    self.bad.insert(shape);
+                    self.judged.push(Judged { shape, judgement: Judgement::Hung(error.to_string()) });
+                }
+                (Err(error), None) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn wait_limit(&self) -> Duration {
+        let is_cpu = self.candidate.capabilities().is_some_and(Capabilities::is_cpu);
+        if is_cpu { CPU_WAIT } else { GPU_WAIT }
+    }
+}
+
+struct OnDevice<'a, 'm, 'g> {
+    bench: &'a ShapeBench<'g>,
+    /// The shape that the device was lost with.
+    hung: &'a Cell<Option<Shape>>,
+    of: &'a mut Measured<'m>,
+}
+
+impl Gauge for OnDevice<'_, '_, '_> {
+    type Error = subsweep::Error;
+
+    fn cost(&mut self, shape: Shape) -> Result<Option<f64>, subsweep::Error> {
+        if self.of.bad.contains(&shape) {
+            return Ok(None);
+        }
+        if let Some(judged) = self.of.judged.iter().find(|judged| judged.shape == shape) {
+            return Ok(judged.cost());
+        }
+        let measured = self.bench.measure(shape).inspect_err(|_| self.hung.set(Some(shape)))?;
+        let judgement = match measured {
+            Ok(Measurement { time, copy_percent, steady, .. }) => {
+                Judgement::Measured { time_ns: time.median_ns, copy_percent, steady }
+            }
+            Err(Outcome::NotSupported(reason)) => Judgement::Refused(reason),
+            Err(Outcome::Fail(failure)) => match failure {
+                // A shape that the library refuses is no failure of the device.
+                subsweep::harness::Failure::Error(error @ subsweep::Error::InvalidPolicy(_)) => {
+                    Judgement::Refused(error.to_string())
+                }
+                failure => Judgement::Wrong(failure.to_string()),
+            },
+            Err(Outcome::Pass) => unreachable!("a right shape is measured"),
+        };
+        let judged = Judged { shape, judgement };
+        let cost = judged.cost();
+        self.of.judged.push(judged);
+        Ok(cost)
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.of.end
+    }
+}
+
+/// Compiles shapes.
+struct Compiled<'a> {
+    device: &'a Device,
+    target: &'a Target,
+    end: Instant,
+    judged: &'a mut Vec<Judged>,
+}
+
+impl Gauge for Compiled<'_> {
+    type Error = anyhow::Error;
+
+    fn cost(&mut self, shape: Shape) -> Result<Option<f64>> {
+        let case: Case = self.target.case.clone().with_shape(self.target.part, shape);
+        let judgement = match self.compile(&case, shape) {
+            Ok(judgement) => judgement,
+            Err(
+                error @ (subsweep::Error::InvalidPolicy(_) | subsweep::Error::PolicyExceedsLimits { .. }),
+            ) => Judgement::Refused(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        let judged = Judged { shape, judgement };
+        let cost = judged.cost();
+        self.judged.push(judged);
+        Ok(cost)
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+}
+
+impl Compiled<'_> {
+    fn compile(&self, case: &Case, shape: Shape) -> subsweep::Result<Judgement> {
+        let part = self.target.part;
+        let plans = [PlanConfig::of_case(case, self.device.capabilities())];
+        let mut pipelines = PipelineSet::new(self.device, &plans)?;
+        let is_hot = |name: &str| {
+            part.hot_kernels().iter().any(|kernel| name.split([':', ' ']).next() == Some(kernel))
+        };
+        pipelines.retain(is_hot);
+        pipelines.add_main_paths(self.device, &[])?;
+        let inspection = pipelines.compile(self.device, |_| {})?;
+        if !inspection.has_statistics() {
+            let device = self.device.capabilities().identity.name.clone();
+            return Err(subsweep::Error::MissingFeature {
+                device,
+                missing: "pipeline statistics of its driver".to_owned(),
+            });
+        }
+        Ok(match instructions_of(part, &shape, self.target.items(&shape), &inspection) {
+            Ok(compiled) => Judgement::Compiled(compiled),
+            Err(reason) => Judgement::Refused(reason),
+        })
+    }
+}

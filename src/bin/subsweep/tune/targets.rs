@@ -1,0 +1,202 @@
+//! What is tuned: parts, each for keys and values of some words.
+
+use std::fmt;
+
+use subsweep::ElementType;
+use subsweep::device::Capabilities;
+use subsweep::harness::{Case, SortValues, tuned_case};
+use subsweep::tuning::{Axis, Part, Shape, shape_of};
+
+use super::TuneArgs;
+pub use super::descent::Tries;
+use crate::error::Ended;
+
+/// A part, for keys or elements and values of some words.
+pub struct Target {
+    /// The part.
+    pub part: Part,
+    /// The type of the keys or elements.
+    pub element: ElementType,
+    /// The values that are moved with keys.
+    pub values: SortValues,
+    /// Measures it.
+    pub case: Case,
+    /// The shape in use.
+    pub start: Shape,
+}
+
+impl Target {
+    /// The words of a key or element, and of a value.
+    pub fn words(&self) -> [u32; 2] {
+        [self.element.words(), self.values.moved_size() as u32 / 4]
+    }
+
+    /// Keys or elements of an invocation.
+    pub fn items(&self, shape: &Shape) -> u32 {
+        let words = match self.part {
+            // Items of scans are words.
+            Part::Scan | Part::ChainedScan => self.element.words(),
+            _ => 1,
+        };
+        (shape.items / words).max(1)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.part.name(), self.element.name())?;
+        match self.values.moved_size() {
+            0 => Ok(()),
+            size => write!(f, " with values of {size} bytes"),
+        }
+    }
+}
+
+/// The parts by the value of a faster one: the hot kernels of scans and sorts first.
+const BY_VALUE: [Part; 21] = [
+    Part::Onesweep,
+    Part::ChainedScan,
+    Part::DigitHistogram,
+    Part::ChainedSelect,
+    Part::Histogram,
+    Part::Merge,
+    Part::Scan,
+    Part::Difference,
+    Part::RunLength,
+    Part::SegmentedCluster,
+    Part::SegmentedSmall,
+    Part::TopK,
+    Part::Search,
+    Part::Gather,
+    Part::Reduce,
+    Part::Select,
+    Part::LargeHistogram,
+    Part::HistogramInMemory,
+    Part::Radix8Bit,
+    Part::CountedSort,
+    Part::TopKSort,
+];
+
+/// The targets of `args` on a device.
+///
+/// # Errors
+/// A name without parts, or parts that are not tuned for these keys and values.
+pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) -> Result<Vec<Target>, Ended> {
+    let is_named = |part: &Part| args.parts.iter().any(|name| is_part_of(*part, name));
+    let parts: Vec<_> = BY_VALUE.into_iter().filter(is_named).collect();
+    let unknown = |name: &&String| !BY_VALUE.iter().any(|part| is_part_of(*part, name));
+    if let Some(name) = args.parts.iter().find(unknown) {
+        let names = BY_VALUE.map(Part::name).join(", ");
+        return Err(Ended::usage(format!("there is no part {name}; name all, a primitive, or of {names}")));
+    }
+    let count = args.count.unwrap_or(match (args.quick, capabilities.is_cpu()) {
+        (true, _) => 1 << 16,
+        (false, true) => 1 << 20,
+        (false, false) => 1 << 24,
+    });
+    let mut targets = Vec::new();
+    for part in parts {
+        if is_static && part.hot_kernels().is_empty() {
+            continue;
+        }
+        for &element in &elements_of(args, part) {
+            for values in values_of(args, part) {
+                let Some(case) = tuned_case(part, element, values, count) else { continue };
+                let words = [element.words(), values.moved_size() as u32 / 4];
+                let start = shape_of(capabilities, part, words);
+                targets.push(Target { part, element, values, case, start });
+            }
+        }
+    }
+    if targets.is_empty() {
+        let why = if is_static {
+            "has a main path that can be compiled alone; name a scan or a sort"
+        } else {
+            "is tuned for these keys and values; name others"
+        };
+        return Err(Ended::usage(format!("no part of {} {why}", args.parts.join(" and "))));
+    }
+    Ok(targets)
+}
+
+/// `sort` names all parts of sorts, `all` every part.
+fn is_part_of(part: Part, name: &str) -> bool {
+    let rest = part.name().strip_prefix(name);
+    name == "all" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+/// A row serves keys of one word and of two, where a part has rows for each.
+fn elements_of(args: &TuneArgs, part: Part) -> Vec<ElementType> {
+    match (&args.element[..], part) {
+        ([], Part::Onesweep | Part::DigitHistogram) if !args.quick => {
+            vec![ElementType::U32, ElementType::U64]
+        }
+        ([], Part::Histogram | Part::LargeHistogram | Part::HistogramInMemory) => vec![ElementType::F32],
+        ([], _) => vec![ElementType::U32],
+        (given, _) => given.to_vec(),
+    }
+}
+
+fn values_of(args: &TuneArgs, part: Part) -> Vec<SortValues> {
+    let sizes: &[u32] = match (&args.values[..], part) {
+        ([], Part::Onesweep) if !args.quick => &[0, 4, 8],
+        ([], _) => &[0],
+        (given, _) => given,
+    };
+    let of_size = |&size: &u32| match size {
+        4 => SortValues::B4,
+        8 => SortValues::B8,
+        _ => SortValues::None,
+    };
+    sizes.iter().map(of_size).collect()
+}
+
+/// Parses `axis=1,2,4`.
+///
+/// # Errors
+/// No axis has the name, or a value is no number.
+pub fn parse_try(text: &str) -> Result<(Axis, Vec<u32>), String> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for axis in Part::ALL.iter().flat_map(|part| part.axes()) {
+        if !axes.contains(axis) {
+            axes.push(*axis);
+        }
+    }
+    let (name, values) = text.split_once('=').ok_or("it is an axis and its values, such as items=16,20")?;
+    let axis = axes.iter().find(|axis| axis.name() == name);
+    let axis = *axis.ok_or_else(|| {
+        let names: Vec<_> = axes.iter().map(|axis| axis.name()).collect();
+        format!("no axis is {name}; axes are {}", names.join(", "))
+    })?;
+    let number = |value: &str| value.trim().parse().ok().filter(|&number: &u32| number <= 65_536);
+    let values: Option<Vec<u32>> = values.split(',').map(number).collect();
+    Ok((axis, values.ok_or("values are numbers up to 65536, separated by commas")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_has_its_place_and_a_name() {
+        assert_eq!(BY_VALUE.len(), Part::ALL.len());
+        for part in Part::ALL {
+            assert!(BY_VALUE.contains(&part) && is_part_of(part, part.name()) && is_part_of(part, "all"));
+        }
+        let of = |name| -> Vec<_> {
+            BY_VALUE.into_iter().filter(|part| is_part_of(*part, name)).map(Part::name).collect()
+        };
+        assert_eq!(of("scan"), ["scan-chained", "scan"]);
+        assert!(of("sor").is_empty());
+    }
+
+    #[test]
+    fn values_to_try_are_of_an_axis() {
+        assert_eq!(parse_try("items=16,20"), Ok((Axis::Items, vec![16, 20])));
+        assert_eq!(parse_try("window=2"), Ok((Axis::Window, vec![2])));
+        assert!(parse_try("item=2").unwrap_err().contains("axes are"));
+        for text in ["items", "items=", "items=a", "items=-1", "items=65537"] {
+            assert!(parse_try(text).is_err(), "{text}");
+        }
+    }
+}

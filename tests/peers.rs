@@ -1,0 +1,49 @@
+//! CUB's peer in benches/peers measures the cases of `bench --preset peers`, by their ids.
+
+#![cfg(feature = "cli")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use subsweep::harness::{Effort, peer_bench_cases};
+
+/// Ids with N for the count, where a case has several.
+fn without_counts(ids: impl IntoIterator<Item = String>) -> BTreeSet<String> {
+    let replaced = |id: String| match id.split_once(";n=") {
+        Some((work, rest)) => {
+            let (count, input) = rest.split_once(';').expect("an input after the count");
+            if count == "1" { id } else { format!("{work};n=N;{input}") }
+        }
+        None => id,
+    };
+    ids.into_iter().map(replaced).collect()
+}
+
+/// The string literals of C++ sources that are ids.
+fn ids_of(source: &str) -> impl Iterator<Item = String> {
+    source
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .filter(|text| text.contains(";n=") && text.contains(";input="))
+        .map(str::to_owned)
+}
+
+#[test]
+fn cub_measures_the_works_of_the_preset() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/cub");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
+    let of_cub: Vec<_> =
+        sources.flat_map(|path| ids_of(&fs::read_to_string(path).unwrap()).collect::<Vec<_>>()).collect();
+    let ours = without_counts(peer_bench_cases(Effort::Normal).iter().map(|case| case.id()));
+    assert_eq!(without_counts(of_cub.clone()), ours);
+    assert_eq!(of_cub.len(), ours.len(), "no id twice");
+}
+
+#[test]
+fn an_id_is_found_in_a_source() {
+    let source = "{{\"a:type=u32;n=N;input=uniform\",\n \"b:n\"}, f}; // \"c;n=1;input=sorted\"";
+    assert_eq!(ids_of(source).collect::<Vec<_>>(), ["a:type=u32;n=N;input=uniform", "c;n=1;input=sorted"]);
+}
