@@ -7,7 +7,7 @@ use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result};
 use crate::scan::{self, ScanAlgorithm, ScanPolicy, WorkgroupScan};
 use crate::sort::{Matching, Ranking, SortAlgorithm, SortPolicy, can_be_row};
-use crate::tuning::{self, Part, Row, Shape};
+use crate::tuning::{self, KernelShape, TunedPart, TuningRow};
 
 /// The input of a tuning measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,7 +270,7 @@ impl TunedShape {
     }
 
     /// The part that the shape tunes, and the shape with the part's other variants.
-    fn tuned(&self, input: &TunedInput, capabilities: &Capabilities) -> (Part, Shape) {
+    fn tuned(&self, input: &TunedInput, capabilities: &Capabilities) -> (TunedPart, KernelShape) {
         match *self {
             Self::Sort { algorithm, .. } => {
                 let part = SortPolicy::part(algorithm);
@@ -279,7 +279,7 @@ impl TunedShape {
                     Ranking::Match(matching) => matching,
                     _ => Matching::default(),
                 };
-                let shape = Shape {
+                let shape = KernelShape {
                     workgroup_size: policy.workgroup_size,
                     items: policy.items_per_invocation,
                     matching,
@@ -292,7 +292,7 @@ impl TunedShape {
             Self::Scan { algorithm, workgroup_size, words_per_invocation, packs_per_run } => {
                 let part = ScanPolicy::part(algorithm);
                 let now = tuning::shape_of(capabilities, part, [input.element.words(), 0]);
-                (part, Shape { workgroup_size, items: words_per_invocation, packs_per_run, ..now })
+                (part, KernelShape { workgroup_size, items: words_per_invocation, packs_per_run, ..now })
             }
         }
     }
@@ -328,7 +328,7 @@ impl TunedShape {
         let row = |(input, shape): &(TunedInput, Self)| {
             let (part, shape) = shape.tuned(input, capabilities);
             let words = if is_sort { input.words().map(Some) } else { [None; 2] };
-            format!("    {}\n", Row::measured(capabilities, part, words, shape, source))
+            format!("    {}\n", TuningRow::measured(capabilities, part, words, shape, source))
         };
         best[..if is_sort { best.len() } else { 1 }].iter().map(row).collect()
     }

@@ -45,7 +45,7 @@ use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{
     ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
 };
-use crate::tuning::{self, Part, Shape};
+use crate::tuning::{self, KernelShape, TunedPart};
 use crate::{ElementType, LookBack};
 use primitive::{Table, Tables};
 
@@ -59,7 +59,7 @@ pub struct Case {
     /// The input.
     pub input: Input,
     /// A shape that its policy takes, for tuning.
-    pub tuned: Option<(Part, Shape)>,
+    pub tuned: Option<(TunedPart, KernelShape)>,
 }
 
 /// Registers the case type of each primitive, whose file has the tables of cases.
@@ -322,7 +322,7 @@ impl Case {
     }
 
     /// The case with a shape that its policy takes for `part`.
-    pub const fn with_shape(mut self, part: Part, shape: Shape) -> Self {
+    pub const fn with_shape(mut self, part: TunedPart, shape: KernelShape) -> Self {
         self.tuned = Some((part, shape));
         self
     }

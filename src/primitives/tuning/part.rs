@@ -1,11 +1,11 @@
 //! The parts: kernels of primitives that are tuned together, and their axes.
 
-use super::Axis;
+use super::TuningAxis;
 
 /// Kernels of a primitive that are tuned together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum TunedPart {
     /// Scans in several passes; items are words of elements.
     Scan,
     /// The single-pass scan; items are words of elements.
@@ -50,7 +50,7 @@ pub enum Part {
     SegmentedSmall,
 }
 
-impl Part {
+impl TunedPart {
     /// All parts.
     pub const ALL: [Self; 21] = [
         Self::Scan,
@@ -76,9 +76,9 @@ impl Part {
         Self::SegmentedSmall,
     ];
 
-    /// The axes of the part: the fields of a [`Shape`] that it uses, those with the largest effect first.
-    pub const fn axes(self) -> &'static [Axis] {
-        use Axis::*;
+    /// The axes of the part: the fields of a [`KernelShape`] that it uses, those with the largest effect first.
+    pub const fn axes(self) -> &'static [TuningAxis] {
+        use TuningAxis::*;
         match self {
             Self::Scan => &[Items, WorkgroupSize, PacksPerRun, SubgroupSize, MixedAccess],
             Self::ChainedScan => &[
