@@ -223,7 +223,7 @@ impl DigitHistogramShape {
         PolicyConflict::check_multiple("items_per_invocation", items, loads, "the loads in flight")?;
         PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         PolicyConflict::check_range("copies", copies, 1..=8)?;
-        let shared_size = 4 * (copies * counters + workgroup_size / 4 + 2);
+        let shared_size = (copies * counters + workgroup_size / 4 + 2).saturating_mul(4);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }

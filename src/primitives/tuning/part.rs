@@ -26,7 +26,7 @@ pub enum TunedPart {
     Reduce,
     /// Histograms with copies of the counters in shared memory; items are the least number of values.
     Histogram,
-    /// Histograms with one copy of the counters in shared memory.
+    /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
     LargeHistogram,
     /// Histograms whose counters do not fit in shared memory.
     HistogramInMemory,
@@ -113,7 +113,7 @@ impl TunedPart {
             Self::DigitHistogram => &[MaxWorkgroups, LoadsInFlight, Copies, Items, SubgroupSize],
             Self::Reduce => &[Items, SubgroupSize, MixedAccess],
             Self::Histogram => &[Copies, MaxWorkgroups, Items, WorkgroupSize, SubgroupSize],
-            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, Items, SubgroupSize],
+            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, SubgroupSize],
             Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
             Self::Search => &[Items, WorkgroupSize, SharedSteps, SubgroupSize],
             Self::Difference | Self::Merge | Self::RunLength | Self::Gather => {
