@@ -20,10 +20,13 @@ layout(constant_id = ID_LOOK_BACK_WINDOW) const uint LOOK_BACK_WINDOW = 1;
 // Reads a word of a descriptor. Payload and status share a word: the order of accesses does not matter, and without
 // the Vulkan memory model, with which one driver loses stores, the scope is that of the device.
 uint load_status(Words words, uint w) {
+    uint word;
     if (STATUS_LOADS) {
-        return atomicLoad(words.word[w], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+        word = atomicLoad(words.word[w], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    } else {
+        word = atomicOr(words.word[w], 0u);
     }
-    return atomicOr(words.word[w], 0u);
+    return word;
 }
 
 #ifdef COUNTED

@@ -15,10 +15,8 @@ const uint MAX_STRIDE_TILES = 32;
 
 // Workgroups that take part: workgroup w has the tiles w, w + workgroups, ….
 uint striding_workgroups(uint tile_count) {
-    if (MAX_WORKGROUPS == 0) {
-        return tile_count;
-    }
-    return min(tile_count, max(MAX_WORKGROUPS, ceil_div(tile_count, MAX_STRIDE_TILES)));
+    uint most = max(MAX_WORKGROUPS, ceil_div(tile_count, MAX_STRIDE_TILES));
+    return MAX_WORKGROUPS == 0 ? tile_count : min(tile_count, most);
 }
 
 #endif

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
-use super::tuning::{self, Part, Shape};
+use super::tuning::{self, KernelShape, TunedPart};
 use super::{
     Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
 };
@@ -192,7 +192,7 @@ pub struct DifferencePolicy {
 impl DifferencePolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, _: &DifferenceConfig) -> Choice<Self> {
-        let tuned = tuning::shape_of(capabilities, Part::Difference, [1, 0]);
+        let tuned = tuning::shape_of(capabilities, TunedPart::Difference, [1, 0]);
         Choice {
             policy: Self::of_shape(&tuned, capabilities),
             reason: "a number is loaded twice, and neighbours share cache lines",
@@ -200,7 +200,7 @@ impl DifferencePolicy {
     }
 
     /// The policy with a shape, whose items are numbers.
-    pub(crate) fn of_shape(tuned: &Shape, capabilities: &Capabilities) -> Self {
+    pub(crate) fn of_shape(tuned: &KernelShape, capabilities: &Capabilities) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         Self { subgroup_size: tuned.subgroup_size, ..Self::tiled(workgroup_size, tuned.items) }
     }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
-use super::tuning::{self, Part, Shape};
+use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup};
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -138,7 +138,7 @@ pub struct GatherPolicy {
 impl GatherPolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, _: &GatherConfig) -> Choice<Self> {
-        let tuned = tuning::shape_of(capabilities, Part::Gather, [1, 0]);
+        let tuned = tuning::shape_of(capabilities, TunedPart::Gather, [1, 0]);
         Choice {
             policy: Self::of_shape(&tuned, capabilities),
             reason: "four loads in flight per invocation hide some of the latency of scattered reads",
@@ -146,7 +146,7 @@ impl GatherPolicy {
     }
 
     /// The policy with a shape, whose items are accesses.
-    pub(crate) fn of_shape(tuned: &Shape, capabilities: &Capabilities) -> Self {
+    pub(crate) fn of_shape(tuned: &KernelShape, capabilities: &Capabilities) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         Self { subgroup_size: tuned.subgroup_size, ..Self::tiled(workgroup_size, tuned.items) }
     }

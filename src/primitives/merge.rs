@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
-use super::tuning::{self, Part, Shape};
+use super::tuning::{self, KernelShape, TunedPart};
 use super::{
     Choice, Count, ElementType, ScratchCursor, ScratchRequirements, check_disjoint, check_subgroups,
 };
@@ -232,7 +232,7 @@ pub struct MergePolicy {
 impl MergePolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &MergeConfig) -> Choice<Self> {
-        let tuned = tuning::shape_of(capabilities, Part::Merge, [config.element.words(), 0]);
+        let tuned = tuning::shape_of(capabilities, TunedPart::Merge, [config.element.words(), 0]);
         Choice {
             policy: Self::of_shape(&tuned, capabilities, config),
             reason: "a tile of both arrays in shared memory, and few keys that an invocation merges one by one",
@@ -240,7 +240,7 @@ impl MergePolicy {
     }
 
     /// The policy with a shape, whose items are keys.
-    pub(crate) fn of_shape(tuned: &Shape, capabilities: &Capabilities, config: &MergeConfig) -> Self {
+    pub(crate) fn of_shape(tuned: &KernelShape, capabilities: &Capabilities, config: &MergeConfig) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         // As many as fit the shared memory of a small device.
         let room = capabilities.shared_memory_size.min(24 << 10) - 8;

@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
-use super::tuning::{self, Part, Shape};
+use super::tuning::{self, KernelShape, TunedPart};
 use super::{
     Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
 };
@@ -188,7 +188,7 @@ pub struct SearchPolicy {
 impl SearchPolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &SearchConfig) -> Choice<Self> {
-        let tuned = tuning::shape_of(capabilities, Part::Search, [config.element.words(), 0]);
+        let tuned = tuning::shape_of(capabilities, TunedPart::Search, [config.element.words(), 0]);
         Choice {
             policy: Self::of_shape(&tuned, capabilities),
             reason: "a tile of many needles shares the keys of the first steps",
@@ -196,7 +196,7 @@ impl SearchPolicy {
     }
 
     /// The policy with a shape, whose items are needles.
-    pub(crate) fn of_shape(tuned: &Shape, capabilities: &Capabilities) -> Self {
+    pub(crate) fn of_shape(tuned: &KernelShape, capabilities: &Capabilities) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         let policy = Self::tiled(workgroup_size, tuned.items, tuned.shared_steps);
         Self { subgroup_size: tuned.subgroup_size, ..policy }

@@ -7,12 +7,12 @@ use super::{BenchGroup, BenchOptions, CopyRoof, Known, Measured, Outcome};
 use crate::error::Result;
 use crate::harness::cases::Case;
 use crate::sort::can_be_row;
-use crate::tuning::{Part, Shape};
+use crate::tuning::{KernelShape, TunedPart};
 
 /// Measures shapes. The input and the right result are computed once, and every shape is compared with it.
 pub struct ShapeBench<'g> {
     roof: &'g CopyRoof<'g>,
-    part: Part,
+    part: TunedPart,
     case: Case,
     known: Rc<Known>,
 }
@@ -30,7 +30,7 @@ impl<'g> ShapeBench<'g> {
     };
 
     /// For shapes of `part` that `case` is measured with.
-    pub fn new(roof: &'g CopyRoof<'g>, part: Part, case: Case) -> Self {
+    pub fn new(roof: &'g CopyRoof<'g>, part: TunedPart, case: Case) -> Self {
         Self { roof, part, case, known: Rc::default() }
     }
 
@@ -38,7 +38,7 @@ impl<'g> ShapeBench<'g> {
     ///
     /// # Errors
     /// Fatal errors of the device.
-    pub fn measure(&self, shape: Shape) -> Result<Measured> {
+    pub fn measure(&self, shape: KernelShape) -> Result<Measured> {
         if !can_be_row(self.part, &shape, self.roof.gpu().capabilities()) {
             let reason = "offsets of 64 bits, for which a row of the table has room, do not fit";
             return Ok(Err(Outcome::NotSupported(reason.to_owned())));

@@ -49,7 +49,7 @@ use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{
     ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
 };
-use crate::tuning::{self, Part, Shape};
+use crate::tuning::{self, KernelShape, TunedPart};
 use crate::{ElementType, LookBack};
 use primitive::{Table, Tables};
 
@@ -63,7 +63,7 @@ pub struct Case {
     /// The input.
     pub input: Input,
     /// A shape that its policy takes, for tuning.
-    pub tuned: Option<(Part, Shape)>,
+    pub tuned: Option<(TunedPart, KernelShape)>,
 }
 
 /// Registers the case type of each primitive, whose file has the tables of cases.
@@ -326,7 +326,7 @@ impl Case {
     }
 
     /// The case with a shape that its policy takes for `part`.
-    pub const fn with_shape(mut self, part: Part, shape: Shape) -> Self {
+    pub const fn with_shape(mut self, part: TunedPart, shape: KernelShape) -> Self {
         self.tuned = Some((part, shape));
         self
     }

@@ -9,15 +9,17 @@ use crate::ElementType;
 use crate::scan::{ScanAlgorithm, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
 use crate::sort::SortAlgorithm;
-use crate::tuning::Part;
+use crate::tuning::TunedPart;
 
 /// A case of `count` elements, keys or values whose plan uses a part: the one to measure with
 /// [`Case::with_shape`]. Elements, or keys, are of `element`, and a sort or merge moves `values`. `None` where the part
 /// is not tuned for these.
-pub fn tuned_case(part: Part, element: ElementType, values: SortValues, count: u64) -> Option<Case> {
-    let takes_values =
-        matches!(part, Part::Onesweep | Part::Radix8Bit | Part::CountedSort | Part::DigitHistogram);
-    if values.moved_size() > 0 && !takes_values && part != Part::Merge {
+pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, count: u64) -> Option<Case> {
+    let takes_values = matches!(
+        part,
+        TunedPart::Onesweep | TunedPart::Radix8Bit | TunedPart::CountedSort | TunedPart::DigitHistogram
+    );
+    if values.moved_size() > 0 && !takes_values && part != TunedPart::Merge {
         return None;
     }
     let scan =
@@ -41,31 +43,33 @@ pub fn tuned_case(part: Part, element: ElementType, values: SortValues, count: u
     // A row of as many keys as a model has tokens.
     let columns = 1 << 16;
     let (work, count): (Work, u64) = match part {
-        Part::Scan => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)), count),
-        Part::ChainedScan => (scan(ScanAlgorithm::Chained), count),
-        Part::Select => (select(SelectAlgorithm::ReduceThenScan), count),
-        Part::ChainedSelect => (select(SelectAlgorithm::Chained), count),
-        Part::Onesweep | Part::DigitHistogram => (sort(SortAlgorithm::Onesweep), count),
-        Part::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
-        Part::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
-        Part::Reduce => (ReduceCase::sum(element).into(), count),
-        Part::Histogram => (histogram(256)?, count),
-        Part::LargeHistogram => (histogram(5000)?, count),
-        Part::HistogramInMemory => (histogram(1 << 16)?, count),
-        Part::Difference => (DifferenceCase::of(element).into(), count),
-        Part::Search => (SearchCase::lower_bound(element).into(), count),
-        Part::Merge => {
+        TunedPart::Scan => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)), count),
+        TunedPart::ChainedScan => (scan(ScanAlgorithm::Chained), count),
+        TunedPart::Select => (select(SelectAlgorithm::ReduceThenScan), count),
+        TunedPart::ChainedSelect => (select(SelectAlgorithm::Chained), count),
+        TunedPart::Onesweep | TunedPart::DigitHistogram => (sort(SortAlgorithm::Onesweep), count),
+        TunedPart::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
+        TunedPart::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
+        TunedPart::Reduce => (ReduceCase::sum(element).into(), count),
+        TunedPart::Histogram => (histogram(256)?, count),
+        TunedPart::LargeHistogram => (histogram(5000)?, count),
+        TunedPart::HistogramInMemory => (histogram(1 << 16)?, count),
+        TunedPart::Difference => (DifferenceCase::of(element).into(), count),
+        TunedPart::Search => (SearchCase::lower_bound(element).into(), count),
+        TunedPart::Merge => {
             let values = values.moved_size() as u32 / 4;
             (MergeCase { values, ..MergeCase::keys(element) }.into(), count)
         }
-        Part::TopK => (TopKCase::largest(element, columns, 32).into(), (count / u64::from(columns)).max(1)),
-        Part::TopKSort => {
+        TunedPart::TopK => {
+            (TopKCase::largest(element, columns, 32).into(), (count / u64::from(columns)).max(1))
+        }
+        TunedPart::TopKSort => {
             (TopKCase::largest(element, columns, columns / 2).into(), (count / u64::from(columns)).max(1))
         }
-        Part::RunLength => (RunLengthCase::of_u32(RunLengthCoding::Decode, 8).into(), count),
-        Part::Gather => (GatherCase::elements(element.words()).into(), count),
-        Part::SegmentedCluster => (segments(SegmentMix::Short).into(), count),
-        Part::SegmentedSmall => (segments(SegmentMix::PowerLaw).into(), count),
+        TunedPart::RunLength => (RunLengthCase::of_u32(RunLengthCoding::Decode, 8).into(), count),
+        TunedPart::Gather => (GatherCase::elements(element.words()).into(), count),
+        TunedPart::SegmentedCluster => (segments(SegmentMix::Short).into(), count),
+        TunedPart::SegmentedSmall => (segments(SegmentMix::PowerLaw).into(), count),
     };
     Some(Case { work, count, input: Input::Uniform, tuned: None })
 }
@@ -74,17 +78,17 @@ pub fn tuned_case(part: Part, element: ElementType, values: SortValues, count: u
 mod tests {
     use super::*;
     use crate::harness::cases::tests::capabilities;
-    use crate::tuning::{self, Shape};
+    use crate::tuning::{self, KernelShape};
 
     /// The configuration of the plan of a case with a shape.
-    fn plan(case: &Case, part: Part, shape: Shape) -> String {
+    fn plan(case: &Case, part: TunedPart, shape: KernelShape) -> String {
         let with = tuning::with_shape(&capabilities(), part, &shape);
         format!("{:?}", case.work.plan(&with))
     }
 
     #[test]
     fn every_axis_of_a_part_changes_the_plan_of_its_case() {
-        for part in Part::ALL {
+        for part in TunedPart::ALL {
             let case = tuned_case(part, ElementType::U32, SortValues::None, 1 << 20).expect("u32 is tuned");
             let now = tuning::shape_of(&capabilities(), part, [1, 0]);
             for axis in part.axes() {
@@ -102,10 +106,10 @@ mod tests {
 
     #[test]
     fn a_shape_is_part_of_the_id() {
-        let case = tuned_case(Part::ChainedScan, ElementType::U32, SortValues::None, 7).expect("a scan");
-        let shape = Shape::tile(256, 32).status_loads().window(4);
-        let id = case.clone().with_shape(Part::ChainedScan, shape).id();
+        let case = tuned_case(TunedPart::ChainedScan, ElementType::U32, SortValues::None, 7).expect("a scan");
+        let shape = KernelShape::tile(256, 32).status_loads().window(4);
+        let id = case.clone().with_shape(TunedPart::ChainedScan, shape).id();
         assert!(id.contains(";shape=256x32/status-loads/window4/"), "{id}");
-        assert_eq!(case.variants(), case.clone().with_shape(Part::ChainedScan, shape).variants());
+        assert_eq!(case.variants(), case.clone().with_shape(TunedPart::ChainedScan, shape).variants());
     }
 }

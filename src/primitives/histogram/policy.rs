@@ -5,7 +5,7 @@ use std::fmt;
 use super::HistogramConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, check_workgroup};
 
 /// Policy of a histogram. A tile is as many whole rows as fit `workgroup_size * items_per_invocation` values, at least
@@ -41,7 +41,7 @@ impl HistogramPolicy {
 
     /// The policy with the shapes of the parts of histograms; items are the least number of values.
     pub(crate) fn of_shapes(
-        tuned: &dyn Fn(Part) -> Shape,
+        tuned: &dyn Fn(TunedPart) -> KernelShape,
         capabilities: &Capabilities,
         config: &HistogramConfig,
     ) -> Choice<Self> {
@@ -53,7 +53,7 @@ impl HistogramPolicy {
         let is_private = counters.saturating_add(2) <= room;
         if !is_private {
             let has_shared_edges = edges + 2 <= Self::SMALL_WORDS / 2;
-            let Shape { workgroup_size, items, .. } = tuned(Part::HistogramInMemory);
+            let KernelShape { workgroup_size, items, .. } = tuned(TunedPart::HistogramInMemory);
             return Choice {
                 policy: Self { has_shared_edges, ..Self::new(limit.min(workgroup_size), items, 0) },
                 reason: "the counters do not fit in shared memory: every value is added in device memory",
@@ -61,12 +61,12 @@ impl HistogramPolicy {
         }
         let has_shared_edges = counters.saturating_add(edges).saturating_add(2) <= room;
         let edges = if has_shared_edges { edges } else { 0 };
-        let small = tuned(Part::Histogram);
+        let small = tuned(TunedPart::Histogram);
         let fewer = (0..6).map(|halvings| small.copies >> halvings).filter(|&copies| copies > 0);
         let copies = fewer.into_iter().find(|copies| copies * counters + edges <= Self::SMALL_WORDS);
         let is_small = copies.is_some();
-        let shape = if is_small { small } else { tuned(Part::LargeHistogram) };
-        let Shape { max_workgroups, subgroup_size, .. } = shape;
+        let shape = if is_small { small } else { tuned(TunedPart::LargeHistogram) };
+        let KernelShape { max_workgroups, subgroup_size, .. } = shape;
         let workgroup_size = limit.min(shape.workgroup_size);
         // A tile of many values for each counter, which is added once a tile.
         let items = (8 * counters / workgroup_size.max(1)).clamp(shape.items, shape.items.max(64));

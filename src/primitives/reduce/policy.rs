@@ -6,7 +6,7 @@ use super::config::{Operation, ReduceConfig};
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{PolicyConflict, Result, within};
 use crate::kernels::Kernel;
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, check_subgroups};
 
 /// Policy of a reduction. A workgroup has 128 invocations, as every device does.
@@ -28,14 +28,14 @@ impl ReducePolicy {
 
     /// Chooses the policy for a device. The order of operations is the same on all.
     pub fn choose(capabilities: &Capabilities, config: &ReduceConfig) -> Choice<Self> {
-        let tuned = tuning::shape_of(capabilities, Part::Reduce, [1, 0]);
+        let tuned = tuning::shape_of(capabilities, TunedPart::Reduce, [1, 0]);
         let reason = "tiles of one size on all devices, for the same bits";
         Choice { policy: Self::of_shape(&tuned, config), reason }
     }
 
     /// The policy with a shape, whose items are packs of four words.
-    pub(crate) fn of_shape(tuned: &Shape, config: &ReduceConfig) -> Self {
-        let Shape { items: packs, subgroup_size, mixed_access, .. } = *tuned;
+    pub(crate) fn of_shape(tuned: &KernelShape, config: &ReduceConfig) -> Self {
+        let KernelShape { items: packs, subgroup_size, mixed_access, .. } = *tuned;
         let packs_per_invocation = match config.operation {
             Operation::BuiltIn(..) | Operation::Index(..) => packs,
             Operation::Custom(operator) => (4 * packs / operator.element_words().max(1)).clamp(1, 16),

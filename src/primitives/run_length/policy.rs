@@ -5,7 +5,7 @@ use std::fmt;
 use super::config::{Coding, RunLengthConfig};
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result};
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, check_subgroups};
 use crate::scan::ScanPolicy;
 use crate::select::SelectPolicy;
@@ -37,7 +37,7 @@ impl RunLengthPolicy {
         };
         let select = SelectPolicy::choose(capabilities, &select).policy;
         let scan = ScanPolicy::choose(capabilities, &config.ends()).policy;
-        let tuned = tuning::shape_of(capabilities, Part::RunLength, [1, 0]);
+        let tuned = tuning::shape_of(capabilities, TunedPart::RunLength, [1, 0]);
         let policy = Self::of_shape(&tuned, capabilities, select, scan);
         let reason = match config.coding {
             Coding::Decode => "eight searches in flight per invocation hide some of their latency",
@@ -48,7 +48,7 @@ impl RunLengthPolicy {
 
     /// The policy with a shape, whose items are runs or elements.
     pub(crate) fn of_shape(
-        tuned: &Shape,
+        tuned: &KernelShape,
         capabilities: &Capabilities,
         select: SelectPolicy,
         scan: ScanPolicy,

@@ -9,7 +9,7 @@ use super::progress::single_pass;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, LookBack, check_workgroup};
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
@@ -73,19 +73,20 @@ impl ScanPolicy {
     }
 
     /// The tuned part of the scans by an algorithm.
-    pub(crate) fn part(algorithm: ScanAlgorithm) -> Part {
-        if algorithm == ScanAlgorithm::Chained { Part::ChainedScan } else { Part::Scan }
+    pub(crate) fn part(algorithm: ScanAlgorithm) -> TunedPart {
+        if algorithm == ScanAlgorithm::Chained { TunedPart::ChainedScan } else { TunedPart::Scan }
     }
 
     /// The policy of an algorithm with a shape, whose items are words of elements, for a configuration.
     pub(crate) fn of_shape(
         algorithm: ScanAlgorithm,
-        tuned: Shape,
+        tuned: KernelShape,
         capabilities: &Capabilities,
         config: &ScanConfig,
     ) -> Self {
-        let Shape { workgroup_size, items, packs_per_run, subgroup_size, mixed_access, look_back, .. } =
-            tuned;
+        let KernelShape {
+            workgroup_size, items, packs_per_run, subgroup_size, mixed_access, look_back, ..
+        } = tuned;
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
         let items = (items / words).max(1).next_multiple_of(pack);

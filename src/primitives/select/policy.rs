@@ -5,7 +5,7 @@ use std::fmt;
 use super::config::{Parts, SelectConfig};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 
@@ -103,21 +103,21 @@ impl SelectPolicy {
     }
 
     /// The tuned part of the selections by an algorithm.
-    pub(crate) const fn part(algorithm: SelectAlgorithm) -> Part {
+    pub(crate) const fn part(algorithm: SelectAlgorithm) -> TunedPart {
         match algorithm {
-            SelectAlgorithm::ReduceThenScan => Part::Select,
-            SelectAlgorithm::Chained => Part::ChainedSelect,
+            SelectAlgorithm::ReduceThenScan => TunedPart::Select,
+            SelectAlgorithm::Chained => TunedPart::ChainedSelect,
         }
     }
 
     /// The policy of an algorithm with a shape, whose items are elements of a word, for a configuration.
     pub(crate) fn of_shape(
         algorithm: SelectAlgorithm,
-        tuned: Shape,
+        tuned: KernelShape,
         capabilities: &Capabilities,
         config: &SelectConfig,
     ) -> Self {
-        let Shape { items, subgroup_size, look_back, .. } = tuned;
+        let KernelShape { items, subgroup_size, look_back, .. } = tuned;
         let workgroup_size = tuned.workgroup_size.min(capabilities.max_workgroup_invocations);
         let items = (items / config.kept_words().max(1)).max(1);
         let scan = ScanPolicy::choose(capabilities, &count_scan(config.parts)).policy;

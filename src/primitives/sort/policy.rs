@@ -7,7 +7,7 @@ use super::tuning::{SortTuning, choose_algorithm, tile};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::tuning::Shape;
+use crate::primitives::tuning::KernelShape;
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
@@ -84,7 +84,7 @@ impl SortAlgorithm {
     }
 }
 
-/// Shape of a tile of keys.
+/// KernelShape of a tile of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileShape {
     /// Invocations in a workgroup.
@@ -189,7 +189,7 @@ pub enum ChunkCounting {
     BinByBin,
 }
 
-/// Shape of the histogram of all digits. Its workgroups have the size of the policy's.
+/// KernelShape of the histogram of all digits. Its workgroups have the size of the policy's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DigitHistogramShape {
     /// Keys per invocation and tile: a multiple of `loads_in_flight` and of 4, up to 256. Many, so that few workgroups add
@@ -208,8 +208,8 @@ impl DigitHistogramShape {
     pub const PLAIN: Self =
         Self { items_per_invocation: 32, max_workgroups: None, loads_in_flight: 1, copies: 1 };
 
-    const fn new(tuned: &Shape) -> Self {
-        let Shape { items, max_workgroups, loads_in_flight, copies, .. } = *tuned;
+    const fn new(tuned: &KernelShape) -> Self {
+        let KernelShape { items, max_workgroups, loads_in_flight, copies, .. } = *tuned;
         Self { items_per_invocation: items, max_workgroups, loads_in_flight, copies }
     }
 
@@ -223,7 +223,7 @@ impl DigitHistogramShape {
         PolicyConflict::check_multiple("items_per_invocation", items, loads, "the loads in flight")?;
         PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         PolicyConflict::check_range("copies", copies, 1..=8)?;
-        let shared_size = 4 * (copies * counters + workgroup_size / 4 + 2);
+        let shared_size = (copies * counters + workgroup_size / 4 + 2).saturating_mul(4);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
@@ -244,7 +244,7 @@ pub struct SortPolicy {
     /// Maximum number of keys per dispatch of a pass of `onesweep`, at most 2^30 - 1. More keys take several
     /// dispatches, up to 4,096. Rounded down to whole tiles, and at least one tile.
     pub portion_items: u32,
-    /// Shape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
+    /// KernelShape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
     pub single_workgroup: Option<TileShape>,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
@@ -310,8 +310,8 @@ impl SortPolicy {
     /// The policy of an algorithm with a shape, and with that of the digit histogram.
     pub(crate) fn of_shape(
         algorithm: SortAlgorithm,
-        tuned: Shape,
-        histogram: &Shape,
+        tuned: KernelShape,
+        histogram: &KernelShape,
         capabilities: &Capabilities,
     ) -> Self {
         let late = Matching { has_early_counts: false, ..tuned.matching };

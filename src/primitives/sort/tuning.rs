@@ -3,28 +3,28 @@
 use super::policy::{SortAlgorithm, TileShape};
 use crate::device::{Architecture, Capabilities};
 use crate::primitives::Choice;
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 
 /// Tuning of sorts on a device, for a key and a value size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SortTuning {
-    pub(super) onesweep: Shape,
-    pub(super) radix_8bit: Shape,
+    pub(super) onesweep: KernelShape,
+    pub(super) radix_8bit: KernelShape,
     /// Of radix-4bit, radix-2bit and the single workgroup.
-    pub(super) counted: Shape,
-    pub(super) histogram: Shape,
+    pub(super) counted: KernelShape,
+    pub(super) histogram: KernelShape,
 }
 
 impl SortTuning {
     /// The tuning of a device, for keys and values of `key_words` and `value_words` words.
     pub(super) fn of(capabilities: &Capabilities, key_words: u32, value_words: u32) -> Self {
-        let tuning = |shape_of: fn(&Capabilities, Part, [u32; 2]) -> Shape| {
+        let tuning = |shape_of: fn(&Capabilities, TunedPart, [u32; 2]) -> KernelShape| {
             let shape = |part| shape_of(capabilities, part, [key_words, value_words]);
             Self {
-                onesweep: shape(Part::Onesweep),
-                radix_8bit: shape(Part::Radix8Bit),
-                counted: shape(Part::CountedSort),
-                histogram: shape(Part::DigitHistogram),
+                onesweep: shape(TunedPart::Onesweep),
+                radix_8bit: shape(TunedPart::Radix8Bit),
+                counted: shape(TunedPart::CountedSort),
+                histogram: shape(TunedPart::DigitHistogram),
             }
         };
         let tuned = tuning(tuning::shape_of);
@@ -38,7 +38,7 @@ impl SortTuning {
 
     fn fits(&self, capabilities: &Capabilities) -> bool {
         let matched = [self.onesweep, self.radix_8bit].iter().all(|shape| {
-            let Shape { matching, subgroup_size, .. } = *shape;
+            let KernelShape { matching, subgroup_size, .. } = *shape;
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
         });
         matched && tile(&self.counted).check(4, self.counted.subgroup_size, capabilities).is_ok()
@@ -46,7 +46,7 @@ impl SortTuning {
 }
 
 /// The tile of a shape.
-pub(super) const fn tile(shape: &Shape) -> TileShape {
+pub(super) const fn tile(shape: &KernelShape) -> TileShape {
     TileShape { workgroup_size: shape.workgroup_size, items_per_invocation: shape.items }
 }
 
@@ -82,10 +82,10 @@ pub(super) fn choose_algorithm(capabilities: &Capabilities) -> Choice<SortAlgori
 
 /// Whether a row of the table can have the shape for a part: it must fit with 64-bit offsets.
 #[cfg(feature = "cli")]
-pub(crate) fn can_be_row(part: Part, shape: &Shape, capabilities: &Capabilities) -> bool {
-    let Shape { matching, subgroup_size, .. } = *shape;
+pub(crate) fn can_be_row(part: TunedPart, shape: &KernelShape, capabilities: &Capabilities) -> bool {
+    let KernelShape { matching, subgroup_size, .. } = *shape;
     match part {
-        Part::Onesweep | Part::Radix8Bit => {
+        TunedPart::Onesweep | TunedPart::Radix8Bit => {
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
         }
         _ => true,

@@ -5,7 +5,7 @@ use std::fmt;
 use super::TopKConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, check_subgroups};
 
 /// Algorithm of a top-k.
@@ -54,14 +54,14 @@ impl TopKPolicy {
     pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
         let words = [config.element.words(), 0];
         let [tiles, sort] =
-            [Part::TopK, Part::TopKSort].map(|part| tuning::shape_of(capabilities, part, words));
+            [TunedPart::TopK, TunedPart::TopKSort].map(|part| tuning::shape_of(capabilities, part, words));
         Self::of_shapes(&tiles, &sort, capabilities, config)
     }
 
     /// The policy with the largest shape of a workgroup, and that of the sort; items are keys.
     pub(crate) fn of_shapes(
-        tuned: &Shape,
-        sort: &Shape,
+        tuned: &KernelShape,
+        sort: &KernelShape,
         capabilities: &Capabilities,
         config: &TopKConfig,
     ) -> Choice<Self> {

@@ -1,11 +1,11 @@
 //! The axes along which a part is tuned.
 
-use super::{Part, Shape};
+use super::{KernelShape, TunedPart};
 
-/// A number of a [`Shape`] that a sweep varies.
+/// A number of a [`KernelShape`] that a sweep varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Axis {
+pub enum TuningAxis {
     /// Invocations in a workgroup.
     WorkgroupSize,
     /// Items per invocation.
@@ -44,7 +44,7 @@ pub enum Axis {
 
 const FLAG: &[u32] = &[0, 1];
 
-impl Axis {
+impl TuningAxis {
     /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,18 +69,21 @@ impl Axis {
     }
 
     /// Candidates for a part, of which the library refuses some on some devices.
-    pub const fn values(self, part: Part) -> &'static [u32] {
+    pub const fn values(self, part: TunedPart) -> &'static [u32] {
         match self {
             Self::WorkgroupSize => &[64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024],
             Self::Items => match part {
-                Part::Scan | Part::ChainedScan => &[4, 8, 12, 16, 24, 32, 48, 64],
-                Part::Onesweep | Part::Radix8Bit => &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24],
-                Part::CountedSort => &[4, 8, 12, 16],
-                Part::DigitHistogram => &[16, 32, 48, 64],
-                Part::Histogram | Part::LargeHistogram | Part::HistogramInMemory | Part::Difference => {
-                    &[4, 8, 16, 32, 64]
+                TunedPart::Scan | TunedPart::ChainedScan => &[4, 8, 12, 16, 24, 32, 48, 64],
+                TunedPart::Onesweep | TunedPart::Radix8Bit => {
+                    &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24]
                 }
-                Part::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
+                TunedPart::CountedSort => &[4, 8, 12, 16],
+                TunedPart::DigitHistogram => &[16, 32, 48, 64],
+                TunedPart::Histogram
+                | TunedPart::LargeHistogram
+                | TunedPart::HistogramInMemory
+                | TunedPart::Difference => &[4, 8, 16, 32, 64],
+                TunedPart::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
                 _ => &[1, 2, 4, 8, 12, 16, 24, 32],
             },
             Self::PacksPerRun | Self::Window => &[1, 2, 4, 8],
@@ -95,7 +98,7 @@ impl Axis {
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
             Self::LoadsInFlight => &[1, 2, 4, 8, 16],
             Self::Copies => match part {
-                Part::DigitHistogram => &[1, 2, 4],
+                TunedPart::DigitHistogram => &[1, 2, 4],
                 _ => &[1, 2, 4, 8, 16, 32],
             },
             Self::SharedSteps => &[4, 6, 7, 8, 9, 10],
@@ -104,7 +107,7 @@ impl Axis {
     }
 
     /// The value in a shape.
-    pub fn get(self, shape: &Shape) -> u32 {
+    pub fn get(self, shape: &KernelShape) -> u32 {
         match self {
             Self::WorkgroupSize => shape.workgroup_size,
             Self::Items => shape.items,
@@ -127,7 +130,7 @@ impl Axis {
     }
 
     /// Sets the value in a shape.
-    pub fn set(self, shape: &mut Shape, value: u32) {
+    pub fn set(self, shape: &mut KernelShape, value: u32) {
         let (is_set, some) = (value != 0, Some(value).filter(|&value| value != 0));
         match self {
             Self::WorkgroupSize => shape.workgroup_size = value,

@@ -1,18 +1,18 @@
 //! The tuning room: the shape of tiles and the variants of kernels of every primitive, by device.
 //!
-//! A [`Part`] is a primitive's kernels that are tuned together: of a scan reduce-then-scan and the single pass, of a sort
-//! each method of ranking and the digit histogram. A [`Row`] gives its [`Shape`] on some devices, for some numbers of
+//! A [`TunedPart`] is a primitive's kernels that are tuned together: of a scan reduce-then-scan and the single pass, of a sort
+//! each method of ranking and the digit histogram. A [`TuningRow`] gives its [`KernelShape`] on some devices, for some numbers of
 //! words of keys (or elements) and of values, with the source of the numbers. [`row_of`] returns the first row that
 //! matches; the last row of each part matches every device. What a row cannot know, such as the memory of a smaller
 //! device or the columns of a table, is the formula of the policy that takes the shape.
 //!
 //! What a sweep needs:
 //!
-//! - [`Part::ALL`], and [`Part::axes`]: the axes of a part.
-//! - [`Axis::name`], [`Axis::values`]: candidates, of which the library refuses some on some devices; [`Axis::get`] and
-//!   [`Axis::set`] read and change a shape. `None` and `false` are 0.
+//! - [`TunedPart::ALL`], and [`TunedPart::axes`]: the axes of a part.
+//! - [`TuningAxis::name`], [`TuningAxis::values`]: candidates, of which the library refuses some on some devices; [`TuningAxis::get`] and
+//!   [`TuningAxis::set`] read and change a shape. `None` and `false` are 0.
 //! - [`shape_of`]: the shape in use, to descend from; [`with_shape`]: capabilities whose policies take another.
-//! - [`Row::measured`]: a row for the device, whose `Display` is the row in the syntax of `rows.rs`.
+//! - [`TuningRow::measured`]: a row for the device, whose `Display` is the row in the syntax of `rows.rs`.
 
 mod axes;
 mod part;
@@ -21,9 +21,9 @@ mod shape;
 
 use std::fmt;
 
-pub use axes::Axis;
-pub use part::Part;
-pub use shape::Shape;
+pub use axes::TuningAxis;
+pub use part::TunedPart;
+pub use shape::KernelShape;
 
 use crate::device::{Architecture, Capabilities, Generation, TunedNumber};
 
@@ -63,20 +63,20 @@ impl Devices {
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a> {
+pub struct TuningRow<'a> {
     devices: Devices,
     /// Lanes of a subgroup; `None` for any number.
     lanes: Option<u32>,
-    parts: &'static [Part],
+    parts: &'static [TunedPart],
     /// Words of a key or element, and of a value; `None` for any number.
     words: [Option<u32>; 2],
-    shape: Shape,
+    shape: KernelShape,
     /// Workgroup size and items by the limits of the device.
-    formula: Option<fn(&Capabilities) -> Shape>,
+    formula: Option<fn(&Capabilities) -> KernelShape>,
     source: &'a str,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TuningRow<'a> {
     const fn words(mut self, key_words: u32, value_words: u32) -> Self {
         self.words = [Some(key_words), Some(value_words)];
         self
@@ -87,7 +87,7 @@ impl<'a> Row<'a> {
         self
     }
 
-    const fn formula(mut self, formula: fn(&Capabilities) -> Shape) -> Self {
+    const fn formula(mut self, formula: fn(&Capabilities) -> KernelShape) -> Self {
         self.formula = Some(formula);
         self
     }
@@ -96,18 +96,20 @@ impl<'a> Row<'a> {
     /// words; `None` for any number.
     pub fn measured(
         capabilities: &Capabilities,
-        part: Part,
+        part: TunedPart,
         words: [Option<u32>; 2],
-        shape: Shape,
+        shape: KernelShape,
         source: &'a str,
     ) -> Self {
-        let parts =
-            Part::ALL.iter().position(|&other| other == part).map_or(&[][..], |at| &Part::ALL[at..=at]);
+        let parts = TunedPart::ALL
+            .iter()
+            .position(|&other| other == part)
+            .map_or(&[][..], |at| &TunedPart::ALL[at..=at]);
         Self { devices: Devices::of(capabilities), lanes: None, parts, words, shape, formula: None, source }
     }
 
     /// Whether the row is for a part on a device, for keys or elements and values of so many words.
-    fn matches(&self, capabilities: &Capabilities, part: Part, words: [u32; 2]) -> bool {
+    fn matches(&self, capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> bool {
         let has_words = |(row, words): (&Option<u32>, u32)| row.is_none_or(|row| row == words);
         self.parts.contains(&part)
             && self.devices.include(capabilities)
@@ -116,11 +118,11 @@ impl<'a> Row<'a> {
     }
 
     /// The shape on a device: the subgroup size only where the device supports it.
-    fn shape(&self, capabilities: &Capabilities) -> Shape {
+    fn shape(&self, capabilities: &Capabilities) -> KernelShape {
         let tile = self.formula.map_or(self.shape, |formula| formula(capabilities));
         let (workgroup_size, items) = (tile.workgroup_size, tile.items);
         let subgroup_size = self.shape.subgroup_size.filter(|&size| capabilities.can_have_subgroups_of(size));
-        Shape { workgroup_size, items, subgroup_size, ..self.shape }
+        KernelShape { workgroup_size, items, subgroup_size, ..self.shape }
     }
 
     /// The source of the numbers.
@@ -130,7 +132,7 @@ impl<'a> Row<'a> {
 }
 
 /// The row in the syntax of `rows.rs`.
-impl fmt::Display for Row<'_> {
+impl fmt::Display for TuningRow<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices = match self.devices {
             Devices::Generation(generation) => format!("Generation(Generation::{generation:?})"),
@@ -138,7 +140,7 @@ impl fmt::Display for Row<'_> {
             Devices::Cpu => "Cpu".to_owned(),
             Devices::All => "All".to_owned(),
         };
-        let parts: Vec<_> = self.parts.iter().map(|part| format!("Part::{part:?}")).collect();
+        let parts: Vec<_> = self.parts.iter().map(|part| format!("TunedPart::{part:?}")).collect();
         write!(f, "row(Devices::{devices}, &[{}], {}, {:?})", parts.join(", "), self.shape, self.source)?;
         match self.words {
             [Some(key), Some(value)] => write!(f, ".words({key}, {value})")?,
@@ -155,13 +157,13 @@ pub(crate) fn is_cpu(capabilities: &Capabilities) -> bool {
 }
 
 /// The first row of a part for a device, for keys or elements and values of so many words.
-pub fn row_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> &'static Row<'static> {
+pub fn row_of(capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> &'static TuningRow<'static> {
     let row = rows::ROWS.iter().find(|row| row.matches(capabilities, part, words));
     row.expect("the last row of a part matches every device")
 }
 
 /// The shape in use: of [`row_of`], or of [`with_shape`].
-pub fn shape_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> Shape {
+pub fn shape_of(capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> KernelShape {
     let mut shape = row_of(capabilities, part, words).shape(capabilities);
     for number in capabilities.tuned.iter().filter(|number| number.part == part.name()) {
         if let Some(axis) = part.axes().iter().find(|axis| axis.name() == number.axis) {
@@ -173,7 +175,7 @@ pub fn shape_of(capabilities: &Capabilities, part: Part, words: [u32; 2]) -> Sha
 
 /// The capabilities of a device for which every policy takes `shape` for `part`, in place of the table's: also the
 /// policies of primitives that are parts of others. A plan refuses a shape that it does not support.
-pub fn with_shape(capabilities: &Capabilities, part: Part, shape: &Shape) -> Capabilities {
+pub fn with_shape(capabilities: &Capabilities, part: TunedPart, shape: &KernelShape) -> Capabilities {
     let mut with = capabilities.clone();
     with.tuned.retain(|number| number.part != part.name());
     with.tuned.extend(part.axes().iter().map(|axis| TunedNumber {
@@ -186,8 +188,8 @@ pub fn with_shape(capabilities: &Capabilities, part: Part, shape: &Shape) -> Cap
 
 /// The shape of the last row, that of a device that no other row is for: where the limits of a device are lower than
 /// those of others of its architecture.
-pub(crate) fn fallback(capabilities: &Capabilities, part: Part) -> Shape {
-    let is_last = |row: &&Row<'_>| {
+pub(crate) fn fallback(capabilities: &Capabilities, part: TunedPart) -> KernelShape {
+    let is_last = |row: &&TuningRow<'_>| {
         row.parts.contains(&part)
             && matches!(row.devices, Devices::Cpu | Devices::All)
             && row.matches(capabilities, part, [u32::MAX; 2])
@@ -213,20 +215,20 @@ mod tests {
         for row in rows::ROWS.iter().filter(|row| row.formula.is_none()) {
             let shape = dense(&row.shape.to_string());
             // `hopper` has the variants of these.
-            let variants = dense(&rows::hopper(0, 0).to_string()).replace("Shape::matched(0,0)", "");
-            let by_hopper = shape.replace(&variants, "").replace("Shape::matched", "hopper");
+            let variants = dense(&rows::hopper(0, 0).to_string()).replace("KernelShape::matched(0,0)", "");
+            let by_hopper = shape.replace(&variants, "").replace("KernelShape::matched", "hopper");
             assert!(table.contains(&shape) || table.contains(&by_hopper), "{row}");
         }
-        let shape = Shape::matched(448, 18).masks().window(4);
-        let row = Row::measured(&h200(), Part::Onesweep, [Some(1), Some(0)], shape, "a trial");
-        let expected = "row(Devices::Generation(Generation::Hopper), &[Part::Onesweep], \
-                        Shape::matched(448, 18).masks().window(4), \"a trial\").words(1, 0),";
+        let shape = KernelShape::matched(448, 18).masks().window(4);
+        let row = TuningRow::measured(&h200(), TunedPart::Onesweep, [Some(1), Some(0)], shape, "a trial");
+        let expected = "row(Devices::Generation(Generation::Hopper), &[TunedPart::Onesweep], \
+                        KernelShape::matched(448, 18).masks().window(4), \"a trial\").words(1, 0),";
         assert_eq!(row.to_string(), expected);
     }
 
     #[test]
     fn the_last_row_of_a_part_is_for_every_device() {
-        for part in Part::ALL {
+        for part in TunedPart::ALL {
             let last = rows::ROWS.iter().rfind(|row| row.parts.contains(&part)).expect("a part has rows");
             let is_for_all = last.devices == Devices::All && last.words == [None; 2] && last.lanes.is_none();
             assert!(is_for_all, "{part:?}");
@@ -281,12 +283,12 @@ mod tests {
 
     #[test]
     fn a_policy_takes_the_shape_of_a_trial() {
-        let shape = Shape::tile(128, 8).window(2).status_stores();
-        let with = with_shape(&h200(), Part::ChainedScan, &shape);
+        let shape = KernelShape::tile(128, 8).window(2).status_stores();
+        let with = with_shape(&h200(), TunedPart::ChainedScan, &shape);
         let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
         let policy = ScanPolicy::choose(&with, &config).policy;
         assert_eq!((policy.workgroup_size, policy.items_per_invocation), (128, 8));
         assert_eq!(policy.look_back, shape.look_back);
-        assert_eq!(shape_of(&with, Part::Scan, [1, 0]), shape_of(&h200(), Part::Scan, [1, 0]));
+        assert_eq!(shape_of(&with, TunedPart::Scan, [1, 0]), shape_of(&h200(), TunedPart::Scan, [1, 0]));
     }
 }

@@ -1,11 +1,11 @@
 //! The parts: kernels of primitives that are tuned together, and their axes.
 
-use super::Axis;
+use super::TuningAxis;
 
 /// Kernels of a primitive that are tuned together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum TunedPart {
     /// Scans in several passes; items are words of elements.
     Scan,
     /// The single-pass scan; items are words of elements.
@@ -26,7 +26,7 @@ pub enum Part {
     Reduce,
     /// Histograms with copies of the counters in shared memory; items are the least number of values.
     Histogram,
-    /// Histograms with one copy of the counters in shared memory.
+    /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
     LargeHistogram,
     /// Histograms whose counters do not fit in shared memory.
     HistogramInMemory,
@@ -50,7 +50,7 @@ pub enum Part {
     SegmentedSmall,
 }
 
-impl Part {
+impl TunedPart {
     /// All parts.
     pub const ALL: [Self; 21] = [
         Self::Scan,
@@ -76,9 +76,9 @@ impl Part {
         Self::SegmentedSmall,
     ];
 
-    /// The axes of the part: the fields of a [`Shape`] that it uses, those with the largest effect first.
-    pub const fn axes(self) -> &'static [Axis] {
-        use Axis::*;
+    /// The axes of the part: the fields of a [`KernelShape`] that it uses, those with the largest effect first.
+    pub const fn axes(self) -> &'static [TuningAxis] {
+        use TuningAxis::*;
         match self {
             Self::Scan => &[Items, WorkgroupSize, PacksPerRun, SubgroupSize, MixedAccess],
             Self::ChainedScan => &[
@@ -114,7 +114,7 @@ impl Part {
             // With other items, sums of floats have other bits than on other devices.
             Self::Reduce => &[SubgroupSize, MixedAccess],
             Self::Histogram => &[Copies, MaxWorkgroups, Items, WorkgroupSize, SubgroupSize],
-            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, Items, SubgroupSize],
+            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, SubgroupSize],
             Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
             Self::Search => &[Items, WorkgroupSize, SharedSteps, SubgroupSize],
             Self::Difference | Self::Merge | Self::RunLength | Self::Gather => {

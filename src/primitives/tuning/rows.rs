@@ -3,8 +3,8 @@
 //! "Derived" rows follow from compiler statistics without the device: no spills, and registers and shared memory for
 //! two workgroups per compute unit. A measured row names device, driver and source.
 
-use super::shape::Shape;
-use super::{Devices, Part, Row};
+use super::shape::KernelShape;
+use super::{Devices, TunedPart, TuningRow};
 use crate::device::{Architecture, Capabilities, Generation};
 use crate::primitives::sort::{match_tables_size, shared_tables_size};
 
@@ -17,10 +17,10 @@ const XE2: Devices = Devices::Architecture(Architecture::IntelXe2);
 const ADRENO: Devices = Devices::Architecture(Architecture::Adreno);
 const APPLE: Devices = Devices::Architecture(Architecture::Apple);
 
-const SWEEP: &[Part] = &[Part::Onesweep];
+const SWEEP: &[TunedPart] = &[TunedPart::Onesweep];
 /// Parts that rank tiles by match.
-const MATCHED: &[Part] = &[Part::Onesweep, Part::Radix8Bit];
-const COUNTED: &[Part] = &[Part::CountedSort];
+const MATCHED: &[TunedPart] = &[TunedPart::Onesweep, TunedPart::Radix8Bit];
+const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
 
 const H200: &str = "measured: NVIDIA H200, driver 580.159.04, 2^26 elements";
 const NOT_MEASURED: &str = "look-back as measured on an H200 with u32; tile as of other NVIDIA GPUs";
@@ -39,29 +39,34 @@ const LAVAPIPE: &str = "a trial on lavapipe 22.3.6 at 8 lanes; not measured on S
 const FORMULA: &str = "formula of the device's limits";
 const FIXED: &str = "the same on all devices, for the same bits";
 
-const fn row(devices: Devices, parts: &'static [Part], shape: Shape, source: &'static str) -> Row<'static> {
-    Row { devices, lanes: None, parts, words: [None; 2], shape, formula: None, source }
+const fn row(
+    devices: Devices,
+    parts: &'static [TunedPart],
+    shape: KernelShape,
+    source: &'static str,
+) -> TuningRow<'static> {
+    TuningRow { devices, lanes: None, parts, words: [None; 2], shape, formula: None, source }
 }
 
 /// The onesweep variants of Hopper.
-pub(super) const fn hopper(workgroup_size: u32, items: u32) -> Shape {
-    Shape::matched(workgroup_size, items).masks().status_loads().status_stores().window(4)
+pub(super) const fn hopper(workgroup_size: u32, items: u32) -> KernelShape {
+    KernelShape::matched(workgroup_size, items).masks().status_loads().status_stores().window(4)
 }
 
 /// Formula for tiles ranked by counters, with digits of up to 4 bits: the largest that the device supports, of up
 /// to 4,096 keys.
-fn counted(capabilities: &Capabilities) -> Shape {
+fn counted(capabilities: &Capabilities) -> KernelShape {
     let workgroup_size = capabilities.max_workgroup_invocations.min(256);
     // The tile and small arrays share the memory.
     let tables_size = shared_tables_size(4, workgroup_size);
     let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
-    Shape::tile(workgroup_size, room.clamp(4, 16) / 4 * 4)
+    KernelShape::tile(workgroup_size, room.clamp(4, 16) / 4 * 4)
 }
 
 /// Formula for tiles ranked by match, with digits of 8 bits: up to 16 subgroups, whose histograms take up to half
 /// of the shared memory, and up to 8,192 keys, so that an invocation's keys fit in registers. Includes 64-bit
 /// offsets.
-fn matched(capabilities: &Capabilities) -> Shape {
+fn matched(capabilities: &Capabilities) -> KernelShape {
     let lanes = capabilities.min_subgroup_size.max(4);
     let shared_size = capabilities.shared_memory_size;
     let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
@@ -74,114 +79,135 @@ fn matched(capabilities: &Capabilities) -> Shape {
     let tables_size = match_tables_size(8, workgroup_size, 2);
     let room = shared_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
     let most = (8192 / workgroup_size.max(1)).min(32);
-    Shape::tile(workgroup_size, room.min(most).max(1))
+    KernelShape::tile(workgroup_size, room.min(most).max(1))
 }
 
 /// All rows; the first that matches is taken.
-pub(super) const ROWS: &[Row<'static>] = &[
-    row(HOPPER, &[Part::ChainedScan], Shape::tile(256, 32).status_loads(), H200),
-    row(XE, &[Part::Scan, Part::ChainedScan], Shape::tile(256, 12).subgroups(16), BRW_XE),
-    row(XE2, &[Part::Scan, Part::ChainedScan], Shape::tile(256, 16).subgroups(16), BRW_XE2),
-    row(Devices::Cpu, &[Part::Scan, Part::ChainedScan], Shape::tile(256, 64).one_access(), LAVAPIPE),
-    row(Devices::All, &[Part::Scan, Part::ChainedScan], Shape::tile(256, 16), NO_SPILLS),
+pub(super) const ROWS: &[TuningRow<'static>] = &[
+    row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 32).status_loads(), H200),
+    row(XE, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
+    row(XE2, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
+    row(
+        Devices::Cpu,
+        &[TunedPart::Scan, TunedPart::ChainedScan],
+        KernelShape::tile(256, 64).one_access(),
+        LAVAPIPE,
+    ),
+    row(Devices::All, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16), NO_SPILLS),
     // Selections move their elements as scans do.
-    row(HOPPER, &[Part::ChainedSelect], Shape::tile(256, 16).status_loads(), NOT_MEASURED),
-    row(XE, &[Part::Select, Part::ChainedSelect], Shape::tile(256, 12).subgroups(16), BRW_XE),
-    row(XE2, &[Part::Select, Part::ChainedSelect], Shape::tile(256, 16).subgroups(16), BRW_XE2),
-    row(Devices::All, &[Part::Select, Part::ChainedSelect], Shape::tile(256, 16), NO_SPILLS),
+    row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(256, 16).status_loads(), NOT_MEASURED),
+    row(XE, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
+    row(
+        XE2,
+        &[TunedPart::Select, TunedPart::ChainedSelect],
+        KernelShape::tile(256, 16).subgroups(16),
+        BRW_XE2,
+    ),
+    row(Devices::All, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 16), NO_SPILLS),
     row(HOPPER, SWEEP, hopper(448, 18), H200).words(1, 0),
     row(HOPPER, SWEEP, hopper(512, 18), H200).words(1, 1),
     row(HOPPER, SWEEP, hopper(384, 14), NOT_MEASURED).words(1, 2),
     row(HOPPER, SWEEP, hopper(384, 18), NOT_MEASURED).words(2, 0),
     row(HOPPER, SWEEP, hopper(384, 14), NOT_MEASURED).words(2, 1),
     row(HOPPER, SWEEP, hopper(384, 12), NOT_MEASURED).words(2, 2),
-    row(NVIDIA, MATCHED, Shape::matched(384, 20).masks(), NAK).words(1, 0),
-    row(NVIDIA, MATCHED, Shape::matched(384, 18).masks(), NAK).words(1, 1),
-    row(NVIDIA, MATCHED, Shape::matched(384, 14).masks(), NAK).words(1, 2),
-    row(NVIDIA, MATCHED, Shape::matched(384, 18).masks(), NAK).words(2, 0),
-    row(NVIDIA, MATCHED, Shape::matched(384, 14).masks(), NAK).words(2, 1),
-    row(NVIDIA, MATCHED, Shape::matched(384, 12).masks(), NAK).words(2, 2),
-    row(RDNA, MATCHED, Shape::matched(384, 20).subgroups(32), ACO_RDNA).words(1, 0),
-    row(RDNA, MATCHED, Shape::matched(384, 18).subgroups(32), ACO_RDNA).words(1, 1),
-    row(RDNA, MATCHED, Shape::matched(384, 16).subgroups(32), ACO_RDNA).words(1, 2),
-    row(RDNA, MATCHED, Shape::matched(384, 16).subgroups(32), ACO_RDNA).words(2, 0),
-    row(RDNA, MATCHED, Shape::matched(384, 16).subgroups(32), ACO_RDNA).words(2, 1),
-    row(RDNA, MATCHED, Shape::matched(384, 14).subgroups(32), ACO_RDNA).words(2, 2),
-    row(GCN, MATCHED, Shape::matched(256, 16), ACO_GCN).words(1, 0),
-    row(GCN, MATCHED, Shape::matched(256, 16), ACO_GCN).words(1, 1),
-    row(GCN, MATCHED, Shape::matched(256, 12), ACO_GCN).words(1, 2),
-    row(GCN, MATCHED, Shape::matched(256, 12), ACO_GCN).words(2, 0),
-    row(GCN, MATCHED, Shape::matched(256, 12), ACO_GCN).words(2, 1),
-    row(GCN, MATCHED, Shape::matched(256, 8), ACO_GCN).words(2, 2),
-    row(XE, MATCHED, Shape::matched(256, 12).subgroups(16), BRW_XE).words(1, 0),
-    row(XE, MATCHED, Shape::matched(256, 8).subgroups(16), BRW_XE).words(1, 1),
-    row(XE, MATCHED, Shape::matched(256, 6).subgroups(16), BRW_XE).words(1, 2),
-    row(XE, MATCHED, Shape::matched(256, 8).subgroups(16), BRW_XE).words(2, 0),
-    row(XE, MATCHED, Shape::matched(256, 6).subgroups(16), BRW_XE).words(2, 1),
-    row(XE, MATCHED, Shape::matched(256, 5).subgroups(16), BRW_XE).words(2, 2),
-    row(XE2, MATCHED, Shape::matched(256, 16).subgroups(16), BRW_XE2).words(1, 0),
-    row(XE2, MATCHED, Shape::matched(256, 16).subgroups(16), BRW_XE2).words(1, 1),
-    row(XE2, MATCHED, Shape::matched(256, 12).subgroups(16), BRW_XE2).words(1, 2),
-    row(XE2, MATCHED, Shape::matched(256, 16).subgroups(16), BRW_XE2).words(2, 0),
-    row(XE2, MATCHED, Shape::matched(256, 12).subgroups(16), BRW_XE2).words(2, 1),
-    row(XE2, MATCHED, Shape::matched(256, 12).subgroups(16), BRW_XE2).words(2, 2),
-    row(ADRENO, MATCHED, Shape::matched(256, 12), IR3).words(1, 0),
-    row(ADRENO, MATCHED, Shape::matched(256, 12), IR3).words(1, 1),
-    row(ADRENO, MATCHED, Shape::matched(256, 8), IR3).words(1, 2),
-    row(ADRENO, MATCHED, Shape::matched(256, 8), IR3).words(2, 0),
-    row(ADRENO, MATCHED, Shape::matched(256, 8), IR3).words(2, 1),
-    row(ADRENO, MATCHED, Shape::matched(256, 8), IR3).words(2, 2),
-    row(APPLE, MATCHED, Shape::matched(256, 16), AGX).words(1, 0),
-    row(APPLE, MATCHED, Shape::matched(256, 16), AGX).words(1, 1),
-    row(APPLE, MATCHED, Shape::matched(256, 12), AGX).words(1, 2),
-    row(APPLE, MATCHED, Shape::matched(256, 12), AGX).words(2, 0),
-    row(APPLE, MATCHED, Shape::matched(256, 12), AGX).words(2, 1),
-    row(APPLE, MATCHED, Shape::matched(256, 8), AGX).words(2, 2),
-    row(Devices::Cpu, MATCHED, Shape::tile(0, 0).from_registers().one_access().spins(100), LAVAPIPE)
+    row(NVIDIA, MATCHED, KernelShape::matched(384, 20).masks(), NAK).words(1, 0),
+    row(NVIDIA, MATCHED, KernelShape::matched(384, 18).masks(), NAK).words(1, 1),
+    row(NVIDIA, MATCHED, KernelShape::matched(384, 14).masks(), NAK).words(1, 2),
+    row(NVIDIA, MATCHED, KernelShape::matched(384, 18).masks(), NAK).words(2, 0),
+    row(NVIDIA, MATCHED, KernelShape::matched(384, 14).masks(), NAK).words(2, 1),
+    row(NVIDIA, MATCHED, KernelShape::matched(384, 12).masks(), NAK).words(2, 2),
+    row(RDNA, MATCHED, KernelShape::matched(384, 20).subgroups(32), ACO_RDNA).words(1, 0),
+    row(RDNA, MATCHED, KernelShape::matched(384, 18).subgroups(32), ACO_RDNA).words(1, 1),
+    row(RDNA, MATCHED, KernelShape::matched(384, 16).subgroups(32), ACO_RDNA).words(1, 2),
+    row(RDNA, MATCHED, KernelShape::matched(384, 16).subgroups(32), ACO_RDNA).words(2, 0),
+    row(RDNA, MATCHED, KernelShape::matched(384, 16).subgroups(32), ACO_RDNA).words(2, 1),
+    row(RDNA, MATCHED, KernelShape::matched(384, 14).subgroups(32), ACO_RDNA).words(2, 2),
+    row(GCN, MATCHED, KernelShape::matched(256, 16), ACO_GCN).words(1, 0),
+    row(GCN, MATCHED, KernelShape::matched(256, 16), ACO_GCN).words(1, 1),
+    row(GCN, MATCHED, KernelShape::matched(256, 12), ACO_GCN).words(1, 2),
+    row(GCN, MATCHED, KernelShape::matched(256, 12), ACO_GCN).words(2, 0),
+    row(GCN, MATCHED, KernelShape::matched(256, 12), ACO_GCN).words(2, 1),
+    row(GCN, MATCHED, KernelShape::matched(256, 8), ACO_GCN).words(2, 2),
+    row(XE, MATCHED, KernelShape::matched(256, 12).subgroups(16), BRW_XE).words(1, 0),
+    row(XE, MATCHED, KernelShape::matched(256, 8).subgroups(16), BRW_XE).words(1, 1),
+    row(XE, MATCHED, KernelShape::matched(256, 6).subgroups(16), BRW_XE).words(1, 2),
+    row(XE, MATCHED, KernelShape::matched(256, 8).subgroups(16), BRW_XE).words(2, 0),
+    row(XE, MATCHED, KernelShape::matched(256, 6).subgroups(16), BRW_XE).words(2, 1),
+    row(XE, MATCHED, KernelShape::matched(256, 5).subgroups(16), BRW_XE).words(2, 2),
+    row(XE2, MATCHED, KernelShape::matched(256, 16).subgroups(16), BRW_XE2).words(1, 0),
+    row(XE2, MATCHED, KernelShape::matched(256, 16).subgroups(16), BRW_XE2).words(1, 1),
+    row(XE2, MATCHED, KernelShape::matched(256, 12).subgroups(16), BRW_XE2).words(1, 2),
+    row(XE2, MATCHED, KernelShape::matched(256, 16).subgroups(16), BRW_XE2).words(2, 0),
+    row(XE2, MATCHED, KernelShape::matched(256, 12).subgroups(16), BRW_XE2).words(2, 1),
+    row(XE2, MATCHED, KernelShape::matched(256, 12).subgroups(16), BRW_XE2).words(2, 2),
+    row(ADRENO, MATCHED, KernelShape::matched(256, 12), IR3).words(1, 0),
+    row(ADRENO, MATCHED, KernelShape::matched(256, 12), IR3).words(1, 1),
+    row(ADRENO, MATCHED, KernelShape::matched(256, 8), IR3).words(1, 2),
+    row(ADRENO, MATCHED, KernelShape::matched(256, 8), IR3).words(2, 0),
+    row(ADRENO, MATCHED, KernelShape::matched(256, 8), IR3).words(2, 1),
+    row(ADRENO, MATCHED, KernelShape::matched(256, 8), IR3).words(2, 2),
+    row(APPLE, MATCHED, KernelShape::matched(256, 16), AGX).words(1, 0),
+    row(APPLE, MATCHED, KernelShape::matched(256, 16), AGX).words(1, 1),
+    row(APPLE, MATCHED, KernelShape::matched(256, 12), AGX).words(1, 2),
+    row(APPLE, MATCHED, KernelShape::matched(256, 12), AGX).words(2, 0),
+    row(APPLE, MATCHED, KernelShape::matched(256, 12), AGX).words(2, 1),
+    row(APPLE, MATCHED, KernelShape::matched(256, 8), AGX).words(2, 2),
+    row(Devices::Cpu, MATCHED, KernelShape::tile(0, 0).from_registers().one_access().spins(100), LAVAPIPE)
         .formula(matched),
-    row(Devices::All, MATCHED, Shape::tile(0, 0).spins(100), FORMULA).formula(matched),
-    row(XE, COUNTED, Shape::tile(256, 8).subgroups(16), BRW_XE).words(1, 0),
-    row(XE, COUNTED, Shape::tile(256, 4).subgroups(16), BRW_XE),
-    row(XE2, COUNTED, Shape::tile(256, 4).subgroups(16), BRW_XE2).words(2, 2),
-    row(XE2, COUNTED, Shape::tile(256, 8).subgroups(16), BRW_XE2),
-    row(RDNA, COUNTED, Shape::tile(0, 0).subgroups(32), ACO_RDNA).formula(counted),
-    row(Devices::Cpu, COUNTED, Shape::tile(0, 0).from_registers().one_access(), LAVAPIPE).formula(counted),
-    row(Devices::All, COUNTED, Shape::tile(0, 0), FORMULA).formula(counted),
+    row(Devices::All, MATCHED, KernelShape::tile(0, 0).spins(100), FORMULA).formula(matched),
+    row(XE, COUNTED, KernelShape::tile(256, 8).subgroups(16), BRW_XE).words(1, 0),
+    row(XE, COUNTED, KernelShape::tile(256, 4).subgroups(16), BRW_XE),
+    row(XE2, COUNTED, KernelShape::tile(256, 4).subgroups(16), BRW_XE2).words(2, 2),
+    row(XE2, COUNTED, KernelShape::tile(256, 8).subgroups(16), BRW_XE2),
+    row(RDNA, COUNTED, KernelShape::tile(0, 0).subgroups(32), ACO_RDNA).formula(counted),
+    row(Devices::Cpu, COUNTED, KernelShape::tile(0, 0).from_registers().one_access(), LAVAPIPE)
+        .formula(counted),
+    row(Devices::All, COUNTED, KernelShape::tile(0, 0), FORMULA).formula(counted),
     // The workgroup size is that of the passes.
-    row(HOPPER, &[Part::DigitHistogram], Shape::tile(0, 32).strides(1056).loads(8).copies(2), H200),
-    row(RDNA, &[Part::DigitHistogram], Shape::tile(0, 32).subgroups(64), ACO_RDNA),
-    row(XE, &[Part::DigitHistogram], Shape::tile(0, 32).subgroups(16), BRW_XE),
-    row(XE2, &[Part::DigitHistogram], Shape::tile(0, 32).subgroups(16), BRW_XE2),
-    row(Devices::All, &[Part::DigitHistogram], Shape::tile(0, 32), "few workgroups add to a counter"),
-    row(XE, &[Part::Reduce], Shape::tile(128, 8).subgroups(16), FIXED),
-    row(XE2, &[Part::Reduce], Shape::tile(128, 8).subgroups(16), FIXED),
-    row(Devices::Cpu, &[Part::Reduce], Shape::tile(128, 8).one_access(), FIXED),
-    row(Devices::All, &[Part::Reduce], Shape::tile(128, 8), FIXED),
-    row(HOPPER, &[Part::Histogram], Shape::tile(256, 16).strides(1056).copies(8), NOT_MEASURED),
-    row(Devices::Cpu, &[Part::Histogram], Shape::tile(256, 64).copies(8), LAVAPIPE),
-    row(Devices::All, &[Part::Histogram], Shape::tile(256, 16).copies(8), NO_SPILLS),
-    row(Devices::Cpu, &[Part::LargeHistogram], Shape::tile(1024, 64), LAVAPIPE),
-    row(Devices::All, &[Part::LargeHistogram], Shape::tile(1024, 16), NO_SPILLS),
-    row(Devices::All, &[Part::HistogramInMemory], Shape::tile(256, 16).copies(0), NO_SPILLS),
-    row(Devices::Cpu, &[Part::Difference], Shape::tile(256, 64), LAVAPIPE),
-    row(Devices::All, &[Part::Difference], Shape::tile(256, 8), NO_SPILLS),
-    row(XE, &[Part::Search], Shape::tile(256, 16).subgroups(16), BRW_XE),
-    row(XE2, &[Part::Search], Shape::tile(256, 16).subgroups(16), BRW_XE2),
-    row(Devices::Cpu, &[Part::Search], Shape::tile(256, 64), LAVAPIPE),
-    row(Devices::All, &[Part::Search], Shape::tile(256, 16), NO_SPILLS),
-    row(XE, &[Part::Merge], Shape::tile(256, 8).subgroups(16), BRW_XE),
-    row(XE2, &[Part::Merge], Shape::tile(256, 8).subgroups(16), BRW_XE2),
-    row(Devices::All, &[Part::Merge], Shape::tile(256, 8), NO_SPILLS),
-    row(XE, &[Part::TopK], Shape::tile(1024, 4).subgroups(16), BRW_XE).keys(2),
-    row(XE, &[Part::TopK], Shape::tile(1024, 8).subgroups(16), BRW_XE),
-    row(XE2, &[Part::TopK], Shape::tile(1024, 4).subgroups(16), BRW_XE2).keys(2),
-    row(XE2, &[Part::TopK], Shape::tile(1024, 8).subgroups(16), BRW_XE2),
-    row(Devices::Cpu, &[Part::TopK], Shape::tile(1024, 16), LAVAPIPE),
-    row(Devices::All, &[Part::TopK], Shape::tile(1024, 4), NO_SPILLS).keys(2),
-    row(Devices::All, &[Part::TopK], Shape::tile(1024, 8), NO_SPILLS),
-    row(Devices::All, &[Part::TopKSort], Shape::tile(256, 4), NO_SPILLS),
-    row(Devices::All, &[Part::RunLength], Shape::tile(256, 8), NO_SPILLS),
-    row(Devices::All, &[Part::Gather], Shape::tile(256, 4), NO_SPILLS),
-    row(Devices::All, &[Part::SegmentedCluster], Shape::tile(128, 32), NO_SPILLS),
-    row(Devices::All, &[Part::SegmentedSmall], Shape::tile(64, 8), NO_SPILLS),
+    row(
+        HOPPER,
+        &[TunedPart::DigitHistogram],
+        KernelShape::tile(0, 32).strides(1056).loads(8).copies(2),
+        H200,
+    ),
+    row(RDNA, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(64), ACO_RDNA),
+    row(XE, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(16), BRW_XE),
+    row(XE2, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(16), BRW_XE2),
+    row(
+        Devices::All,
+        &[TunedPart::DigitHistogram],
+        KernelShape::tile(0, 32),
+        "few workgroups add to a counter",
+    ),
+    row(XE, &[TunedPart::Reduce], KernelShape::tile(128, 8).subgroups(16), FIXED),
+    row(XE2, &[TunedPart::Reduce], KernelShape::tile(128, 8).subgroups(16), FIXED),
+    row(Devices::Cpu, &[TunedPart::Reduce], KernelShape::tile(128, 8).one_access(), FIXED),
+    row(Devices::All, &[TunedPart::Reduce], KernelShape::tile(128, 8), FIXED),
+    row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), NOT_MEASURED),
+    row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
+    row(Devices::All, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8), NO_SPILLS),
+    row(Devices::Cpu, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 64), LAVAPIPE),
+    row(Devices::All, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 16), NO_SPILLS),
+    row(Devices::All, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0), NO_SPILLS),
+    row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(256, 64), LAVAPIPE),
+    row(Devices::All, &[TunedPart::Difference], KernelShape::tile(256, 8), NO_SPILLS),
+    row(XE, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE),
+    row(XE2, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
+    row(Devices::Cpu, &[TunedPart::Search], KernelShape::tile(256, 64), LAVAPIPE),
+    row(Devices::All, &[TunedPart::Search], KernelShape::tile(256, 16), NO_SPILLS),
+    row(XE, &[TunedPart::Merge], KernelShape::tile(256, 8).subgroups(16), BRW_XE),
+    row(XE2, &[TunedPart::Merge], KernelShape::tile(256, 8).subgroups(16), BRW_XE2),
+    row(Devices::All, &[TunedPart::Merge], KernelShape::tile(256, 8), NO_SPILLS),
+    row(XE, &[TunedPart::TopK], KernelShape::tile(1024, 4).subgroups(16), BRW_XE).keys(2),
+    row(XE, &[TunedPart::TopK], KernelShape::tile(1024, 8).subgroups(16), BRW_XE),
+    row(XE2, &[TunedPart::TopK], KernelShape::tile(1024, 4).subgroups(16), BRW_XE2).keys(2),
+    row(XE2, &[TunedPart::TopK], KernelShape::tile(1024, 8).subgroups(16), BRW_XE2),
+    row(Devices::Cpu, &[TunedPart::TopK], KernelShape::tile(1024, 16), LAVAPIPE),
+    row(Devices::All, &[TunedPart::TopK], KernelShape::tile(1024, 4), NO_SPILLS).keys(2),
+    row(Devices::All, &[TunedPart::TopK], KernelShape::tile(1024, 8), NO_SPILLS),
+    row(Devices::All, &[TunedPart::TopKSort], KernelShape::tile(256, 4), NO_SPILLS),
+    row(Devices::All, &[TunedPart::RunLength], KernelShape::tile(256, 8), NO_SPILLS),
+    row(Devices::All, &[TunedPart::Gather], KernelShape::tile(256, 4), NO_SPILLS),
+    row(Devices::All, &[TunedPart::SegmentedCluster], KernelShape::tile(128, 32), NO_SPILLS),
+    row(Devices::All, &[TunedPart::SegmentedSmall], KernelShape::tile(64, 8), NO_SPILLS),
 ];

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{Axis, Part};
+use super::{TunedPart, TuningAxis};
 use crate::primitives::look_back::LookBack;
 use crate::primitives::sort::Matching;
 
-/// Shape of tiles and variants of kernels. A part uses the fields of its [axes](super::Axis), and no others.
+/// KernelShape of tiles and variants of kernels. A part uses the fields of its [axes](super::TuningAxis), and no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct KernelShape {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
     /// Items per invocation, in the unit of the part.
@@ -37,7 +37,7 @@ pub struct Shape {
     pub lanes: u32,
 }
 
-impl Shape {
+impl KernelShape {
     /// A shape without variants: the behaviour on devices that nobody measured.
     pub const fn tile(workgroup_size: u32, items: u32) -> Self {
         Self {
@@ -153,13 +153,13 @@ impl Shape {
     }
 }
 
-impl Shape {
+impl KernelShape {
     /// The name in ids of cases: `448x18/status-loads/window4/masks`, of the axes of a part.
-    pub fn name(&self, part: Part) -> String {
+    pub fn name(&self, part: TunedPart) -> String {
         let mut name = format!("{}x{}", self.workgroup_size, self.items);
         for axis in part.axes() {
             match (axis.values(part), axis.get(self)) {
-                _ if [Axis::WorkgroupSize, Axis::Items].contains(axis) => {}
+                _ if [TuningAxis::WorkgroupSize, TuningAxis::Items].contains(axis) => {}
                 ([0, 1], 0) => {}
                 ([0, 1], _) => name += &format!("/{}", axis.name()),
                 (_, value) => name += &format!("/{}{value}", axis.name()),
@@ -170,7 +170,7 @@ impl Shape {
 }
 
 /// The expression of `rows.rs`.
-impl fmt::Display for Shape {
+impl fmt::Display for KernelShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, items, .. } = *self;
         let is_matched = self.matching.has_early_counts && self.look_back.spin_limit == 100;
@@ -178,7 +178,7 @@ impl fmt::Display for Shape {
             true => ("matched", Self::matched(workgroup_size, items)),
             false => ("tile", Self::tile(workgroup_size, items)),
         };
-        write!(f, "Shape::{name}({workgroup_size}, {items})")?;
+        write!(f, "KernelShape::{name}({workgroup_size}, {items})")?;
         let flags = [
             (!self.mixed_access, "one_access"),
             (self.matching.by_shared_masks, "masks"),

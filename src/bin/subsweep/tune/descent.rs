@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use subsweep::tuning::{Axis, Part, Shape};
+use subsweep::tuning::{KernelShape, TunedPart, TuningAxis};
 
 /// A better shape is faster by more than this: measurements of one shape differ by less.
 const MIN_GAIN: f64 = 0.01;
@@ -13,14 +13,14 @@ pub trait Gauge {
     type Error;
 
     /// The cost of a shape, in any unit; `None` if it has none, as a wrong or refused one.
-    fn cost(&mut self, shape: Shape) -> Result<Option<f64>, Self::Error>;
+    fn cost(&mut self, shape: KernelShape) -> Result<Option<f64>, Self::Error>;
 
     /// Whether the search must end.
     fn is_over(&self) -> bool;
 }
 
 /// Values of an axis in place of those of the library.
-pub type Tries = Vec<(Axis, Vec<u32>)>;
+pub type Tries = Vec<(TuningAxis, Vec<u32>)>;
 
 /// Descends from `start`, which comes first: along each axis of the part in turn, in rounds, until a round finds nothing
 /// better or the gauge is over. Returns the best shape and its cost, if any shape has one.
@@ -28,11 +28,11 @@ pub type Tries = Vec<(Axis, Vec<u32>)>;
 /// # Errors
 /// Those of the gauge.
 pub fn descend<G: Gauge>(
-    part: Part,
-    start: Shape,
+    part: TunedPart,
+    start: KernelShape,
     tries: &Tries,
     gauge: &mut G,
-) -> Result<Option<(Shape, f64)>, G::Error> {
+) -> Result<Option<(KernelShape, f64)>, G::Error> {
     let mut tried = HashSet::from([start]);
     let mut best = gauge.cost(start)?.map(|cost| (start, cost));
     loop {
@@ -60,7 +60,7 @@ pub fn descend<G: Gauge>(
     }
 }
 
-fn values_of(axis: Axis, part: Part, tries: &Tries) -> Vec<u32> {
+fn values_of(axis: TuningAxis, part: TunedPart, tries: &Tries) -> Vec<u32> {
     let given = tries.iter().find(|(tried, _)| *tried == axis).map(|(_, values)| values.clone());
     given.unwrap_or_else(|| axis.values(part).to_vec())
 }
@@ -75,13 +75,13 @@ mod tests {
     struct Function<F> {
         cost: F,
         left: u32,
-        seen: Vec<Shape>,
+        seen: Vec<KernelShape>,
     }
 
-    impl<F: Fn(Shape) -> Option<f64>> Gauge for Function<F> {
+    impl<F: Fn(KernelShape) -> Option<f64>> Gauge for Function<F> {
         type Error = Infallible;
 
-        fn cost(&mut self, shape: Shape) -> Result<Option<f64>, Infallible> {
+        fn cost(&mut self, shape: KernelShape) -> Result<Option<f64>, Infallible> {
             self.left -= 1;
             self.seen.push(shape);
             Ok((self.cost)(shape))
@@ -92,16 +92,19 @@ mod tests {
         }
     }
 
-    const START: Shape = Shape::tile(256, 16);
+    const START: KernelShape = KernelShape::tile(256, 16);
 
-    fn found(left: u32, cost: impl Fn(Shape) -> Option<f64>) -> (Option<(Shape, f64)>, Vec<Shape>) {
+    fn found(
+        left: u32,
+        cost: impl Fn(KernelShape) -> Option<f64>,
+    ) -> (Option<(KernelShape, f64)>, Vec<KernelShape>) {
         let mut gauge = Function { cost, left, seen: Vec::new() };
-        let Ok(best) = descend(Part::ChainedScan, START, &Tries::new(), &mut gauge);
+        let Ok(best) = descend(TunedPart::ChainedScan, START, &Tries::new(), &mut gauge);
         (best, gauge.seen)
     }
 
     /// Least at loads, 512 invocations, and 24 items with a window of 4, which pays with loads alone.
-    fn valley(shape: Shape) -> Option<f64> {
+    fn valley(shape: KernelShape) -> Option<f64> {
         let far = |a: u32, b: u32| f64::from(a.abs_diff(b)) / f64::from(b);
         let window = if shape.look_back.has_loads { far(shape.look_back.window, 4) } else { 1.0 };
         let loads = if shape.look_back.has_loads { 0.0 } else { 0.2 };
@@ -138,11 +141,11 @@ mod tests {
     #[test]
     fn given_values_are_tried_alone() {
         let mut gauge = Function { cost: valley, left: 1000, seen: Vec::new() };
-        let none = |axis: &Axis| (*axis, vec![]);
-        let mut tries: Tries = Part::ChainedScan.axes().iter().map(none).collect();
-        tries.retain(|(axis, _)| *axis != Axis::Items);
-        tries.push((Axis::Items, vec![20, 28]));
-        let Ok(best) = descend(Part::ChainedScan, START, &tries, &mut gauge);
+        let none = |axis: &TuningAxis| (*axis, vec![]);
+        let mut tries: Tries = TunedPart::ChainedScan.axes().iter().map(none).collect();
+        tries.retain(|(axis, _)| *axis != TuningAxis::Items);
+        tries.push((TuningAxis::Items, vec![20, 28]));
+        let Ok(best) = descend(TunedPart::ChainedScan, START, &tries, &mut gauge);
         assert_eq!(gauge.seen.iter().map(|shape| shape.items).collect::<Vec<_>>(), [16, 20, 28]);
         assert_eq!(best.unwrap().0.items, 20);
     }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use subsweep::device::{Capabilities, Device};
 use subsweep::harness::{Case, CopyRoof, Measurement, Outcome, PipelineSet, PlanConfig, ShapeBench};
 use subsweep::headless::{Candidate, WorkOptions};
-use subsweep::tuning::Shape;
+use subsweep::tuning::KernelShape;
 
 use super::descent::{Gauge, descend};
 use super::report::{Finding, Judged, Judgement};
@@ -95,12 +95,12 @@ struct Measured<'a> {
     end: Instant,
     judged: &'a mut Vec<Judged>,
     /// Shapes that have cost a device.
-    bad: HashSet<Shape>,
+    bad: HashSet<KernelShape>,
 }
 
 impl Measured<'_> {
     /// Descends; after a shape that hangs once more, on a new device and without it. What was judged keeps its time.
-    fn search(&mut self, tries: &Tries) -> Result<Option<(Shape, f64)>> {
+    fn search(&mut self, tries: &Tries) -> Result<Option<(KernelShape, f64)>> {
         loop {
             let work = WorkOptions { wait_limit: self.wait_limit(), ..WorkOptions::default() };
             let gpu = CachedGpu::open_for(self.candidate.clone(), self.is_cached, work)?;
@@ -130,14 +130,14 @@ impl Measured<'_> {
 struct OnDevice<'a, 'm, 'g> {
     bench: &'a ShapeBench<'g>,
     /// The shape that the device was lost with.
-    hung: &'a Cell<Option<Shape>>,
+    hung: &'a Cell<Option<KernelShape>>,
     of: &'a mut Measured<'m>,
 }
 
 impl Gauge for OnDevice<'_, '_, '_> {
     type Error = subsweep::Error;
 
-    fn cost(&mut self, shape: Shape) -> Result<Option<f64>, subsweep::Error> {
+    fn cost(&mut self, shape: KernelShape) -> Result<Option<f64>, subsweep::Error> {
         if self.of.bad.contains(&shape) {
             return Ok(None);
         }
@@ -181,7 +181,7 @@ struct Compiled<'a> {
 impl Gauge for Compiled<'_> {
     type Error = anyhow::Error;
 
-    fn cost(&mut self, shape: Shape) -> Result<Option<f64>> {
+    fn cost(&mut self, shape: KernelShape) -> Result<Option<f64>> {
         let case: Case = self.target.case.clone().with_shape(self.target.part, shape);
         let judgement = match self.compile(&case, shape) {
             Ok(judgement) => judgement,
@@ -202,7 +202,7 @@ impl Gauge for Compiled<'_> {
 }
 
 impl Compiled<'_> {
-    fn compile(&self, case: &Case, shape: Shape) -> subsweep::Result<Judgement> {
+    fn compile(&self, case: &Case, shape: KernelShape) -> subsweep::Result<Judgement> {
         let part = self.target.part;
         let plans = [PlanConfig::of_case(case, self.device.capabilities())];
         let mut pipelines = PipelineSet::new(self.device, &plans)?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
-use subsweep::tuning::Axis;
+use subsweep::tuning::TuningAxis;
 
 use crate::args::Common;
 use crate::command::{Need, Run};
@@ -53,7 +53,7 @@ pub struct TuneArgs {
 
     /// Values of an axis to try in place of the library's, such as items=16,20; may be repeated
     #[arg(long = "try", value_name = "AXIS=VALUES", value_parser = targets::parse_try)]
-    pub tries: Vec<(Axis, Vec<u32>)>,
+    pub tries: Vec<(TuningAxis, Vec<u32>)>,
 
     /// Seconds for all parts together [default: 60; with --quick 20]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]

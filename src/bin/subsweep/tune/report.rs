@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 use subsweep::device::Capabilities;
 use subsweep::harness::units::{duration, scaled};
-use subsweep::tuning::{Row, Shape};
+use subsweep::tuning::{KernelShape, TuningRow};
 
 use super::static_rank::Compiled;
 use super::targets::Target;
@@ -32,7 +32,7 @@ pub enum Judgement {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The shape.
-    pub shape: Shape,
+    pub shape: KernelShape,
     /// What became of it.
     pub judgement: Judgement,
 }
@@ -65,13 +65,13 @@ impl Judged {
 pub struct Finding {
     target: Target,
     judged: Vec<Judged>,
-    best: Option<Shape>,
+    best: Option<KernelShape>,
     row: String,
 }
 
 impl Finding {
     /// Of a search that ended with `best`.
-    pub fn new(target: Target, judged: Vec<Judged>, best: Option<(Shape, f64)>) -> Self {
+    pub fn new(target: Target, judged: Vec<Judged>, best: Option<(KernelShape, f64)>) -> Self {
         Self { target, judged, best: best.map(|(shape, _)| shape), row: String::new() }
     }
 
@@ -88,14 +88,14 @@ impl Finding {
         };
         let words = self.target.words().map(Some);
         let words = if self.target.part.hot_kernels().is_empty() { [None; 2] } else { words };
-        self.row = Row::measured(capabilities, self.target.part, words, best, &source).to_string();
+        self.row = TuningRow::measured(capabilities, self.target.part, words, best, &source).to_string();
     }
 
     fn count(&self, is_counted: impl Fn(&Judgement) -> bool) -> usize {
         self.judged.iter().filter(|judged| is_counted(&judged.judgement)).count()
     }
 
-    fn of(&self, shape: Shape) -> Option<&Judged> {
+    fn of(&self, shape: KernelShape) -> Option<&Judged> {
         self.judged.iter().find(|judged| judged.shape == shape)
     }
 
@@ -110,7 +110,7 @@ impl fmt::Display for Finding {
         let Self { target, judged, best, row } = self;
         let refused = self.count(|judgement| matches!(judgement, Judgement::Refused(_)));
         writeln!(f, "\n  // {target}: {}, {refused} refused", counted(judged.len(), "shape"))?;
-        let mut line = |label: &str, shape: Shape| match self.of(shape) {
+        let mut line = |label: &str, shape: KernelShape| match self.of(shape) {
             Some(judged) => {
                 writeln!(f, "  // {label} {}: {}", shape.name(target.part), escaped(&judged.figures(target)))
             }

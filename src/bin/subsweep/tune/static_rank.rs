@@ -3,7 +3,7 @@
 use std::fmt;
 
 use subsweep::harness::{InspectedPipeline, Inspection, MAIN_PATH, PipelineSummary};
-use subsweep::tuning::{Part, Shape};
+use subsweep::tuning::{KernelShape, TunedPart};
 
 /// Workgroups of which one works while another waits at a barrier.
 const WORKGROUPS: u64 = 2;
@@ -44,8 +44,8 @@ impl fmt::Display for Compiled {
 /// # Errors
 /// Why there are none: it spills, or its driver does not tell.
 pub fn instructions_of(
-    part: Part,
-    shape: &Shape,
+    part: TunedPart,
+    shape: &KernelShape,
     items: u32,
     inspection: &Inspection,
 ) -> Result<Compiled, String> {
@@ -116,9 +116,9 @@ mod tests {
     }
 
     /// Of 8 items.
-    fn compiled(part: Part, pipelines: &[InspectedPipeline]) -> Result<Compiled, String> {
+    fn compiled(part: TunedPart, pipelines: &[InspectedPipeline]) -> Result<Compiled, String> {
         let inspection = Inspection { pipelines: pipelines.to_vec(), not_supported: Vec::new() };
-        instructions_of(part, &Shape::tile(256, 16), 8, &inspection)
+        instructions_of(part, &KernelShape::tile(256, 16), 8, &inspection)
     }
 
     #[test]
@@ -129,12 +129,12 @@ mod tests {
             both("scan/downsweep:words64x1", 1, Some(240), Some(3)),
             both("scan/reduced", 1, Some(5), Some(1)),
         ];
-        let two = compiled(Part::Scan, kernels.as_flattened()).unwrap();
+        let two = compiled(TunedPart::Scan, kernels.as_flattened()).unwrap();
         assert_eq!(two, Compiled { instructions: 40.0, workgroups: Some(3), registers: None });
         assert_eq!(two.cost(), 40.0);
         let cost = |workgroups| {
             let pipelines = both("scan/chained:words64x1", 1, Some(320), workgroups);
-            compiled(Part::ChainedScan, &pipelines).unwrap().cost()
+            compiled(TunedPart::ChainedScan, &pipelines).unwrap().cost()
         };
         // A lone workgroup.
         assert_eq!((cost(Some(1)), cost(None), cost(Some(4))), (80.0, 40.0, 40.0));
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_spills_or_is_not_told_has_none() {
-        let of = |pipelines: &[InspectedPipeline]| compiled(Part::ChainedScan, pipelines).unwrap_err();
+        let of = |pipelines: &[InspectedPipeline]| compiled(TunedPart::ChainedScan, pipelines).unwrap_err();
         let mut spilling = both("scan/chained:words64x1", 1, Some(80), Some(2));
         spilling[0].summary.spills = Some(3);
         assert_eq!(of(&spilling), "registers go to memory");

@@ -5,7 +5,7 @@ use std::fmt;
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::harness::{Case, SortValues, tuned_case};
-use subsweep::tuning::{Axis, Part, Shape, shape_of};
+use subsweep::tuning::{KernelShape, TunedPart, TuningAxis, shape_of};
 
 use super::TuneArgs;
 pub use super::descent::Tries;
@@ -14,7 +14,7 @@ use crate::error::Ended;
 /// A part, for keys or elements and values of some words.
 pub struct Target {
     /// The part.
-    pub part: Part,
+    pub part: TunedPart,
     /// The type of the keys or elements.
     pub element: ElementType,
     /// The values that are moved with keys.
@@ -22,7 +22,7 @@ pub struct Target {
     /// Measures it.
     pub case: Case,
     /// The shape in use.
-    pub start: Shape,
+    pub start: KernelShape,
 }
 
 impl Target {
@@ -32,10 +32,10 @@ impl Target {
     }
 
     /// Keys or elements of an invocation.
-    pub fn items(&self, shape: &Shape) -> u32 {
+    pub fn items(&self, shape: &KernelShape) -> u32 {
         let words = match self.part {
             // Items of scans are words.
-            Part::Scan | Part::ChainedScan => self.element.words(),
+            TunedPart::Scan | TunedPart::ChainedScan => self.element.words(),
             _ => 1,
         };
         (shape.items / words).max(1)
@@ -53,28 +53,28 @@ impl fmt::Display for Target {
 }
 
 /// The parts by the value of a faster one: the hot kernels of scans and sorts first.
-const BY_VALUE: [Part; 21] = [
-    Part::Onesweep,
-    Part::ChainedScan,
-    Part::DigitHistogram,
-    Part::ChainedSelect,
-    Part::Histogram,
-    Part::Merge,
-    Part::Scan,
-    Part::Difference,
-    Part::RunLength,
-    Part::SegmentedCluster,
-    Part::SegmentedSmall,
-    Part::TopK,
-    Part::Search,
-    Part::Gather,
-    Part::Reduce,
-    Part::Select,
-    Part::LargeHistogram,
-    Part::HistogramInMemory,
-    Part::Radix8Bit,
-    Part::CountedSort,
-    Part::TopKSort,
+const BY_VALUE: [TunedPart; 21] = [
+    TunedPart::Onesweep,
+    TunedPart::ChainedScan,
+    TunedPart::DigitHistogram,
+    TunedPart::ChainedSelect,
+    TunedPart::Histogram,
+    TunedPart::Merge,
+    TunedPart::Scan,
+    TunedPart::Difference,
+    TunedPart::RunLength,
+    TunedPart::SegmentedCluster,
+    TunedPart::SegmentedSmall,
+    TunedPart::TopK,
+    TunedPart::Search,
+    TunedPart::Gather,
+    TunedPart::Reduce,
+    TunedPart::Select,
+    TunedPart::LargeHistogram,
+    TunedPart::HistogramInMemory,
+    TunedPart::Radix8Bit,
+    TunedPart::CountedSort,
+    TunedPart::TopKSort,
 ];
 
 /// The targets of `args` on a device.
@@ -82,11 +82,11 @@ const BY_VALUE: [Part; 21] = [
 /// # Errors
 /// A name without parts, or parts that are not tuned for these keys and values.
 pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) -> Result<Vec<Target>, Ended> {
-    let is_named = |part: &Part| args.parts.iter().any(|name| is_part_of(*part, name));
+    let is_named = |part: &TunedPart| args.parts.iter().any(|name| is_part_of(*part, name));
     let parts: Vec<_> = BY_VALUE.into_iter().filter(is_named).collect();
     let unknown = |name: &&String| !BY_VALUE.iter().any(|part| is_part_of(*part, name));
     if let Some(name) = args.parts.iter().find(unknown) {
-        let names = BY_VALUE.map(Part::name).join(", ");
+        let names = BY_VALUE.map(TunedPart::name).join(", ");
         return Err(Ended::usage(format!("there is no part {name}; name all, a primitive, or of {names}")));
     }
     let count = args.count.unwrap_or(match (args.quick, capabilities.is_cpu()) {
@@ -120,26 +120,28 @@ pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) ->
 }
 
 /// `sort` names all parts of sorts, `all` every part.
-fn is_part_of(part: Part, name: &str) -> bool {
+fn is_part_of(part: TunedPart, name: &str) -> bool {
     let rest = part.name().strip_prefix(name);
     name == "all" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// A row serves keys of one word and of two, where a part has rows for each.
-fn elements_of(args: &TuneArgs, part: Part) -> Vec<ElementType> {
+fn elements_of(args: &TuneArgs, part: TunedPart) -> Vec<ElementType> {
     match (&args.element[..], part) {
-        ([], Part::Onesweep | Part::DigitHistogram) if !args.quick => {
+        ([], TunedPart::Onesweep | TunedPart::DigitHistogram) if !args.quick => {
             vec![ElementType::U32, ElementType::U64]
         }
-        ([], Part::Histogram | Part::LargeHistogram | Part::HistogramInMemory) => vec![ElementType::F32],
+        ([], TunedPart::Histogram | TunedPart::LargeHistogram | TunedPart::HistogramInMemory) => {
+            vec![ElementType::F32]
+        }
         ([], _) => vec![ElementType::U32],
         (given, _) => given.to_vec(),
     }
 }
 
-fn values_of(args: &TuneArgs, part: Part) -> Vec<SortValues> {
+fn values_of(args: &TuneArgs, part: TunedPart) -> Vec<SortValues> {
     let sizes: &[u32] = match (&args.values[..], part) {
-        ([], Part::Onesweep) if !args.quick => &[0, 4, 8],
+        ([], TunedPart::Onesweep) if !args.quick => &[0, 4, 8],
         ([], _) => &[0],
         (given, _) => given,
     };
@@ -155,9 +157,9 @@ fn values_of(args: &TuneArgs, part: Part) -> Vec<SortValues> {
 ///
 /// # Errors
 /// No axis has the name, or a value is no number.
-pub fn parse_try(text: &str) -> Result<(Axis, Vec<u32>), String> {
-    let mut axes: Vec<Axis> = Vec::new();
-    for axis in Part::ALL.iter().flat_map(|part| part.axes()) {
+pub fn parse_try(text: &str) -> Result<(TuningAxis, Vec<u32>), String> {
+    let mut axes: Vec<TuningAxis> = Vec::new();
+    for axis in TunedPart::ALL.iter().flat_map(|part| part.axes()) {
         if !axes.contains(axis) {
             axes.push(*axis);
         }
@@ -179,12 +181,12 @@ mod tests {
 
     #[test]
     fn every_part_has_its_place_and_a_name() {
-        assert_eq!(BY_VALUE.len(), Part::ALL.len());
-        for part in Part::ALL {
+        assert_eq!(BY_VALUE.len(), TunedPart::ALL.len());
+        for part in TunedPart::ALL {
             assert!(BY_VALUE.contains(&part) && is_part_of(part, part.name()) && is_part_of(part, "all"));
         }
         let of = |name| -> Vec<_> {
-            BY_VALUE.into_iter().filter(|part| is_part_of(*part, name)).map(Part::name).collect()
+            BY_VALUE.into_iter().filter(|part| is_part_of(*part, name)).map(TunedPart::name).collect()
         };
         assert_eq!(of("scan"), ["scan-chained", "scan"]);
         assert!(of("sor").is_empty());
@@ -192,8 +194,8 @@ mod tests {
 
     #[test]
     fn values_to_try_are_of_an_axis() {
-        assert_eq!(parse_try("items=16,20"), Ok((Axis::Items, vec![16, 20])));
-        assert_eq!(parse_try("window=2"), Ok((Axis::Window, vec![2])));
+        assert_eq!(parse_try("items=16,20"), Ok((TuningAxis::Items, vec![16, 20])));
+        assert_eq!(parse_try("window=2"), Ok((TuningAxis::Window, vec![2])));
         assert!(parse_try("item=2").unwrap_err().contains("axes are"));
         for text in ["items", "items=", "items=a", "items=-1", "items=65537"] {
             assert!(parse_try(text).is_err(), "{text}");

@@ -132,7 +132,9 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         let algorithm = ScanAlgorithm::Chained;
         let scan = ScanCase { element, algorithm, ..ScanCase::sum_of_u32(PolicyName::SmallWindows) };
         let tile = scan.tile(capabilities);
-        cases.extend([tile + 1, 141 * tile + 3].map(|count| scan.case(count, Input::Distinguishing)));
+        cases.extend(
+            [tile + 1, (141 * tile + 3).min(65_537)].map(|count| scan.case(count, Input::Distinguishing)),
+        );
     }
     // The default tiles at their boundaries: the chosen policy, and the single pass.
     let default = ScanCase::sum_of_u32(PolicyName::Default);

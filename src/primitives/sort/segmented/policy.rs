@@ -8,7 +8,7 @@ use crate::error::{PolicyConflict, Result};
 use crate::primitives::scan::ScanPolicy;
 use crate::primitives::sort::policy::{COUNT_SCAN, Matching, SortAlgorithm, TileShape, check_scan_of_counts};
 use crate::primitives::sort::tuning::{SortTuning, tile};
-use crate::primitives::tuning::{self, Part, Shape};
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, check_subgroups};
 
 /// Cluster of neighbouring lanes of a subgroup that holds a segment.
@@ -72,10 +72,10 @@ impl SegmentedSortPolicy {
     pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
         let words = [config.sort.key.words(), config.sort.values.words()];
         let SortTuning { radix_8bit, counted, .. } = SortTuning::of(capabilities, words[0], words[1]);
-        let Shape { matching, subgroup_size, has_exchange, .. } = radix_8bit;
+        let KernelShape { matching, subgroup_size, has_exchange, .. } = radix_8bit;
         let counted = tile(&counted);
-        let cluster = tuning::shape_of(capabilities, Part::SegmentedCluster, words);
-        let small = tuning::shape_of(capabilities, Part::SegmentedSmall, words);
+        let cluster = tuning::shape_of(capabilities, TunedPart::SegmentedCluster, words);
+        let small = tuning::shape_of(capabilities, TunedPart::SegmentedSmall, words);
         let widest = capabilities.max_subgroup_size;
         let lanes = 1 << capabilities.min_subgroup_size.clamp(1, cluster.lanes).ilog2();
         let counts = COUNT_SCAN.indirect_count();
