@@ -84,37 +84,41 @@ struct Step {
     std::function<Measurement(Bench&)> measure;
 };
 
-std::vector<Step> steps_of(const Options& options) {
-    std::vector<Step> steps;
+bool is_kept(const std::string& id, const Options& options) {
+    auto matches = [&](const std::string& filter) { return fnmatch(filter.c_str(), id.c_str(), 0) == 0; };
+    return options.filters.empty() || std::any_of(options.filters.begin(), options.filters.end(), matches);
+}
+
+// The steps of all cases at one size. A case without N in its ids has a count of its own.
+void add_steps(std::vector<Step>& steps, int bits, bool is_first_size, const Options& options) {
+    size_t count = size_t{1} << bits;
     for (auto cases : {scan_cases, sort_cases, select_cases, reduce_cases, histogram_cases, run_length_cases, merge_cases,
                        search_cases, difference_cases, top_k_cases, segmented_cases}) {
         for (const Case& one : cases()) {
-            for (int bits : options.sizes) {
-                size_t count = size_t{1} << bits;
-                Step step{{}, [measure = one.measure, count](Bench& bench) { return measure(bench, count); }};
-                bool is_of_any_count = true;
-                for (std::string id : one.ids) {
-                    size_t at = id.find(";n=N;");
-                    is_of_any_count = at != std::string::npos;
-                    if (is_of_any_count) {
-                        id.replace(at + 3, 1, std::to_string(count));
-                    }
-                    bool is_kept = options.filters.empty();
-                    for (const std::string& filter : options.filters) {
-                        is_kept = is_kept || fnmatch(filter.c_str(), id.c_str(), 0) == 0;
-                    }
-                    if (is_kept) {
-                        step.ids.push_back(id);
-                    }
+            Step step{{}, [measure = one.measure, count](Bench& bench) { return measure(bench, count); }};
+            for (std::string id : one.ids) {
+                size_t at = id.find(";n=N;");
+                if (at != std::string::npos) {
+                    id.replace(at + 3, 1, std::to_string(count));
+                } else if (!is_first_size) {
+                    continue;
                 }
-                if (!step.ids.empty()) {
-                    steps.push_back(step);
-                }
-                if (!is_of_any_count) {
-                    break;
+                if (is_kept(id, options)) {
+                    step.ids.push_back(id);
                 }
             }
+            if (!step.ids.empty()) {
+                steps.push_back(step);
+            }
         }
+    }
+}
+
+// Size by size: a run that is cut off has all cases at the smaller ones.
+std::vector<Step> steps_of(const Options& options) {
+    std::vector<Step> steps;
+    for (size_t i = 0; i < options.sizes.size(); i++) {
+        add_steps(steps, options.sizes[i], i == 0, options);
     }
     return steps;
 }

@@ -21,10 +21,15 @@ std::vector<uint32_t> sorted_of(std::vector<uint32_t> keys, const std::vector<ui
 }
 
 Measurement lower_bound(Bench& bench, const std::vector<uint32_t>& sorted, const std::vector<uint32_t>& needles) {
-    std::vector<uint32_t> positions;
-    for (uint32_t needle : needles) {
-        positions.push_back(
-            static_cast<uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), needle) - sorted.begin()));
+    // In the order of the needles one walk finds all.
+    std::vector<uint32_t> ascending = needles, indices(needles.size()), positions(needles.size());
+    std::iota(indices.begin(), indices.end(), 0u);
+    sort_pairs(ascending, indices, 0, 32);
+    for (size_t i = 0, at = 0; i < ascending.size(); i++) {
+        while (at < sorted.size() && sorted[at] < ascending[i]) {
+            at++;
+        }
+        positions[indices[i]] = static_cast<uint32_t>(at);
     }
     Array<uint32_t> range(sorted), values(needles), result(needles.size());
     auto call = [&](void* scratch, size_t& size) {

@@ -43,7 +43,10 @@ pub fn input(work: Work, count: usize) -> Columns {
         Work::Pairs => Columns { keys: uniform, values: (0..count as u32).collect() },
         Work::Scan => {
             let bits = if count <= 1 << 26 { 5 } else { 3 };
-            Columns { keys: uniform.into_iter().map(|word| word >> (32 - bits)).collect(), values: Vec::new() }
+            Columns {
+                keys: uniform.into_iter().map(|word| word >> (32 - bits)).collect(),
+                values: Vec::new(),
+            }
         }
     }
 }
