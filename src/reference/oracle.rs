@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::thread;
 
 /// `result[i] = values[0] + … + values[i]` in every column of a table of rows, wrapping.
 pub fn inclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
@@ -57,20 +58,35 @@ pub trait Key: Copy {
 
 /// Stably sorts keys, each with a value, by the bits in `bits` of their rank. Pairs whose keys are equal in
 /// these bits keep their order, in either direction.
-pub fn sort_pairs<K: Key, V>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
-    let compare = |a: K, b: K| {
-        if bits == (0..K::BITS) {
+pub fn sort_pairs<K: Key + Send, V: Send>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
+    let bits = &bits;
+    let compare = move |a: K, b: K| {
+        if *bits == (0..K::BITS) {
             // By the standard library's comparison, not by this file's `rank`.
             return a.compare(b);
         }
         let part = |key: K| ((u128::from(key.rank()) & ((1 << bits.end) - 1)) >> bits.start) as u64;
         part(a).cmp(&part(b))
     };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
     if is_descending {
-        pairs.sort_by(|a, b| compare(b.0, a.0));
+        sort_by_threads(pairs, &|a, b| compare(b.0, a.0), threads);
     } else {
-        pairs.sort_by(|a, b| compare(a.0, b.0));
+        sort_by_threads(pairs, &|a, b| compare(a.0, b.0), threads);
     }
+}
+
+/// The standard library's stable sort, of halves in threads of their own first: it merges the two runs that they are.
+fn sort_by_threads<T: Send>(items: &mut [T], compare: &(impl Fn(&T, &T) -> Ordering + Sync), threads: usize) {
+    const MIN_COUNT: usize = 1 << 16;
+    if threads > 1 && items.len() >= MIN_COUNT {
+        let (first, second) = items.split_at_mut(items.len() / 2);
+        thread::scope(|scope| {
+            scope.spawn(|| sort_by_threads(first, compare, threads / 2));
+            sort_by_threads(second, compare, threads - threads / 2);
+        });
+    }
+    items.sort_by(compare);
 }
 
 macro_rules! whole_keys {
@@ -161,6 +177,18 @@ mod tests {
             [f64::from_bits(u64::MAX), -f64::NAN, f64::NEG_INFINITY, -1.5, -f64::from_bits(1), -0.0];
         let positive = [0.0, f64::from_bits(1), 1.0, f64::INFINITY, f64::NAN, f64::from_bits(u64::MAX >> 1)];
         ranks_are_in_order(&[doubles, positive].concat());
+    }
+
+    #[test]
+    fn a_sort_by_threads_is_stable() {
+        for (count, threads) in [(0, 4), (3, 4), (1 << 16, 1), ((1 << 17) + 5, 3), (1 << 17, 8)] {
+            let mut items: Vec<_> =
+                (0..count).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 24, i)).collect();
+            let mut expected = items.clone();
+            expected.sort_by_key(|item| item.0);
+            sort_by_threads(&mut items, &|a, b| a.0.cmp(&b.0), threads);
+            assert!(items == expected, "{count} by {threads}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use subsweep::harness::{CaseComparison, Comparison, Report, without_count};
+use subsweep::harness::{CaseComparison, Comparison, Report, Verdict, without_count};
 
 use crate::words::escaped;
 
@@ -35,8 +35,10 @@ pub fn table(comparison: &Comparison, name: &str) -> String {
         for (parameters, of_counts) in rows {
             let _ = write!(text, "  {parameters:width$}");
             for count in &counts {
-                let ratio =
-                    of_counts.get(count).map_or_else(String::new, |case| format!("{:.2}", case.ratio));
+                let ratio = of_counts.get(count).map_or_else(String::new, |case| match case.verdict {
+                    Verdict::Unsteady => "unsteady".to_owned(),
+                    _ => format!("{:.2}", case.ratio),
+                });
                 let _ = write!(text, "  {ratio:>8}");
             }
             text.truncate(text.trim_end_matches(' ').len());

@@ -7,6 +7,11 @@ use subsweep::tuning::{KernelShape, TunedPart, TuningAxis};
 /// A better shape is faster by more than this: measurements of one shape differ by less.
 const MIN_GAIN: f64 = 0.01;
 
+/// Whether a cost is less than another by more than chance.
+pub fn is_better(cost: f64, other: f64) -> bool {
+    cost < other * (1.0 - MIN_GAIN)
+}
+
 /// Judges shapes.
 pub trait Gauge {
     /// The error that ends the search.
@@ -49,7 +54,7 @@ pub fn descend<G: Gauge>(
                     return Ok(best);
                 }
                 let Some(cost) = gauge.cost(shape)? else { continue };
-                if best.is_none_or(|(_, least)| cost < least * (1.0 - MIN_GAIN)) {
+                if best.is_none_or(|(_, least)| is_better(cost, least)) {
                     best = Some((shape, cost));
                 }
             }
