@@ -45,7 +45,7 @@ pub fn sort(keys: &[u32], bits: Range<u32>) -> Vec<u32> {
 }
 
 /// A sort key.
-pub trait Key: Copy {
+pub trait Key: Copy + Send {
     /// The width in bits.
     const BITS: u32;
 
@@ -58,7 +58,7 @@ pub trait Key: Copy {
 
 /// Stably sorts keys, each with a value, by the bits in `bits` of their rank. Pairs whose keys are equal in
 /// these bits keep their order, in either direction.
-pub fn sort_pairs<K: Key + Send, V: Send>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
+pub fn sort_pairs<K: Key, V: Send>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
     let bits = &bits;
     let compare = move |a: K, b: K| {
         if *bits == (0..K::BITS) {
