@@ -36,6 +36,7 @@ pub use hazards::{Finding, HazardChecker, Missing};
 pub use identity::{DeviceIdentity, DriverVersion};
 pub use logical::{Device, OpenOptions};
 pub use phases::TimestampSlots;
+pub(crate) use pipeline::module_of;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
 pub(crate) use push_constants::push;
 pub use push_constants::{PushBlock, PushConstants, PushField};

@@ -75,7 +75,8 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let host = Count::Direct(COUNT.into());
     let tiles = ScanPolicy::tiled(64, 4, 4);
     let plain = ScanConfig::inclusive(ElementType::U32);
-    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().indirect_count();
+    let by_offsets = plain.segments(SegmentsBy::Offsets);
+    let with_all = by_offsets.with_initial().indirect_count();
     let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
     let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
     let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
@@ -86,6 +87,9 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         ("a scan", plain.policy(tiles), apart, host),
         ("a scan in place of a count on the device", plain.indirect_count(), in_place, room.count()),
         ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
+        // Each condition of the first access alone.
+        ("a scan of segments by offsets", by_offsets, apart.segments(third), host),
+        ("a scan from an initial value", plain.policy(tiles).with_initial(), apart.initial(initial), host),
         ("a chained scan", chained, apart, host),
         ("a chained scan of a count on the device", chained.indirect_count(), apart, room.count()),
         ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
