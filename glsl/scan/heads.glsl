@@ -11,9 +11,6 @@ uint row_count_of(Tiles tiles) {
 
 // Whether a segment begins at `row`, which is neither the first nor beyond the last.
 bool begins_at(Words heads, uint row) {
-    if (HEADS == FIXED_SIZE) {
-        return row % SEGMENT_ROWS == 0;
-    }
     if (HEADS == BITS) {
         return (advance_words(heads, row / 32, 1).word[0] >> (row % 32) & 1) != 0;
     }
@@ -28,6 +25,17 @@ bool begins_at(Words heads, uint row) {
     return advance_words(heads, row, 1).word[0] != 0;
 }
 
+// Whether a slot of the tile has the first row of a segment of a fixed size, in scan order.
+bool is_first_of_segment(uint slot, Tile tile, Tiles tiles) {
+    if (HAS_LONG_SEGMENTS) {
+        uint row = tile.memory_index * TILE_ITEMS + slot;
+        return slot < tile.extent && row == (REVERSE ? segment_rows_of(tile, tiles) - 1 : 0);
+    }
+    uint row = row_of_slot(slot, tile.extent);
+    bool is_last = row + 1 == tile.extent || (slot + 1) % SEGMENT_STEP == 0;
+    return row != NO_ROW && (REVERSE ? is_last : slot % SEGMENT_STEP == 0);
+}
+
 // Loads the head flags of the invocation's rows.
 uint load_heads(Words heads, Tile tile, Tiles tiles) {
     uint row_count = row_count_of(tiles);
@@ -35,6 +43,10 @@ uint load_heads(Words heads, Tile tile, Tiles tiles) {
     for (uint slot = 0; slot < PACKS; slot++) {
         for (uint i = 0; i < PACK_ITEMS; i++) {
             uint row = first_row() + pack_offset(slot) * PACK_ITEMS + (REVERSE ? PACK_ITEMS - 1 - i : i);
+            if (HEADS == FIXED_SIZE) {
+                bits |= uint(is_first_of_segment(row, tile, tiles)) << (slot * PACK_ITEMS + i);
+                continue;
+            }
             uint boundary = tile.memory_index * TILE_STEP + row + (REVERSE ? 1 : 0);
             bool is_inside = row < tile.extent && boundary > 0 && boundary < row_count;
             if (is_inside && begins_at(heads, boundary)) {

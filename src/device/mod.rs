@@ -18,6 +18,7 @@ mod push_constants;
 mod recorder;
 mod registry;
 mod requirements;
+mod self_test;
 mod statistics;
 mod timestamps;
 mod trace;
@@ -47,6 +48,7 @@ pub use registry::PipelineCounts;
 #[cfg(feature = "headless")]
 pub(crate) use requirements::NOT_ASKED;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
+pub use self_test::{SelfTest, SelfTestVerdict};
 #[cfg(feature = "cli")]
 pub(crate) use statistics::statistics_of;
 pub use statistics::{Representation, Statistic, StatisticValue};

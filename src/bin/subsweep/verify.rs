@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use clap::Args;
 use subsweep::device::PipelineCounts;
-use subsweep::harness::{Outcome, SelfTest, VerifiedCase, verify_cases};
+use subsweep::harness::{Outcome, VerifiedCase, verify_cases};
 use subsweep::headless::Gpu;
 
 use crate::args::Common;
@@ -69,7 +69,7 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
         verify_cases(suite.effort(), gpu.capabilities()),
         suite.effort() == subsweep::harness::Effort::Quick,
     )?;
-    let self_test = SelfTest::run(gpu)?;
+    let self_test = gpu.self_test()?;
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());
     let mut groups = BTreeMap::<String, Tally>::new();
