@@ -213,7 +213,7 @@ fn a_broken_driver_fails_its_self_test() {
     let mut command = subsweep(["sort", "--type", "u32", "--device", "driver:llvmpipe", "-o"]);
     command.arg(&output).arg(&input).env("LP_NATIVE_VECTOR_WIDTH", "1024");
     let sorted = run(command.env("MESA_SHADER_CACHE_DISABLE", "true"));
-    let words = String::from_utf8_lossy(&sorted.stderr);
+    let words = sorted.stderr;
     assert_eq!((sorted.code, words.lines().count()), (3, 1), "{words}");
     assert!(words.contains("FAILED: ") && !output.exists(), "{words}");
 }
