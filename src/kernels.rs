@@ -254,8 +254,8 @@ mod tests {
     ];
     const WORDS_OF_BALLOTS: [(&str, usize, &str); 3] = [
         ("sort/chunk_bucket", 1, "a chunk has 32 lanes"),
-        ("sort/onesweep", 1, "SHARED_MASKS requires subgroups of up to 32 lanes"),
-        ("sort/scatter", 1, "SHARED_MASKS requires subgroups of up to 32 lanes"),
+        ("sort/onesweep", 2, "SHARED_MASKS requires subgroups of up to 32 lanes"),
+        ("sort/scatter", 2, "SHARED_MASKS requires subgroups of up to 32 lanes"),
     ];
 
     #[test]

@@ -27,13 +27,14 @@ bool begins_at(Words heads, uint row) {
 
 // Whether a slot of the tile has the first row of a segment of a fixed size, in scan order.
 bool is_first_of_segment(uint slot, Tile tile, Tiles tiles) {
-    if (HAS_LONG_SEGMENTS) {
-        uint row = tile.memory_index * TILE_ITEMS + slot;
-        return slot < tile.extent && row == (REVERSE ? segment_rows_of(tile, tiles) - 1 : 0);
-    }
     uint row = row_of_slot(slot, tile.extent);
     bool is_last = row + 1 == tile.extent || (slot + 1) % SEGMENT_STEP == 0;
-    return row != NO_ROW && (REVERSE ? is_last : slot % SEGMENT_STEP == 0);
+    bool is_first = row != NO_ROW && (REVERSE ? is_last : slot % SEGMENT_STEP == 0);
+    if (HAS_LONG_SEGMENTS) {
+        uint row_of_segment = tile.memory_index * TILE_ITEMS + slot;
+        is_first = slot < tile.extent && row_of_segment == (REVERSE ? segment_rows_of(tile, tiles) - 1 : 0);
+    }
+    return is_first;
 }
 
 // Loads the head flags of the invocation's rows.
@@ -43,15 +44,15 @@ uint load_heads(Words heads, Tile tile, Tiles tiles) {
     for (uint slot = 0; slot < PACKS; slot++) {
         for (uint i = 0; i < PACK_ITEMS; i++) {
             uint row = first_row() + pack_offset(slot) * PACK_ITEMS + (REVERSE ? PACK_ITEMS - 1 - i : i);
-            if (HEADS == FIXED_SIZE) {
-                bits |= uint(is_first_of_segment(row, tile, tiles)) << (slot * PACK_ITEMS + i);
-                continue;
-            }
             uint boundary = tile.memory_index * TILE_STEP + row + (REVERSE ? 1 : 0);
             bool is_inside = row < tile.extent && boundary > 0 && boundary < row_count;
-            if (is_inside && begins_at(heads, boundary)) {
-                bits |= 1u << (slot * PACK_ITEMS + i);
+            bool begins = false;
+            if (HEADS == FIXED_SIZE) {
+                begins = is_first_of_segment(row, tile, tiles);
+            } else if (is_inside) {
+                begins = begins_at(heads, boundary);
             }
+            bits |= uint(begins) << (slot * PACK_ITEMS + i);
         }
     }
     return bits;

@@ -72,10 +72,10 @@ Tile tile_of_workgroup(Tiles tiles, uint column_count) {
         uint first = tile.memory_index * TILE_ITEMS;
         uint rows = segment_rows_of(tile, tiles);
         tile.extent = min(max(rows, first) - first, TILE_ITEMS);
-        return tile;
+    } else {
+        tile.memory_index = REVERSE ? tiles.count - 1 - tile.index : tile.index;
+        tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_STEP : tiles.last_extent;
     }
-    tile.memory_index = REVERSE ? tiles.count - 1 - tile.index : tile.index;
-    tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_STEP : tiles.last_extent;
     return tile;
 }
 
@@ -104,10 +104,13 @@ bool is_surplus(Tile tile, Tiles tiles) {
 
 // A pointer to the first row of the tile in `table`, in its column.
 Words tile_from(Words table, Tile tile, uint column_count) {
-    if (HAS_LONG_SEGMENTS) {
-        table = advance_words(table, tile.index / SEGMENT_TILES * SEGMENT_ROWS, row_stride(column_count));
-    }
+#ifdef HEADED
+    // Row indices have 32 bits.
+    uint segment_row = HAS_LONG_SEGMENTS ? tile.index / SEGMENT_TILES * SEGMENT_ROWS : 0;
+    return column_from(table, segment_row + tile.memory_index * TILE_STEP, 1, column_count, tile.column);
+#else
     return column_from(table, tile.memory_index, TILE_STEP, column_count, tile.column);
+#endif
 }
 
 // Packs of an invocation, in scan order.

@@ -38,7 +38,7 @@ type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
 pub struct Room {
     pub arrays: BufferRange,
     pub scratch: BufferRange,
-    /// The array that is aligned to a word, and not to 16 bytes.
+    /// Whether the even or the odd arrays are aligned to a word, and not to 16 bytes.
     pub shifted: Option<u64>,
 }
 
@@ -103,7 +103,7 @@ impl Room {
     pub const SCRATCH_SIZE: u64 = 1 << 20;
 
     pub fn array(&self, index: u64) -> AddressRange {
-        let shift = if self.shifted == Some(index) { 4 } else { 0 };
+        let shift = if self.shifted == Some(index % 2) { 4 } else { 0 };
         self.arrays.slice(256 + index * Self::STEP + shift, SIZE).addresses()
     }
 
@@ -176,13 +176,14 @@ pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whichever array is aligned to a word alone, no kernel accesses it by more bytes at once.
+/// No kernel accesses an array that is aligned to a word by more bytes at once, whether others are aligned or not. A source and
+/// its destination have neighbouring numbers.
 pub fn any_alignment(gpu: &Gpu) -> Result<(), Failed> {
-    for shifted in 0..4 {
+    for shifted in 0..2 {
         let room = Room { shifted: Some(shifted), ..unused_memory() };
         for subject in subjects(gpu.device(), room)? {
             let found = findings(gpu.device(), &subject, room, subject.first, subject.last)?;
-            assert_eq!(found, [], "{}, array {shifted}", subject.name);
+            assert_eq!(found, [], "{}, arrays {shifted} and {}", subject.name, shifted + 2);
         }
     }
     Ok(())
