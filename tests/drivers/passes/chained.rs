@@ -266,10 +266,22 @@ fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
     chained.check::<R>(&rig, many, true)
 }
 
-/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without.
+/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without. Groups of fewer tiles than a subgroup has
+/// lanes show whether it adds beyond the end of a group.
 fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let few = gpu.capabilities().max_subgroup_size as usize / 2;
+    fixed_tree_of(gpu, kernel, few, selection.first(2, [0, 1]))?;
+    fixed_tree_of(gpu, kernel, GROUP_TILES, selection.first(3, [0, 1, 32, 3]))
+}
+
+fn fixed_tree_of(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    group_tiles: usize,
+    stalls: Vec<usize>,
+) -> Result<(), Failed> {
     type Sum = Row<Add, f32, 1>;
-    let chained = Chained { group_tiles: Some(GROUP_TILES), ..Chained::new(gpu, kernel) };
+    let chained = Chained { group_tiles: Some(group_tiles), ..Chained::new(gpu, kernel) };
     let tile_items = chained.shape.tile_items(Sum::TYPE);
     let count = 137 * tile_items + 9;
     // Numbers of every size and both signs, so that few sums are exact.
@@ -283,10 +295,10 @@ fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
         return Err("sums of these numbers do not depend on the order of additions".into());
     }
     let mut first = None;
-    for stall_every in selection.first(3, [0, 1, 32, 3]) {
+    for stall_every in stalls {
         let chained = Chained { stall_every, ..chained };
         let rig = chained.rig::<Sum>()?;
-        let case = format!("{}, fixed tree, stalled: every {stall_every}", kernel.name);
+        let case = format!("{}, groups of {group_tiles}, stalled: every {stall_every}", kernel.name);
         for on_device in [false, true] {
             let written = chained.run::<Sum>(&rig, &case, &words, on_device)?;
             let sums = written.destination;
