@@ -10,6 +10,7 @@
 //! equal results in bits. This needs tiles of a power of two.
 
 use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind};
+use super::levels::sweep;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
@@ -241,29 +242,12 @@ impl Algorithm<Scan> for AlongRows {
         recorder.check_workgroups(workgroups)?;
         let recording = Recording { scan: self, buffers, layout, count };
         recording.prepare(recorder)?;
-        let top = self.levels.len() - 1;
-        for level in 0..top {
-            match level {
-                0 => recorder.phase(c"reduce"),
-                1 => recorder.phase(c"spine"),
-                _ => {}
-            }
-            recording.reduce(recorder, level)?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        }
-        if top == 1 {
-            recorder.phase(c"spine");
-        }
-        for level in (0..=top).rev() {
-            if level == 0 {
-                recorder.phase(c"downsweep");
-            }
-            recording.downsweep(recorder, level)?;
-            if level > 0 {
-                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            }
-        }
-        Ok(())
+        sweep(
+            recorder,
+            self.levels.len(),
+            |recorder, level| recording.reduce(recorder, level),
+            |recorder, level| recording.downsweep(recorder, level),
+        )
     }
 }
 

@@ -18,7 +18,7 @@ use std::mem::size_of;
 
 use super::algorithm::WorkgroupScan;
 use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
-use super::levels::Levels;
+use super::levels::{Levels, sweep};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
@@ -246,29 +246,12 @@ impl Algorithm<Scan> for ReduceThenScan {
         let recording = Recording::new(self, buffers, layout, count)?;
         recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;
-        let top = recording.layout.levels.len - 1;
-        for level in 0..top {
-            match level {
-                0 => recorder.phase(c"reduce"),
-                1 => recorder.phase(c"spine"),
-                _ => {}
-            }
-            recording.reduce(recorder, level)?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        }
-        if top == 1 {
-            recorder.phase(c"spine");
-        }
-        for level in (0..=top).rev() {
-            if level == 0 {
-                recorder.phase(c"downsweep");
-            }
-            recording.downsweep(recorder, level)?;
-            if level > 0 {
-                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            }
-        }
-        Ok(())
+        sweep(
+            recorder,
+            recording.layout.levels.len,
+            |recorder, level| recording.reduce(recorder, level),
+            |recorder, level| recording.downsweep(recorder, level),
+        )
     }
 }
 
