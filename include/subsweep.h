@@ -724,7 +724,8 @@ typedef struct SubsweepTopKInfo {
 /// From the last row to the first: the scan of the reversed rows, reversed.
 #define SUBSWEEP_SCAN_DIRECTION_REVERSE 1
 
-/// The sum; of integers modulo 2^32 or 2^64. Identity 0.
+/// The sum; of integers modulo 2^32 or 2^64. Identity 0. Sums of non-negative floats may decrease, unless
+/// SUBSWEEP_SCAN_MONOTONE_BIT is set.
 #define SUBSWEEP_SCAN_OPERATOR_ADD 0
 
 /// The product; of integers modulo 2^32 or 2^64. Identity 1.
@@ -770,6 +771,10 @@ typedef struct SubsweepTopKInfo {
 /// A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
 /// place are then refused.
 #define SUBSWEEP_SCAN_OUT_OF_PLACE_BIT 4
+
+/// Keeps sums of non-negative floats from decreasing, by a second scan for the running maxima of the results. Without
+/// it, rounding may make a result less than the one before it. For sums of floats alone.
+#define SUBSWEEP_SCAN_MONOTONE_BIT 8
 
 /// Keys alone.
 #define SUBSWEEP_SORT_VALUES_NONE 0

@@ -64,6 +64,26 @@ impl Kernel {
         Self { name, spirv, hash: 0, ..*self }
     }
 
+    /// Of each member of the push-constant block the alignment in bytes that its accesses need under these specialization
+    /// constants; others have their defaults. Nothing is known of a module that cannot be analysed.
+    pub(crate) fn alignments(&'static self, constants: &[(&'static str, u32)]) -> Vec<u32> {
+        let value = |id: u32, default: u32| {
+            let name =
+                self.spec_constants.iter().find(|constant| constant.id == id).map(|constant| constant.name);
+            let given = constants.iter().find(|(given, _)| Some(*given) == name);
+            // The workgroup size is not among them.
+            let default = (Some(id) != self.workgroup_size_id).then_some(default);
+            given.map(|(_, value)| *value).or(default)
+        };
+        let words = crate::device::module_of(self).into_owned();
+        let module = spirv::Module::new(words);
+        let alignments = module.and_then(|module| {
+            let constants = spirv::sizes::Sizes::of_known(&module, value);
+            spirv::alignment::alignments(&module, &constants)
+        });
+        alignments.unwrap_or_default()
+    }
+
     /// The size of the push-constant block in bytes.
     pub const fn push_constant_size(&self) -> u32 {
         match self.push_constants.last() {
@@ -223,6 +243,44 @@ mod tests {
                 assert_eq!(access, listed.access.unwrap_or_default(), "{} of {}", listed.name, kernel.name);
             }
         }
+    }
+
+    /// Exceptions from the rules of [`spirv::rules`]: a source, the number in any of its modules, and the reason.
+    const PRODUCTS: [(&str, usize, &str); 4] = [
+        ("reduce/reduce", 1, "the index of a tile's partial result: a workgroup has one"),
+        ("sort/digit_histogram", 3, "the index of a portion's histogram: a pass has few portions"),
+        ("top_k/select", 1, "the first column of a tile: less than column_count"),
+        ("top_k/take", 1, "the index of a result: a sort has fewer than 2^32 keys"),
+    ];
+    const WORDS_OF_BALLOTS: [(&str, usize, &str); 3] = [
+        ("sort/chunk_bucket", 1, "a chunk has 32 lanes"),
+        ("sort/onesweep", 2, "SHARED_MASKS requires subgroups of up to 32 lanes"),
+        ("sort/scatter", 2, "SHARED_MASKS requires subgroups of up to 32 lanes"),
+    ];
+
+    #[test]
+    fn kernels_keep_the_rules_that_no_driver_shows() {
+        let (mut products, mut words) = (BTreeMap::new(), BTreeMap::new());
+        for kernel in all() {
+            // With `SUBSWEEP_KERNELS`, modules with deliberate faults.
+            let module = Module::new(crate::device::module_of(kernel).into_owned()).expect(kernel.name);
+            let broken = spirv::rules::broken(&module);
+            assert!(broken.addresses.is_empty(), "{}: {:?}", kernel.name, broken.addresses);
+            assert!(broken.subgroup_indices.is_empty(), "{}: {:?}", kernel.name, broken.subgroup_indices);
+            let source = kernel.name.split(':').next().expect("a first part");
+            for (counts, broken) in [(&mut products, broken.products), (&mut words, broken.words_of_ballots)]
+            {
+                if !broken.is_empty() {
+                    let count: &mut usize = counts.entry(source).or_default();
+                    *count = broken.len().max(*count);
+                }
+            }
+        }
+        let listed = |list: &[(&'static str, usize, &str)]| {
+            list.iter().map(|&(source, count, _)| (source, count)).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(products, listed(&PRODUCTS));
+        assert_eq!(words, listed(&WORDS_OF_BALLOTS));
     }
 
     /// The race detector does not see accesses in a loop header.

@@ -23,12 +23,19 @@ bool is_null(Words words) {
     return all(equal(uvec2(words), uvec2(0)));
 }
 
+// `a` * `b` in 64 bits, low word first.
+uvec2 wide_product(uint a, uint b) {
+    uint high, low;
+    umulExtended(a, b, high, low);
+    return uvec2(low, high);
+}
+
 // `address` + `count` * `size`, in bytes, in 64 bits.
 uvec2 advance(uvec2 address, uint count, uint size) {
-    uint high, low, carry;
-    umulExtended(count, size, high, low);
-    low = uaddCarry(address.x, low, carry);
-    return uvec2(low, address.y + high + carry);
+    uvec2 offset = wide_product(count, size);
+    uint carry;
+    uint low = uaddCarry(address.x, offset.x, carry);
+    return uvec2(low, address.y + offset.y + carry);
 }
 
 // `words` advanced by `count` runs of `run_length` words.

@@ -71,9 +71,9 @@ void main() {
     uint subgroup = workgroup_index() * gl_NumSubgroups + gl_SubgroupID;
     uint subgroup_items = gl_SubgroupSize * ITEMS_PER_INVOCATION;
     // The dispatch covers capacity, which has at most 2^32 - 1 elements: of its last workgroup, some may begin beyond.
-    uint first, overflow;
-    umulExtended(subgroup, subgroup_items, overflow, first);
-    if (overflow != 0 || first >= stored) {
+    uvec2 wide_first = wide_product(subgroup, subgroup_items);
+    uint first = wide_first.x;
+    if (wide_first.y != 0 || first >= stored) {
         return;
     }
     uint extent = min(stored - first, subgroup_items);

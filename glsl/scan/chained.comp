@@ -8,7 +8,7 @@
 // The order of additions depends on which earlier tiles have published a prefix, and varies from run to run. With
 // FIXED_TREE the order is fixed:
 //
-//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    publish aggregates, never a prefix
+//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    publish aggregates, never a prefix; GROUP_TILES is 32
 //   groups   P(0) ──────► P(1) ─────► P(2)       P(0) is the identity, P(h + 1) = P(h) + the totals of group h
 //   carry of the tile = P(2) + the totals of 64 … tile - 1
 //
@@ -52,8 +52,8 @@ layout(push_constant, std430) uniform Push {
 // Whether the plan alone determines the order of additions.
 layout(constant_id = ID_FIXED_TREE) const bool FIXED_TREE = false;
 
-// Tiles of a group with FIXED_TREE.
-const uint GROUP_TILES = 32;
+// Tiles of a group with FIXED_TREE. The pass check also runs groups of fewer tiles than a subgroup has lanes.
+layout(constant_id = ID_GROUP_TILES) const uint GROUP_TILES = 32;
 
 shared uint s_tile;
 shared uint s_stalled_tile;

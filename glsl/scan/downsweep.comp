@@ -1,6 +1,8 @@
 // Scan of each tile from its carry-in: the downsweep of reduce-then-scan; on a single tile, the whole scan.
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
+//           With segments of a fixed size longer than a tile, SEGMENT_TILES workgroups for each segment, and tile_count and
+//           last_extent are those of segments.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such
 //           rows where it is not null: the exclusive prefix of each tile; heads, as in `scan/segments.glsl`, and
 //           initial, such a row, where it is not null (both only with HEADED); indirect_tiles, tile_count and
@@ -36,12 +38,12 @@ Value carry_into(Tile tile) {
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     Tile tile = tile_of_workgroup(tiles, push.column_count);
-    if (tile.index >= tiles.count) {
+    if (is_surplus(tile, tiles)) {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = column_from(push.source, tile.memory_index, TILE_STEP, push.column_count, tile.column);
-    Words destination = column_from(push.destination, tile.memory_index, TILE_STEP, push.column_count, tile.column);
+    Words source = tile_from(push.source, tile, push.column_count);
+    Words destination = tile_from(push.destination, tile, push.column_count);
     uint heads = load_heads(push.heads, tile, tiles);
     load_initial(push.initial, push.column_count, tile.column);
 

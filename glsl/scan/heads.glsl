@@ -11,9 +11,6 @@ uint row_count_of(Tiles tiles) {
 
 // Whether a segment begins at `row`, which is neither the first nor beyond the last.
 bool begins_at(Words heads, uint row) {
-    if (HEADS == FIXED_SIZE) {
-        return row % SEGMENT_ROWS == 0;
-    }
     if (HEADS == BITS) {
         return (advance_words(heads, row / 32, 1).word[0] >> (row % 32) & 1) != 0;
     }
@@ -28,6 +25,18 @@ bool begins_at(Words heads, uint row) {
     return advance_words(heads, row, 1).word[0] != 0;
 }
 
+// Whether a slot of the tile has the first row of a segment of a fixed size, in scan order.
+bool is_first_of_segment(uint slot, Tile tile, Tiles tiles) {
+    uint row = row_of_slot(slot, tile.extent);
+    bool is_last = row + 1 == tile.extent || (slot + 1) % SEGMENT_STEP == 0;
+    bool is_first = row != NO_ROW && (REVERSE ? is_last : slot % SEGMENT_STEP == 0);
+    if (HAS_LONG_SEGMENTS) {
+        uint row_of_segment = tile.memory_index * TILE_ITEMS + slot;
+        is_first = slot < tile.extent && row_of_segment == (REVERSE ? segment_rows_of(tile, tiles) - 1 : 0);
+    }
+    return is_first;
+}
+
 // Loads the head flags of the invocation's rows.
 uint load_heads(Words heads, Tile tile, Tiles tiles) {
     uint row_count = row_count_of(tiles);
@@ -37,9 +46,13 @@ uint load_heads(Words heads, Tile tile, Tiles tiles) {
             uint row = first_row() + pack_offset(slot) * PACK_ITEMS + (REVERSE ? PACK_ITEMS - 1 - i : i);
             uint boundary = tile.memory_index * TILE_STEP + row + (REVERSE ? 1 : 0);
             bool is_inside = row < tile.extent && boundary > 0 && boundary < row_count;
-            if (is_inside && begins_at(heads, boundary)) {
-                bits |= 1u << (slot * PACK_ITEMS + i);
+            bool begins = false;
+            if (HEADS == FIXED_SIZE) {
+                begins = is_first_of_segment(row, tile, tiles);
+            } else if (is_inside) {
+                begins = begins_at(heads, boundary);
             }
+            bits |= uint(begins) << (slot * PACK_ITEMS + i);
         }
     }
     return bits;

@@ -1,9 +1,11 @@
 // Tile sums: the upsweep of reduce-then-scan.
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
+//           With segments of a fixed size, as downsweep.comp.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as in
 //           `scan/segments.glsl` (only with HEADED); indirect_tiles, tile_count and last_extent, where it is not null.
-// Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with HEADED).
+// Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with HEADED, and not for
+//           segments of a fixed size).
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::scan::tile_totals; with HEADED of rows of reference::passes::segmented_scan::Headed.
 // Source:   tutorial 14, "local count"; here the sums have an array of their own.
@@ -29,7 +31,7 @@ layout(push_constant, std430) uniform Push {
 void store_total(Words sum, Tile tile, Element tile_total) {
     store_value(sum, tile_total.value);
     // The same for every column.
-    if (tile.column == 0) {
+    if (HEADS != FIXED_SIZE && tile.column == 0) {
         advance_words(push.sum_heads, tile.index, 1).word[0] = tile_total.is_head;
     }
 }
@@ -40,11 +42,11 @@ void store_total(Words sum, Tile tile, Element tile_total) {
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     Tile tile = tile_of_workgroup(tiles, push.column_count);
-    if (tile.index >= tiles.count) {
+    if (is_surplus(tile, tiles)) {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = column_from(push.source, tile.memory_index, TILE_STEP, push.column_count, tile.column);
+    Words source = tile_from(push.source, tile, push.column_count);
     uint heads = load_heads(push.heads, tile, tiles);
 
     load_tile(source, stride, tile.extent);

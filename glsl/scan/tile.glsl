@@ -33,18 +33,28 @@ const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
 #else
 #define TILE_STEP TILE_ITEMS
 #define HAS_WHOLE_SEGMENTS false
+#define HAS_LONG_SEGMENTS false
+#define HAS_PADDING false
+#define SEGMENT_ROWS 1
+#define SEGMENT_STEP 1
+#define SEGMENT_TILES 1
 #endif
 
 // A workgroup's tile.
 struct Tile {
     // In scan order; at or beyond the tile count for surplus workgroups.
     uint index;
-    // In memory order.
+    // In memory order; of a long segment, within it.
     uint memory_index;
     uint extent;
     // With STRIDED.
     uint column;
 };
+
+// Rows of the tile's segment, with HAS_LONG_SEGMENTS: `tiles` counts segments then.
+uint segment_rows_of(Tile tile, Tiles tiles) {
+    return tile.index / SEGMENT_TILES + 1 < tiles.count ? SEGMENT_ROWS : tiles.last_extent;
+}
 
 // Consecutive workgroups take the columns of one tile, which share cache lines.
 Tile tile_of_workgroup(Tiles tiles, uint column_count) {
@@ -56,8 +66,16 @@ Tile tile_of_workgroup(Tiles tiles, uint column_count) {
     tile.index = workgroup_index();
     tile.column = 0;
 #endif
-    tile.memory_index = REVERSE ? tiles.count - 1 - tile.index : tile.index;
-    tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_STEP : tiles.last_extent;
+    if (HAS_LONG_SEGMENTS) {
+        uint part = tile.index % SEGMENT_TILES;
+        tile.memory_index = REVERSE ? SEGMENT_TILES - 1 - part : part;
+        uint first = tile.memory_index * TILE_ITEMS;
+        uint rows = segment_rows_of(tile, tiles);
+        tile.extent = min(max(rows, first) - first, TILE_ITEMS);
+    } else {
+        tile.memory_index = REVERSE ? tiles.count - 1 - tile.index : tile.index;
+        tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_STEP : tiles.last_extent;
+    }
     return tile;
 }
 
@@ -77,6 +95,22 @@ Words column_from(Words table, uint row, uint rows, uint column_count, uint colu
     words = advance_words(words, column, ELEMENT_WORDS);
 #endif
     return words;
+}
+
+// Whether a workgroup is one too many.
+bool is_surplus(Tile tile, Tiles tiles) {
+    return tile.index / SEGMENT_TILES >= tiles.count;
+}
+
+// A pointer to the first row of the tile in `table`, in its column.
+Words tile_from(Words table, Tile tile, uint column_count) {
+#ifdef HEADED
+    // Row indices have 32 bits.
+    uint segment_row = HAS_LONG_SEGMENTS ? tile.index / SEGMENT_TILES * SEGMENT_ROWS : 0;
+    return column_from(table, segment_row + tile.memory_index * TILE_STEP, 1, column_count, tile.column);
+#else
+    return column_from(table, tile.memory_index, TILE_STEP, column_count, tile.column);
+#endif
 }
 
 // Packs of an invocation, in scan order.

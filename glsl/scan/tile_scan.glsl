@@ -34,10 +34,68 @@ bool has_whole_quads(uint extent) {
     return QUAD_ACCESS && (!MIXED_ACCESS || (HAS_WHOLE_SEGMENTS && extent == TILE_STEP));
 }
 
+const uint NO_ROW = ~0u;
+
+// The row of a slot in a tile of whole segments; NO_ROW in padding, which follows a segment in scan order.
+uint row_of_slot(uint slot, uint extent) {
+    uint position = slot % SEGMENT_STEP - (REVERSE ? SEGMENT_STEP - SEGMENT_ROWS : 0);
+    uint row = slot / SEGMENT_STEP * SEGMENT_ROWS + position;
+    return position < SEGMENT_ROWS && row < extent ? row : NO_ROW;
+}
+
+// The first slot of pack `slot` of the invocation.
+uint slot_of_pack(uint slot) {
+    return first_row() + pack_offset(slot) * PACK_ITEMS;
+}
+
+// Loads a tile of segments with padding; by quads only where segments are of whole packs.
+void load_segments(Words source, uint stride, uint extent) {
+    bool by_quads = has_whole_quads(extent);
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            packs[slot][i] = to_memory(value_identity());
+        }
+        if (by_quads) {
+            uint row = row_of_slot(slot_of_pack(slot), extent);
+            if (row != NO_ROW) {
+                load_quads(source, row / PACK_ITEMS, packs[slot]);
+            }
+        } else {
+            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+                uint row = row_of_slot(slot_of_pack(slot) + i, extent);
+                if (row != NO_ROW) {
+                    packs[slot][i] = load_words(source, row * stride);
+                }
+            }
+        }
+    }
+}
+
+void store_segments(Words destination, uint stride, uint extent) {
+    bool by_quads = has_whole_quads(extent);
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        if (by_quads) {
+            uint row = row_of_slot(slot_of_pack(slot), extent);
+            if (row != NO_ROW) {
+                store_quads(destination, row / PACK_ITEMS, packs[slot]);
+            }
+        } else {
+            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+                uint row = row_of_slot(slot_of_pack(slot) + i, extent);
+                if (row != NO_ROW) {
+                    store_words(destination, row * stride, packs[slot][i]);
+                }
+            }
+        }
+    }
+}
+
 // Loads the tile's `extent` rows from `source`, which are `stride` words apart.
 void load_tile(Words source, uint stride, uint extent) {
     Words first = advance_words(source, first_row(), stride);
-    if (MIXED_ACCESS && extent == TILE_ITEMS) {
+    if (HAS_PADDING) {
+        load_segments(source, stride, extent);
+    } else if (MIXED_ACCESS && extent == TILE_ITEMS) {
         [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
             if (QUAD_ACCESS) {
                 load_quads(first, pack_offset(slot), packs[slot]);
@@ -67,7 +125,9 @@ void store_tile(Words destination, uint stride, uint extent) {
         }
     }
     Words first = advance_words(destination, first_row(), stride);
-    if (MIXED_ACCESS && extent == TILE_ITEMS) {
+    if (HAS_PADDING) {
+        store_segments(destination, stride, extent);
+    } else if (MIXED_ACCESS && extent == TILE_ITEMS) {
         [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
             if (QUAD_ACCESS) {
                 store_quads(first, pack_offset(slot), packs[slot]);

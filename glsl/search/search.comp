@@ -83,17 +83,17 @@ Four orders(Four keys) {
 
 // The orders of the keys at `index` of an array.
 Four load_orders(Words words, uvec4 index) {
-    uvec4 high, low, carry;
-    umulExtended(index, uvec4(4 * WORDS_PER_KEY), high, low);
-    low = uaddCarry(uvec4(uvec2(words).x), low, carry);
-    high += uvec2(words).y + carry;
+    Words key[4];
+    [[unroll]] for (uint i = 0; i < 4; i++) {
+        key[i] = advance_words(words, index[i], WORDS_PER_KEY);
+    }
     Four keys = Four(uvec4(0), uvec4(0));
     [[unroll]] for (uint i = 0; i < 4; i++) {
-        keys.high[i] = Words(uvec2(low[i], high[i])).word[WORDS_PER_KEY - 1];
+        keys.high[i] = key[i].word[WORDS_PER_KEY - 1];
     }
     if (WORDS_PER_KEY == 2) {
         [[unroll]] for (uint i = 0; i < 4; i++) {
-            keys.low[i] = Words(uvec2(low[i], high[i])).word[0];
+            keys.low[i] = key[i].word[0];
         }
     }
     return orders(keys);

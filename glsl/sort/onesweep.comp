@@ -194,8 +194,7 @@ void main() {
         barrier();
         scatter_to_shared(key_words[0]);
     }
-    uvec2 tile_offset;
-    umulExtended(push.first_tile + tile, TILE_ITEMS, tile_offset.y, tile_offset.x);
+    uvec2 tile_offset = wide_product(push.first_tile + tile, TILE_ITEMS);
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
 
     // One round, and one more for each stalled tile.

@@ -260,9 +260,7 @@ void main() {
     }
     barrier();
     // Neighbouring invocations copy neighbouring words, however wide a value is.
-    uvec2 first_value;
-    umulExtended(row, push.value_columns, first_value.y, first_value.x);
-    Words values = advance_words(push.values, first_value, WORDS_PER_VALUE);
+    Words values = advance_words(push.values, wide_product(row, push.value_columns), WORDS_PER_VALUE);
     Words top_values = advance_words(push.top_values, workgroup_index(), push.k * WORDS_PER_VALUE);
     for (uint i = invocation_index(); i < push.k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
         Words value = advance_words(values, s_positions[i / WORDS_PER_VALUE], WORDS_PER_VALUE);

@@ -24,7 +24,8 @@ pub const SUBSWEEP_SCAN_DIRECTION_REVERSE: SubsweepScanDirection = 1;
 
 /// The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
 pub type SubsweepScanOperator = u32;
-/// The sum; of integers modulo 2^32 or 2^64. Identity 0.
+/// The sum; of integers modulo 2^32 or 2^64. Identity 0. Sums of non-negative floats may decrease, unless
+/// SUBSWEEP_SCAN_MONOTONE_BIT is set.
 pub const SUBSWEEP_SCAN_OPERATOR_ADD: SubsweepScanOperator = 0;
 /// The product; of integers modulo 2^32 or 2^64. Identity 1.
 pub const SUBSWEEP_SCAN_OPERATOR_MUL: SubsweepScanOperator = 1;
@@ -64,8 +65,14 @@ pub const SUBSWEEP_SCAN_INDIRECT_COUNT_BIT: SubsweepScanFlags = 2;
 /// place are then refused.
 pub const SUBSWEEP_SCAN_OUT_OF_PLACE_BIT: SubsweepScanFlags = 4;
 
-const ALL_FLAGS: SubsweepScanFlags =
-    SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_INDIRECT_COUNT_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT;
+/// Keeps sums of non-negative floats from decreasing, by a second scan for the running maxima of the results. Without
+/// it, rounding may make a result less than the one before it. For sums of floats alone.
+pub const SUBSWEEP_SCAN_MONOTONE_BIT: SubsweepScanFlags = 8;
+
+const ALL_FLAGS: SubsweepScanFlags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT
+    | SUBSWEEP_SCAN_INDIRECT_COUNT_BIT
+    | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT
+    | SUBSWEEP_SCAN_MONOTONE_BIT;
 
 /// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
 /// uint32_t.
@@ -156,6 +163,9 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
     if flags & SUBSWEEP_SCAN_OUT_OF_PLACE_BIT != 0 {
         config = config.out_of_place();
     }
+    if flags & SUBSWEEP_SCAN_MONOTONE_BIT != 0 {
+        config = config.monotone();
+    }
     Ok(config)
 }
 
@@ -195,6 +205,17 @@ mod tests {
         for (value, expected) in (1..).zip(SegmentsBy::ALL) {
             assert_eq!(segments_by(value).unwrap(), Some(expected));
         }
+    }
+
+    #[test]
+    fn sums_are_monotone_on_request() {
+        // SAFETY: numbers and a null pointer.
+        let info: SubsweepScanPlanCreateInfo = unsafe { std::mem::zeroed() };
+        let floats =
+            SubsweepScanPlanCreateInfo { element_type: crate::capi::SUBSWEEP_ELEMENT_TYPE_F32, ..info };
+        assert!(!numbers(&floats).unwrap().is_monotone());
+        let monotone = SubsweepScanPlanCreateInfo { flags: SUBSWEEP_SCAN_MONOTONE_BIT, ..floats };
+        assert!(numbers(&monotone).unwrap().is_monotone());
     }
 
     #[test]

@@ -210,6 +210,9 @@ fn check(config: &ScanConfig, slice: &ScanSlice<'_>) -> Result<(), StreamError> 
     if config.built_in_operator().is_none() {
         return unsupported("a custom operator is scanned over ranks by Cluster::scan_buffers alone");
     }
+    if config.is_monotone() {
+        return unsupported("results over ranks are not monotone: scan them by ScanOperator::Max");
+    }
     if config.segments_by().is_some_and(|by| by != SegmentsBy::Offsets) {
         return unsupported("the segments of a stream are offsets");
     }

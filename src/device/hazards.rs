@@ -5,23 +5,27 @@
 //! bytes, at least one of them writing, the checker requires that the barriers between them order the two as in the
 //! memory model of Vulkan 1.2 (chapter "Synchronization and Cache Control"): by a chain of execution dependencies and,
 //! after a write, by availability and visibility. In a recording without hazards, a barrier that could be removed
-//! without causing one is a finding too.
+//! without causing one is a finding too. So is an address that is not a multiple of what a kernel, as specialized, declares
+//! for its accesses.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
 use super::barrier::{Access, Barrier};
 use super::buffer::AddressRange;
 use super::trace::{Command, Trace, Workgroups};
+use crate::kernels::Kernel;
 
 /// A [`Trace`] that checks each recording when it ends. Pass it to [`Recorder::traced_by`](super::Recorder::traced_by),
 /// or set it as [`OpenOptions::trace`](super::OpenOptions) of a device (`WorkOptions::trace` in `headless`).
 #[derive(Debug, Default)]
 pub struct HazardChecker {
     recordings: Mutex<HashMap<vk::CommandBuffer, Recording>>,
+    /// Of each pipeline so far.
+    alignments: Mutex<HashMap<PipelineKey, Arc<[u32]>>>,
     findings: Mutex<Vec<Finding>>,
 }
 
@@ -44,6 +48,17 @@ pub enum Finding {
         /// Its index in the recording, and its name.
         barrier: String,
     },
+    /// A kernel accesses memory by more bytes than the address is a multiple of.
+    Misaligned {
+        /// The command: its index in the recording, and its name.
+        command: String,
+        /// The pointer of the kernel.
+        pointer: &'static str,
+        /// The range that it is given.
+        range: AddressRange,
+        /// The alignment that an access of the specialized kernel requires, bytes.
+        alignment: u32,
+    },
 }
 
 /// The dependency between two commands that no barrier provides.
@@ -56,6 +71,9 @@ pub enum Missing {
     /// Visibility: the writes are available, but not visible to the later command's accesses.
     Visibility(vk::AccessFlags),
 }
+
+/// The address of a `'static` kernel, and its specialization constants.
+type PipelineKey = (usize, Vec<(&'static str, u32)>);
 
 /// State of a recording in progress.
 #[derive(Debug, Default)]
@@ -124,8 +142,20 @@ impl Trace for HazardChecker {
             _ => {
                 let (name, touches) = touches(command);
                 recording.command(name, &touches);
+                if let Command::Dispatch { kernel, ranges, constants, .. } = command {
+                    recording.check_alignment(kernel, ranges, &self.alignments_of(kernel, constants));
+                }
             }
         }
+    }
+}
+
+impl HazardChecker {
+    /// The alignment that each member of a kernel's push constants needs.
+    fn alignments_of(&self, kernel: &'static Kernel, constants: &[(&'static str, u32)]) -> Arc<[u32]> {
+        let key = (std::ptr::from_ref(kernel).addr(), constants.to_vec());
+        let mut alignments = self.alignments.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(alignments.entry(key).or_insert_with(|| kernel.alignments(constants).into()))
     }
 }
 
@@ -230,6 +260,23 @@ impl Recording {
         }));
     }
 
+    /// Compares the addresses of the last command with the alignments that it needs.
+    fn check_alignment(&mut self, kernel: &Kernel, ranges: &[AddressRange], alignments: &[u32]) {
+        let pointers =
+            kernel.push_constants.iter().zip(alignments).filter(|(member, _)| member.access.is_some());
+        for (&range, (member, &alignment)) in ranges.iter().zip(pointers) {
+            if !range.is_aligned(alignment.into()) {
+                let index = self.names.len() - 1;
+                self.hazards.push(Finding::Misaligned {
+                    command: format!("{index}: {}", self.names[index]),
+                    pointer: member.name,
+                    range,
+                    alignment,
+                });
+            }
+        }
+    }
+
     /// Applies a barrier to all earlier accesses.
     fn barrier(&mut self, &Barrier { name, source, destination }: &Barrier) {
         let index = self.names.len();
@@ -319,6 +366,11 @@ impl fmt::Display for Finding {
                 range.size, range.address
             ),
             Self::SuperfluousBarrier { barrier } => write!(f, "barrier {barrier} orders nothing"),
+            Self::Misaligned { command, pointer, range, alignment } => write!(
+                f,
+                "command {command} accesses {pointer} at {:#x} by {alignment} bytes at once",
+                range.address
+            ),
         }
     }
 }
@@ -336,7 +388,7 @@ impl fmt::Display for Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{self, Kernel};
+    use crate::kernels;
 
     const COPY: &Kernel = kernels::PROBE_COPY.module(&[]);
     const CHUNK_SUM: &Kernel = kernels::SCAN_CHUNK_SUM.module(&[("COLUMNS", 1)]);
@@ -363,9 +415,36 @@ mod tests {
     fn missing(commands: &[Command<'_>]) -> Vec<Missing> {
         let hazard = |finding| match finding {
             Finding::Hazard { missing, .. } => Some(missing),
-            Finding::SuperfluousBarrier { .. } => None,
+            Finding::SuperfluousBarrier { .. } | Finding::Misaligned { .. } => None,
         };
         findings(commands).into_iter().filter_map(hazard).collect()
+    }
+
+    /// Aligned for words, which some specializations access.
+    const ODD: AddressRange = AddressRange::new(0x4004, 64);
+
+    fn reduction<'r>(ranges: &'r [AddressRange], constants: &'r [(&'static str, u32)]) -> Command<'r> {
+        Command::Dispatch { kernel: REDUCE, ranges, workgroups: Workgroups::Direct([1; 3]), constants }
+    }
+
+    #[test]
+    fn wide_accesses_need_aligned_addresses() {
+        let misaligned = |found: Vec<Finding>| {
+            let pointers = found.into_iter().filter_map(|finding| match finding {
+                Finding::Misaligned { pointer, alignment, .. } => Some((pointer, alignment)),
+                _ => None,
+            });
+            pointers.collect::<Vec<_>>()
+        };
+        assert_eq!(misaligned(findings(&[copy(&[ODD, B])])), [("source", 16)]);
+        assert_eq!(misaligned(findings(&[copy(&[A, ODD])])), [("destination", 16)]);
+        assert_eq!(misaligned(findings(&[copy(&[A, B])])), []);
+        let (words, quads) =
+            ([("QUAD_ACCESS", 0), ("MIXED_ACCESS", 1)], [("QUAD_ACCESS", 1), ("MIXED_ACCESS", 1)]);
+        let pointers = REDUCE.push_constants.iter().filter(|member| member.access.is_some()).count();
+        let ranges = vec![ODD; pointers];
+        assert_eq!(misaligned(findings(&[reduction(&ranges, &words)])), []);
+        assert_eq!(misaligned(findings(&[reduction(&ranges, &quads)])), [("source", 16)]);
     }
 
     const COMPUTE: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_COMPUTE);

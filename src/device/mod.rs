@@ -18,6 +18,7 @@ mod push_constants;
 mod recorder;
 mod registry;
 mod requirements;
+mod self_test;
 mod statistics;
 mod timestamps;
 mod trace;
@@ -36,6 +37,7 @@ pub use hazards::{Finding, HazardChecker, Missing};
 pub use identity::{DeviceIdentity, DriverVersion};
 pub use logical::{Device, OpenOptions};
 pub use phases::TimestampSlots;
+pub(crate) use pipeline::module_of;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
 pub(crate) use push_constants::push;
 pub use push_constants::{PushBlock, PushConstants, PushField};
@@ -46,6 +48,7 @@ pub use registry::PipelineCounts;
 #[cfg(feature = "headless")]
 pub(crate) use requirements::NOT_ASKED;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
+pub use self_test::{SelfTest, SelfTestVerdict};
 #[cfg(feature = "cli")]
 pub(crate) use statistics::statistics_of;
 pub use statistics::{Representation, Statistic, StatisticValue};

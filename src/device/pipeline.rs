@@ -328,7 +328,7 @@ fn on_threads<T: Send>(device: &Device, items: usize, work: &(impl Fn() -> T + S
 
 /// The kernel's module, or a replacement from the folder `SUBSWEEP_KERNELS`. `tools/mutants` tests kernels with
 /// deliberate faults by it without a build for each; only builds with `compile-shaders` read it.
-fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
+pub(crate) fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
     #[cfg(feature = "compile-shaders")]
     if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS") {
         let name = format!("{}.spv", kernel.name.replace(':', "."));

@@ -18,7 +18,6 @@ mod numbers;
 pub mod page;
 mod report;
 mod selected;
-mod self_test;
 mod sorted;
 mod statistics;
 pub mod units;
@@ -42,7 +41,6 @@ pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
     VerifiedCase, WrongWord,
 };
-pub use self_test::SelfTest;
 pub use statistics::LinearFit;
 pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -19,6 +19,7 @@ mod scan_stream;
 mod search;
 mod segmented_sort;
 mod select;
+mod self_test;
 mod sort;
 mod sort_stream;
 mod stages;

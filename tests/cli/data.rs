@@ -20,6 +20,24 @@ fn raw_elements_are_scanned() {
 }
 
 #[test]
+fn monotone_sums_are_the_maxima_of_sums() {
+    let folder = Folder::new();
+    let numbers: Vec<u32> = random(30_011).into_iter().map(|word| ((word >> 8) as f32).to_bits()).collect();
+    let path = folder.file("in", bytes(&numbers));
+    let sums = folder.file("sums", run(&mut subsweep(["scan", &path, "--type", "f32"])).done());
+    let maxima = run(&mut subsweep(["scan", &sums, "--type", "f32", "--op", "max"])).done();
+    let monotone = run(&mut subsweep(["scan", &path, "--type", "f32", "--monotone"])).done();
+    assert!(monotone == maxima);
+    for arguments in [["--type", "u32"], ["--op", "max"]] {
+        let mut command = subsweep(["scan", &path, "--monotone"]);
+        if arguments[0] != "--type" {
+            command.args(["--type", "f32"]);
+        }
+        assert_eq!(run(command.args(arguments)).code, 2, "{arguments:?}");
+    }
+}
+
+#[test]
 fn an_array_keeps_its_header() {
     let folder = Folder::new();
     let input = random(COUNT);

@@ -206,4 +206,14 @@ fn a_broken_driver_fails_its_self_test() {
     assert!(verdict.starts_with("FAILED: "), "{verdict}");
     assert!(devices[0]["workarounds"].as_array().unwrap().contains(&"LANES_END_AT_16".into()));
     assert_eq!(device()["self_test"], "passed");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("keys.bin"), folder.path().join("sorted.bin"));
+    std::fs::write(&input, [3u32, 1, 2].map(u32::to_le_bytes).concat()).unwrap();
+    let mut command = subsweep(["sort", "--type", "u32", "--device", "driver:llvmpipe", "-o"]);
+    command.arg(&output).arg(&input).env("LP_NATIVE_VECTOR_WIDTH", "1024");
+    let sorted = run(command.env("MESA_SHADER_CACHE_DISABLE", "true"));
+    let words = sorted.stderr;
+    assert_eq!((sorted.code, words.lines().count()), (3, 1), "{words}");
+    assert!(words.contains("FAILED: ") && !output.exists(), "{words}");
 }

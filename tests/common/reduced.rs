@@ -27,6 +27,7 @@ const LEFT_OUT: &[&str] = &[
     "PARTS_PER_ELEMENT",
     "RUNS_PER_INVOCATION",
     "SEGMENT_ROWS",
+    "SEGMENT_STEP",
     "SHORT_PER_WORKGROUP",
     "SPIN_LIMIT",
     "TILE_ELEMENTS",

@@ -132,6 +132,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     }
     match row.watch {
         Watch::Usual => {
+            trials.extend(scans::trials(&gpu));
             if row.has_host_trials() {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(gather::trials(&gpu));

@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::harness::SelfTest;
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
 
@@ -101,7 +100,7 @@ fn check_of(kernel: &str) -> Option<Check> {
 
 /// The self-test must report no failure.
 fn self_test(gpu: &Gpu, _: &'static Kernel, _: Selection) -> Result<(), Failed> {
-    let verdict = SelfTest::run(gpu)?;
+    let verdict = gpu.self_test()?;
     if verdict.is_passed() { Ok(()) } else { Err(verdict.to_string().into()) }
 }
 

@@ -1,6 +1,8 @@
 //! The parts of scans.
 
-use libtest_mimic::Failed;
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
 use subsweep::device::{Capabilities, Device};
 use subsweep::harness::{PlanConfig, PolicyName};
 use subsweep::headless::Gpu;
@@ -9,8 +11,10 @@ use subsweep::scan::{
 };
 use subsweep::{Count, ElementType, Result};
 
+use super::cases::clean_trials;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SCANNED, SMALL, SPLIT, WHOLE, cold, right_or_unchanged, warm};
+use super::passes::rig::random;
 use super::passes::{Check, chained, levels, operators, scan, textbook};
 use super::primitive::Primitive;
 
@@ -75,7 +79,10 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let host = Count::Direct(COUNT.into());
     let tiles = ScanPolicy::tiled(64, 4, 4);
     let plain = ScanConfig::inclusive(ElementType::U32);
-    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().indirect_count();
+    let floats = ScanConfig::inclusive(ElementType::F32);
+    let long_rows = plain.policy(tiles).along_rows(5000).indirect_count();
+    let by_offsets = plain.segments(SegmentsBy::Offsets);
+    let with_all = by_offsets.with_initial().indirect_count();
     let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
     let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
     let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
@@ -86,6 +93,12 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         ("a scan", plain.policy(tiles), apart, host),
         ("a scan in place of a count on the device", plain.indirect_count(), in_place, room.count()),
         ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
+        ("a scan along rows", plain.policy(tiles).along_rows(33), apart, host),
+        ("a scan along long rows", long_rows.with_initial(), apart.initial(initial), room.count()),
+        ("a monotone scan", floats.policy(tiles).monotone(), apart, host),
+        // Each condition of the first access alone.
+        ("a scan of segments by offsets", by_offsets, apart.segments(third), host),
+        ("a scan from an initial value", plain.policy(tiles).with_initial(), apart.initial(initial), host),
         ("a chained scan", chained, apart, host),
         ("a chained scan of a count on the device", chained.indirect_count(), apart, room.count()),
         ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
@@ -116,4 +129,66 @@ fn config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
     let config = ScanConfig::inclusive(ElementType::U32);
     let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
     config.policy(policy.scan(gpu.capabilities(), algorithm, &config))
+}
+
+/// Trials of every row: they depend on the lanes.
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "scans");
+    vec![
+        trial("equal rows have equal sums in bits", equal_rows),
+        trial("monotone sums do not decrease", monotone),
+    ]
+}
+
+/// Tiles of a small scan, of 256 rows at least.
+fn small_tiles(gpu: &Gpu) -> ScanPolicy {
+    ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(64), 4, 4)
+}
+
+/// Positive numbers of many sizes, few of whose sums are exact.
+fn numbers(count: usize) -> Vec<f32> {
+    random(count, count)
+        .into_iter()
+        .map(|word| (word >> 8) as f32 * 2f32.powi((word % 23) as i32 - 40))
+        .collect()
+}
+
+/// Rows that fit a run, a subgroup, a tile and none of these, of lengths that do not divide any.
+fn equal_rows(gpu: &Gpu) -> Result<(), Failed> {
+    let sum = ScanConfig::inclusive(ElementType::F32).policy(small_tiles(gpu));
+    for (config, length) in
+        [(sum, 3), (sum, 33), (sum, 100), (sum.reverse(), 77), (sum, 5000), (sum.reverse(), 1000)]
+    {
+        let row = numbers(length);
+        let mut sums = row.repeat(60_000usize.div_ceil(length).min(500));
+        gpu.scan(config.along_rows(length as u32), &mut sums)?;
+        let mut rows = sums.chunks(length).map(|row| row.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>());
+        let first = rows.next();
+        let different = rows.position(|row| Some(row) != first);
+        assert_eq!(different, None, "rows of {length}, reverse: {}", config.is_reverse());
+    }
+    Ok(())
+}
+
+/// The probabilities of a softmax over 32,000 logits.
+fn monotone(gpu: &Gpu) -> Result<(), Failed> {
+    let logits = random(5, 32_000).into_iter().map(|word| (word >> 8) as f32 / (1 << 24) as f32 * 12.0);
+    let weights: Vec<_> = logits.map(f32::exp).collect();
+    let total: f32 = weights.iter().sum();
+    let probabilities: Vec<_> = weights.iter().map(|weight| weight / total).collect();
+    let config = ScanConfig::inclusive(ElementType::F32).policy(small_tiles(gpu));
+    let scanned = |config: ScanConfig| -> Result<Vec<f32>, Failed> {
+        let mut sums = probabilities.clone();
+        gpu.scan(config, &mut sums)?;
+        Ok(sums)
+    };
+    let mut expected = scanned(config)?;
+    assert!(!expected.is_sorted(), "rounding of these sums does not matter");
+    let mut greatest = 0f32;
+    for sum in &mut expected {
+        greatest = greatest.max(*sum);
+        *sum = greatest;
+    }
+    assert!(scanned(config.monotone())? == expected, "sums are not the maxima of those before");
+    Ok(())
 }

@@ -116,16 +116,12 @@ struct CacheFile {
 
 impl CacheFile {
     fn new(capabilities: Option<&Capabilities>) -> Option<Self> {
-        let Capabilities { identity, subgroup_size: lanes, .. } = capabilities?;
-        let (device, driver) = (identity.device_uuid_text(), identity.driver_uuid_text());
-        let data = identity.pipeline_cache_uuid_text();
-        let (name, version) = (&identity.name, identity.driver_text());
-        let words = format!("{device} {driver} {data} {lanes} lanes, {name}, {version}\n");
-        let file_name = format!("{device}-{:016x}.bin", hash(words.as_bytes()));
+        let capabilities = capabilities?;
+        let (name, identity) = identity_of(capabilities);
         Some(Self {
-            path: cache_folder()?.join("pipelines").join(file_name),
-            identity: words,
-            header: vulkan_header(identity),
+            path: cache_folder()?.join("pipelines").join(format!("{name}.bin")),
+            identity,
+            header: vulkan_header(&capabilities.identity),
             loaded_size: 0,
         })
     }
@@ -171,6 +167,16 @@ impl CacheFile {
         let content = [self.identity.as_bytes(), data].concat();
         output::write_whole(&self.path, &[MAGIC, &hash(&content).to_le_bytes(), &content])
     }
+}
+
+/// A device, its driver build and subgroup size: the name of a file, and a line of text.
+pub fn identity_of(capabilities: &Capabilities) -> (String, String) {
+    let Capabilities { identity, subgroup_size: lanes, .. } = capabilities;
+    let (device, driver) = (identity.device_uuid_text(), identity.driver_uuid_text());
+    let data = identity.pipeline_cache_uuid_text();
+    let (name, version) = (&identity.name, identity.driver_text());
+    let words = format!("{device} {driver} {data} {lanes} lanes, {name}, {version}\n");
+    (format!("{device}-{:016x}", hash(words.as_bytes())), words)
 }
 
 /// The header of all cache data that the device's driver accepts.

@@ -13,7 +13,7 @@ use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::error::Ended;
 use crate::files::memory;
-use crate::{gpus, words};
+use crate::{gpus, tested, words};
 
 /// The value of `--device` or `SUBSWEEP_DEVICE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,10 +249,11 @@ pub fn choose_one(common: &Common, command: &str) -> Result<Numbered> {
 /// Opens the chosen device, and prints its name to standard error.
 ///
 /// # Errors
-/// There is no device, none matches, it lacks a requirement, or its driver fails.
+/// There is no device, none matches, it lacks a requirement, or its driver fails; it fails its self-test.
 pub fn open(common: &Common) -> Result<CachedGpu> {
     let Numbered { index, candidate, .. } = choose_one(common, "this command")?;
     let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
+    tested::check(&gpu, !common.no_pipeline_cache)?;
     words::print_line(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
 }

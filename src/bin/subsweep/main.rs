@@ -27,6 +27,7 @@ mod segments;
 mod select;
 mod sort;
 mod suite;
+mod tested;
 mod top_k;
 mod tune;
 mod verify;

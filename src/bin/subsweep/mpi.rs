@@ -17,6 +17,7 @@ mod policy;
 mod scan;
 mod segments;
 mod sort;
+mod tested;
 mod words;
 
 use std::process::ExitCode;

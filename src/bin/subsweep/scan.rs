@@ -27,7 +27,8 @@ use crate::{device, number};
 ///
 /// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
 /// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
-/// numpy's. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A
+/// numpy's, so that sums of numbers that are not negative may decrease, as numpy's do not: see --monotone, which equals
+/// scan --op max of the result. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A
 /// table has 1 to 16 columns, and each is scanned by itself; with --axis 1 each row of up to 2^32 - 1 elements is. The output
 /// has the format, type and shape of the input.
 #[derive(Debug, Args)]
@@ -50,6 +51,10 @@ pub struct ScanArgs {
     /// Scan from the last element to the first
     #[arg(long)]
     pub reverse: bool,
+
+    /// Keep sums of non-negative floats from decreasing, by a second scan: rounding may make one less than the one before it
+    #[arg(long)]
+    pub monotone: bool,
 
     /// The axis of a table along which it is scanned: 0 for each column, 1 for each row
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
@@ -179,6 +184,12 @@ impl ScanArgs {
         if self.init.is_some() {
             config = config.with_initial();
         }
+        if self.monotone {
+            if self.op != ScanOperator::Add || !element.is_float() {
+                return Err(Ended::usage("--monotone is for sums of floats; other scans are exact"));
+            }
+            config = config.monotone();
+        }
         policy::check_config(common, &config)?;
         Ok((config, initial))
     }
@@ -241,6 +252,7 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
         (args.init.is_some(), "--init"),
         (args.segments.is_some(), "--segments"),
         (args.axis == 1, "--axis 1"),
+        (args.monotone, "--monotone"),
     ] {
         if is_seed && is_given {
             return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use clap::Args;
 use subsweep::device::{Capabilities, PipelineCounts};
-use subsweep::harness::{Case, Effort, Outcome, SelfTest, VerifiedCase, repeated, verify_cases};
+use subsweep::harness::{Case, Effort, Outcome, VerifiedCase, repeated, verify_cases};
 use subsweep::headless::Gpu;
 
 use crate::args::Common;
@@ -93,7 +93,7 @@ fn on_device(suite: &mut Suite, opened: &Opened, args: &VerifyArgs) -> Result<Ta
     let gpu: &Gpu = &opened.gpu;
     let effort = suite.effort();
     let cases = suite.select(args.cases(effort, gpu.capabilities()), effort == Effort::Quick)?;
-    let self_test = SelfTest::run(gpu)?;
+    let self_test = gpu.self_test()?;
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());
     let mut groups = BTreeMap::<String, Tally>::new();

@@ -17,6 +17,26 @@ use std::collections::HashMap;
 
 /// The access through each member of the push-constant block; none for members that are not pointers.
 pub fn accesses(module: &Module) -> Result<Vec<KernelAccess>, String> {
+    let traced = traced_accesses(module)?;
+    let mut accesses = vec![KernelAccess::NONE; traced.member_count];
+    for (device_access, roots) in traced.accesses {
+        for (member, all) in accesses.iter_mut().enumerate() {
+            if roots & (1 << member) != 0 {
+                *all = all.union(device_access.access);
+            }
+        }
+    }
+    Ok(accesses)
+}
+
+/// The accesses of a kernel through device addresses, each with the members of the push-constant block that its address
+/// may come from.
+pub(super) struct Traced<'m> {
+    pub member_count: usize,
+    pub accesses: Vec<(DeviceAccess<'m>, Roots)>,
+}
+
+pub(super) fn traced_accesses(module: &Module) -> Result<Traced<'_>, String> {
     let mut flow = Flow {
         module,
         graph: Graph::new(module.bound()),
@@ -51,8 +71,8 @@ struct Flow<'m> {
 }
 
 /// An access through a device address.
-struct DeviceAccess<'m> {
-    instruction: Instruction<'m>,
+pub(super) struct DeviceAccess<'m> {
+    pub instruction: Instruction<'m>,
     pointer: Id,
     access: KernelAccess,
 }
@@ -297,28 +317,23 @@ impl<'m> Flow<'m> {
         }
     }
 
-    fn resolve(self) -> Result<Vec<KernelAccess>, String> {
+    fn resolve(self) -> Result<Traced<'m>, String> {
         let Self { module, graph, block, device_accesses, .. } = self;
         let pointers = (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
         let roots = graph.solve(pointers);
         let members = block.map_or(Ok(&[][..]), |block| module.block_members(block))?;
-        let mut accesses = vec![KernelAccess::NONE; members.len()];
-        for DeviceAccess { instruction, pointer, access } in device_accesses {
-            let roots = roots.get(&pointer).copied().unwrap_or(0);
+        let mut accesses = Vec::new();
+        for access in device_accesses {
+            let roots = roots.get(&access.pointer).copied().unwrap_or(0);
             if roots & UNTRACED != 0 || roots == 0 {
                 let never = roots & !UNTRACED == 0;
                 let what = if never { "comes" } else { "may come" };
-                return Err(
-                    instruction.describe(&format!("accesses an address that {what} from no push constant"))
-                );
+                let what = format!("accesses an address that {what} from no push constant");
+                return Err(access.instruction.describe(&what));
             }
-            for (member, all) in accesses.iter_mut().enumerate() {
-                if roots & (1 << member) != 0 {
-                    *all = all.union(access);
-                }
-            }
+            accesses.push((access, roots));
         }
-        Ok(accesses)
+        Ok(Traced { member_count: members.len(), accesses })
     }
 }
 

@@ -4,12 +4,16 @@
 //! Part of `build.rs`, under `compile-shaders`, and of the crate. Numbers are those of the SPIR-V
 //! specification, version 1.6. Modules are mostly glslang's, but the reader and its index panic on no input.
 
+pub mod alignment;
 mod flow;
 mod graph;
 #[cfg(test)]
 mod heads;
 pub mod opcode;
+mod reachable;
 mod reflect;
+#[cfg(test)]
+pub mod rules;
 pub mod sizes;
 #[cfg(all(test, feature = "compile-shaders"))]
 mod tests;

@@ -67,6 +67,10 @@ pub const U_DIV: u32 = 134;
 pub const S_DIV: u32 = 135;
 pub const U_MOD: u32 = 137;
 pub const S_REM: u32 = 138;
+#[cfg(test)]
+pub const I_ADD_CARRY: u32 = 149;
+#[cfg(test)]
+pub const U_MUL_EXTENDED: u32 = 151;
 pub const LOGICAL_EQUAL: u32 = 164;
 pub const LOGICAL_NOT_EQUAL: u32 = 165;
 pub const LOGICAL_OR: u32 = 166;
@@ -102,13 +106,16 @@ pub const ATOMIC_I_DECREMENT: u32 = 233;
 pub const ATOMIC_XOR: u32 = 242;
 pub const PHI: u32 = 245;
 pub const LOOP_MERGE: u32 = 246;
-#[cfg(test)]
 pub const LABEL: u32 = 248;
+pub const BRANCH: u32 = 249;
+pub const BRANCH_CONDITIONAL: u32 = 250;
 pub const SWITCH: u32 = 251;
 pub const RETURN_VALUE: u32 = 254;
 pub const LIFETIME_STOP: u32 = 257;
 pub const NO_LINE: u32 = 317;
 pub const EXECUTION_MODE_ID: u32 = 331;
+#[cfg(test)]
+pub const GROUP_NON_UNIFORM_BALLOT: u32 = 339;
 pub const GROUP_NON_UNIFORM_BALLOT_BIT_COUNT: u32 = 342;
 pub const GROUP_NON_UNIFORM_I_ADD: u32 = 349;
 pub const GROUP_NON_UNIFORM_LOGICAL_XOR: u32 = 364;

@@ -16,6 +16,11 @@ impl Sizes {
     /// Reads a module; `specialized` has the values that constants are given, by their `SpecId`. Where a type has no explicit
     /// layout its members are packed: no driver can do with less.
     pub fn new(module: &Module, specialized: impl Fn(u32) -> Option<u32>) -> Self {
+        Self::of_known(module, |spec_id, default| Some(specialized(spec_id).unwrap_or(default)))
+    }
+
+    /// As [`Self::new`]; `specialized` also has the default of a constant, and none for one whose value is unknown.
+    pub fn of_known(module: &Module, specialized: impl Fn(u32, u32) -> Option<u32>) -> Self {
         let mut sizes = Self::default();
         let mut composites: HashMap<Id, &[Id]> = HashMap::new();
         let mut offsets = HashMap::new();
@@ -35,14 +40,21 @@ impl Sizes {
                             .get(composite)
                             .and_then(|parts| sizes.value(*parts.get(*index as usize)?)),
                         // Elsewhere a whole number of 32 bits, or of truth values.
-                        _ if sizes.bytes.get(of) == Some(&4) => sizes.folded(*op, operands),
+                        _ if sizes.bytes.get(of) == Some(&4) => {
+                            folded(*op, &operands.iter().map(|id| sizes.value(*id)).collect::<Vec<_>>())
+                        }
                         _ => None,
                     };
                     value.and_then(|value| sizes.values.insert(*id, value));
                 }
-                (_, [_, id, ..]) if module.constant(*id).is_some() && is_scalar_constant(&i) => {
-                    let given = module.decoration(*id, decoration::SPEC_ID).and_then(&specialized);
-                    given.or_else(|| module.constant(*id)).and_then(|value| sizes.values.insert(*id, value));
+                (_, [_, id, ..]) if is_scalar_constant(&i) => {
+                    let value = module.constant(*id).and_then(|value| {
+                        match module.decoration(*id, decoration::SPEC_ID) {
+                            Some(spec_id) => specialized(spec_id, value),
+                            None => Some(value),
+                        }
+                    });
+                    value.and_then(|value| sizes.values.insert(*id, value));
                 }
                 (_, [id, ..]) => {
                     sizes.size_of(module, &i, &offsets).and_then(|size| sizes.bytes.insert(*id, size));
@@ -115,50 +127,50 @@ impl Sizes {
             _ => None,
         }
     }
+}
 
-    /// Result of `OpSpecConstantOp` on numbers of 32 bits, and on truth values, which are 0 and 1.
-    fn folded(&self, op: u32, operands: &[Id]) -> Option<u32> {
-        let value = |index: usize| self.value(*operands.get(index)?);
-        let a = value(0)?;
-        if operands.len() == 1 {
-            return Some(match op {
-                opcode::BITCAST | opcode::COPY_OBJECT | opcode::U_CONVERT | opcode::S_CONVERT => a,
-                opcode::S_NEGATE => a.wrapping_neg(),
-                opcode::LOGICAL_NOT => u32::from(a == 0),
-                opcode::NOT => !a,
-                _ => return None,
-            });
-        }
-        let b = value(1)?;
-        let [signed_a, signed_b] = [a, b].map(u32::cast_signed);
-        Some(match op {
-            opcode::I_ADD => a.wrapping_add(b),
-            opcode::I_SUB => a.wrapping_sub(b),
-            opcode::I_MUL => a.wrapping_mul(b),
-            opcode::U_DIV => a.checked_div(b)?,
-            opcode::S_DIV => signed_a.checked_div(signed_b)?.cast_unsigned(),
-            opcode::U_MOD => a.checked_rem(b)?,
-            opcode::S_REM => signed_a.checked_rem(signed_b)?.cast_unsigned(),
-            opcode::LOGICAL_EQUAL | opcode::I_EQUAL => u32::from(a == b),
-            opcode::LOGICAL_NOT_EQUAL | opcode::I_NOT_EQUAL => u32::from(a != b),
-            opcode::LOGICAL_OR | opcode::BITWISE_OR => a | b,
-            opcode::LOGICAL_AND | opcode::BITWISE_AND => a & b,
-            opcode::SELECT => return if a == 0 { value(2) } else { Some(b) },
-            opcode::U_GREATER_THAN => u32::from(a > b),
-            opcode::S_GREATER_THAN => u32::from(signed_a > signed_b),
-            opcode::U_GREATER_THAN_EQUAL => u32::from(a >= b),
-            opcode::S_GREATER_THAN_EQUAL => u32::from(signed_a >= signed_b),
-            opcode::U_LESS_THAN => u32::from(a < b),
-            opcode::S_LESS_THAN => u32::from(signed_a < signed_b),
-            opcode::U_LESS_THAN_EQUAL => u32::from(a <= b),
-            opcode::S_LESS_THAN_EQUAL => u32::from(signed_a <= signed_b),
-            opcode::SHIFT_RIGHT_LOGICAL => a.checked_shr(b)?,
-            opcode::SHIFT_RIGHT_ARITHMETIC => signed_a.checked_shr(b)?.cast_unsigned(),
-            opcode::SHIFT_LEFT_LOGICAL => a.checked_shl(b)?,
-            opcode::BITWISE_XOR => a ^ b,
+/// Result of an operation, one of `OpSpecConstantOp`'s, on numbers of 32 bits, and on truth values, which are 0 and 1.
+pub(super) fn folded(op: u32, operands: &[Option<u32>]) -> Option<u32> {
+    let value = |index: usize| operands.get(index).copied().flatten();
+    let a = value(0)?;
+    if operands.len() == 1 {
+        return Some(match op {
+            opcode::BITCAST | opcode::COPY_OBJECT | opcode::U_CONVERT | opcode::S_CONVERT => a,
+            opcode::S_NEGATE => a.wrapping_neg(),
+            opcode::LOGICAL_NOT => u32::from(a == 0),
+            opcode::NOT => !a,
             _ => return None,
-        })
+        });
     }
+    let b = value(1)?;
+    let [signed_a, signed_b] = [a, b].map(u32::cast_signed);
+    Some(match op {
+        opcode::I_ADD => a.wrapping_add(b),
+        opcode::I_SUB => a.wrapping_sub(b),
+        opcode::I_MUL => a.wrapping_mul(b),
+        opcode::U_DIV => a.checked_div(b)?,
+        opcode::S_DIV => signed_a.checked_div(signed_b)?.cast_unsigned(),
+        opcode::U_MOD => a.checked_rem(b)?,
+        opcode::S_REM => signed_a.checked_rem(signed_b)?.cast_unsigned(),
+        opcode::LOGICAL_EQUAL | opcode::I_EQUAL => u32::from(a == b),
+        opcode::LOGICAL_NOT_EQUAL | opcode::I_NOT_EQUAL => u32::from(a != b),
+        opcode::LOGICAL_OR | opcode::BITWISE_OR => a | b,
+        opcode::LOGICAL_AND | opcode::BITWISE_AND => a & b,
+        opcode::SELECT => return if a == 0 { value(2) } else { Some(b) },
+        opcode::U_GREATER_THAN => u32::from(a > b),
+        opcode::S_GREATER_THAN => u32::from(signed_a > signed_b),
+        opcode::U_GREATER_THAN_EQUAL => u32::from(a >= b),
+        opcode::S_GREATER_THAN_EQUAL => u32::from(signed_a >= signed_b),
+        opcode::U_LESS_THAN => u32::from(a < b),
+        opcode::S_LESS_THAN => u32::from(signed_a < signed_b),
+        opcode::U_LESS_THAN_EQUAL => u32::from(a <= b),
+        opcode::S_LESS_THAN_EQUAL => u32::from(signed_a <= signed_b),
+        opcode::SHIFT_RIGHT_LOGICAL => a.checked_shr(b)?,
+        opcode::SHIFT_RIGHT_ARITHMETIC => signed_a.checked_shr(b)?.cast_unsigned(),
+        opcode::SHIFT_LEFT_LOGICAL => a.checked_shl(b)?,
+        opcode::BITWISE_XOR => a ^ b,
+        _ => return None,
+    })
 }
 
 fn is_scalar_constant(i: &Instruction<'_>) -> bool {

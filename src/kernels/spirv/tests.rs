@@ -1,5 +1,6 @@
 //! Access analysis and reflection of the kernels in `src/kernels/fixtures`, one for each flow of an address.
 
+use super::rules::broken;
 use super::{Module, accesses, loop_header_accesses, reflect};
 use std::path::Path;
 
@@ -164,4 +165,25 @@ fn an_invalid_module_is_refused() {
     {
         assert!(Module::new(words).is_err());
     }
+}
+
+#[test]
+fn a_broken_rule_is_reported() {
+    let broken = broken(&module("broken_rules.spv"));
+    let ends: Vec<_> = broken
+        .addresses
+        .iter()
+        .map(|sentence| {
+            sentence.split_once(" at byte ").and_then(|(_, rest)| rest.split_once(' ')).map(|(_, end)| end)
+        })
+        .collect();
+    let expected = ["is added to an address in 32 bits", "loses its carry", "loses its high word"];
+    for what in expected {
+        assert_eq!(ends.iter().filter(|end| **end == Some(what)).count(), 1, "{what}: {broken:?}");
+    }
+    assert_eq!(ends.len(), 3, "{broken:?}");
+    let counts = [&broken.products, &broken.words_of_ballots, &broken.subgroup_indices].map(|ids| ids.len());
+    assert_eq!(counts, [1, 2, 1], "{broken:?}");
+    let advance = super::rules::broken(&module("advance.spv"));
+    assert_eq!(advance.addresses.len(), 0, "{advance:?}");
 }

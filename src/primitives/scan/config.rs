@@ -29,6 +29,7 @@ pub struct ScanConfig {
     pub(super) has_initial: bool,
     pub(super) has_indirect_count: bool,
     pub(super) is_out_of_place: bool,
+    pub(super) is_monotone: bool,
     pub(super) ranges: Ranges,
     pub(super) policy: Option<ScanPolicy>,
 }
@@ -120,12 +121,14 @@ impl ScanConfig {
             has_initial: false,
             has_indirect_count: false,
             is_out_of_place: false,
+            is_monotone: false,
             ranges: Ranges::AnyAddress,
             policy: None,
         }
     }
 
-    /// An inclusive scan; by default sums in one column.
+    /// An inclusive scan; by default sums in one column. Sums of non-negative floats may decrease, unless they are
+    /// [`Self::monotone`].
     pub const fn inclusive(element: ElementType) -> Self {
         Self::new(ScanKind::Inclusive, element)
     }
@@ -191,6 +194,28 @@ impl ScanConfig {
         self
     }
 
+    /// Keeps sums of non-negative floats from decreasing, as a cumulative distribution needs it: rounding alone may make a
+    /// result less than the one before it, by as much as the error bound. A recording continues with the running maxima of
+    /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
+    /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
+    pub const fn monotone(mut self) -> Self {
+        self.is_monotone = true;
+        self
+    }
+
+    /// The same scan, whose sums may decrease.
+    pub(super) const fn without_order(mut self) -> Self {
+        self.is_monotone = false;
+        self
+    }
+
+    /// The running maxima of the results, in place.
+    pub(super) const fn maxima_in_place(mut self) -> Self {
+        self.kind = ScanKind::Inclusive;
+        (self.has_initial, self.is_out_of_place, self.policy) = (false, false, None);
+        self.without_order().operator(ScanOperator::Max)
+    }
+
     /// Scans arrays in scratch, which are aligned to 16 bytes, and of whole quads.
     pub(in crate::primitives) const fn in_scratch(mut self) -> Self {
         self.ranges = Ranges::Scratch;
@@ -229,6 +254,11 @@ impl ScanConfig {
     /// The representation of segments; `None` without segments.
     pub const fn segments_by(&self) -> Option<SegmentsBy> {
         self.segments
+    }
+
+    /// Whether results do not decrease: see [`Self::monotone`].
+    pub const fn is_monotone(&self) -> bool {
+        self.is_monotone
     }
 
     /// The built-in operator; `None` for a custom one.
@@ -277,6 +307,10 @@ impl ScanConfig {
         in_range("columns of a scan", self.columns, 1..=Self::MAX_COLUMNS)?;
         if let Some(SegmentsBy::FixedSize(length)) = self.segments {
             in_range("the length of a segment", length, 1..=u32::MAX)?;
+        }
+        let is_sum_of_floats = self.rounds() && self.built_in_operator() == Some(ScanOperator::Add);
+        if self.is_monotone && !is_sum_of_floats {
+            return Err(Error::Unsupported { reason: "monotone is an option of sums of floats" });
         }
         match self.operation {
             Operation::Custom(_) if self.columns != 1 => Err(Error::Unsupported {

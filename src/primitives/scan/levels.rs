@@ -1,5 +1,7 @@
 //! Levels of a hierarchical scan: elements, tile aggregates, aggregates of these, up to a level of one tile.
 
+use crate::device::{Barrier, Recorder};
+use crate::error::Result;
 use crate::primitives::ScratchCursor;
 
 /// Sizes of the levels, and their offsets in scratch.
@@ -40,6 +42,38 @@ impl Levels {
         }
         levels
     }
+}
+
+/// Records the up-sweep of `level_count` levels, at least one, and their down-sweep, with barriers between.
+pub(super) fn sweep(
+    recorder: &mut Recorder<'_>,
+    level_count: usize,
+    reduce: impl Fn(&mut Recorder<'_>, usize) -> Result<()>,
+    downsweep: impl Fn(&mut Recorder<'_>, usize) -> Result<()>,
+) -> Result<()> {
+    let top = level_count - 1;
+    for level in 0..top {
+        match level {
+            0 => recorder.phase(c"reduce"),
+            1 => recorder.phase(c"spine"),
+            _ => {}
+        }
+        reduce(recorder, level)?;
+        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+    }
+    if top == 1 {
+        recorder.phase(c"spine");
+    }
+    for level in (0..=top).rev() {
+        if level == 0 {
+            recorder.phase(c"downsweep");
+        }
+        downsweep(recorder, level)?;
+        if level > 0 {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

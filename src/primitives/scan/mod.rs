@@ -13,16 +13,23 @@
 //!   so that runs on one device agree bit by bit, except for the payload of NaNs. In the chained scan the order depends
 //!   on timing, unless [`ScanPolicy::with_fixed_tree`] fixes it. Devices of different subgroup sizes differ, unless
 //!   [`ScanPolicy::deterministic_across_devices`] fixes it for all.
+//! * Sums of non-negative floats may decrease, by as much as the bound of their error: results near each other add in
+//!   different orders. Where a search relies on their order, as in a cumulative distribution, scan their results with
+//!   [`ScanOperator::Max`], which is exact, or let [`ScanConfig::monotone`] do both.
+//! * Segments of one fixed size, such as the rows of a table, are scanned in an order that depends on their size alone: equal
+//!   rows have equal results in bits, wherever they are.
 //! * A [`CustomOperator`] is written by the caller.
 //! * u64 and i64 do not need `shaderInt64`; sums and products of f64 need `shaderFloat64`.
 
 mod algorithm;
+mod along_rows;
 mod block_doubling;
 mod chained;
 mod chunk_in_place;
 mod config;
 mod custom;
 pub(super) mod levels;
+mod monotone;
 mod operator;
 mod policy;
 mod progress;
@@ -42,9 +49,11 @@ use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::Result;
+use along_rows::AlongRows;
 use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
+use monotone::Monotone;
 use reduce_then_scan::ReduceThenScan;
 use scan_then_propagate::ScanThenPropagate;
 use strided::Strided;
@@ -72,8 +81,9 @@ pub type ScanPlan = Plan<Scan>;
 /// | a single tile, the seed's policy, block doubling | none |
 /// | the strided scan | `count * row_size` |
 /// | segments | 4 per tile; by offsets also a bit per row |
-/// | segments of a fixed size that fit a tile | none, nor for tiles |
+/// | segments of a fixed size | none; where they do not fit a tile, a row per tile of a segment |
 /// | an initial value | `row_size` |
+/// | a monotone scan | that of the scan of its results, too |
 /// | an indirect count | 32 per level of tiles |
 ///
 /// | commands | |
@@ -81,6 +91,7 @@ pub type ScanPlan = Plan<Scan>;
 /// | preparation | an update for an initial value of the host; a fill for segments by offsets, or the chained scan's statuses; a barrier; a dispatch for offsets, another for an indirect count; a barrier |
 /// | a single tile, the chained scan, segments of a fixed size that fit a tile | one dispatch |
 /// | reduce-then-scan, scan-then-propagate | two dispatches per level of tiles, and one for the last, with barriers |
+/// | a monotone scan | a barrier and the commands of a scan in place |
 /// | block doubling, the strided scan | a dispatch per doubling from 1 to `count`; for the latter in place an even number |
 ///
 /// At most 2^32 - 1 tiles (columns of tiles for rows wider than 16 bytes), and the workgroups of a two-dimensional
@@ -131,13 +142,20 @@ impl Primitive for Scan {
 
     fn declare(device: &Device, config: &ScanConfig) -> Result<(ScanPolicy, Self)> {
         config.check(device.capabilities())?;
+        if config.is_monotone {
+            let monotone = Monotone::new(device, config)?;
+            return Ok((monotone.policy(), Self(Box::new(monotone))));
+        }
         let policy =
             config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), config).policy);
         policy.check(config, device.capabilities())?;
         let strategy: Box<dyn Strategy> = match (policy.algorithm, policy.sums) {
-            (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::Scratch) => {
-                Box::new(ReduceThenScan::new(device, config, &policy)?)
-            }
+            (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::Scratch) => match config.segments {
+                Some(SegmentsBy::FixedSize(length)) => {
+                    Box::new(AlongRows::new(device, config, &policy, length)?)
+                }
+                _ => Box::new(ReduceThenScan::new(device, config, &policy)?),
+            },
             (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::LastRow) => {
                 Box::new(ChunkInPlace::new(device, config, &policy)?)
             }
@@ -179,7 +197,7 @@ impl ScanPlan {
     #[cfg(feature = "cli")]
     pub(crate) fn counted(&self) -> Result<Option<chained::CountedChained>> {
         match self.policy().algorithm {
-            ScanAlgorithm::Chained => {
+            ScanAlgorithm::Chained if !self.config().is_monotone => {
                 chained::CountedChained::new(self.device(), self.config(), self.policy())
             }
             _ => Ok(None),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
-use super::config::{ScanConfig, ScanKind};
+use super::config::{ScanConfig, ScanKind, SegmentsBy};
 use super::operator::RowShape;
 use super::progress::single_pass;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
@@ -95,7 +95,12 @@ impl ScanPolicy {
         let run = pack * packs_per_run;
         // Few items, as of wide rows, may have no such run.
         let run = if items.is_multiple_of(run) { run } else { pack };
-        let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, run);
+        let workgroup_size = workgroup_size.min(capabilities.max_workgroup_invocations);
+        let [workgroup_size, items, run] = match config.segments {
+            Some(SegmentsBy::FixedSize(_)) => [workgroup_size, items, run].map(power_of_two_within),
+            _ => [workgroup_size, items, run],
+        };
+        let tiled = Self::tiled(workgroup_size, items, run);
         let tiled = Self { subgroup_size, mixed_access, look_back, ..tiled };
         tiled.with_algorithm(algorithm).reproducible(config)
     }
@@ -151,7 +156,7 @@ impl ScanPolicy {
             self.items_per_run = self.items_per_invocation;
         }
         if algorithm.needs_power_of_two() {
-            self.workgroup_size = self.workgroup_size.checked_ilog2().map_or(0, |bits| 1 << bits);
+            self.workgroup_size = power_of_two_within(self.workgroup_size);
         }
         self
     }
@@ -279,6 +284,15 @@ impl ScanPolicy {
                 if config.segments.is_some() {
                     PolicyConflict::check_range("items_per_invocation", items, 1..=32)?;
                 }
+                if let Some(SegmentsBy::FixedSize(_)) = config.segments {
+                    for (field, value) in [
+                        ("workgroup_size", self.workgroup_size),
+                        ("items_per_invocation", items),
+                        ("items_per_run", run),
+                    ] {
+                        PolicyConflict::check_power_of_two(field, value)?;
+                    }
+                }
             }
             SumsPlacement::LastRow => {
                 let is_seed = (Self { subgroup_size: None, ..*self }) == Self::seed();
@@ -306,6 +320,11 @@ impl ScanPolicy {
         }
         Ok(())
     }
+}
+
+/// The greatest power of two that is not greater; 0 of 0.
+fn power_of_two_within(number: u32) -> u32 {
+    number.checked_ilog2().map_or(0, |bits| 1 << bits)
 }
 
 impl fmt::Display for ScanPolicy {

@@ -18,7 +18,7 @@ use std::mem::size_of;
 
 use super::algorithm::WorkgroupScan;
 use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
-use super::levels::Levels;
+use super::levels::{Levels, sweep};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
@@ -54,10 +54,6 @@ pub(super) struct ReduceThenScan {
 struct ScratchShape {
     row_size: u64,
     tile_items: u32,
-    /// Rows from one tile to the next: `TILE_STEP` of `scan/segments.glsl`.
-    tile_step: u32,
-    /// Whether tiles hold whole segments, so that none has a carry-in.
-    has_whole_segments: bool,
     is_segmented: bool,
     by_offsets: bool,
     has_initial: bool,
@@ -89,22 +85,22 @@ enum Rows {
 }
 
 impl Rows {
-    fn constants(self) -> [(&'static str, u32); 3] {
+    fn constants(self) -> [(&'static str, u32); 2] {
         // The constants of `scan/segments.glsl`.
-        let (is_reverse, [heads, segment_rows]) = match self {
+        let (is_reverse, heads) = match self {
             Self::Callers { direction, segments } => (
                 direction == Direction::Reverse,
                 match segments {
-                    None | Some(SegmentsBy::Flags) => [0, 1],
-                    Some(SegmentsBy::Keys32) => [1, 1],
-                    Some(SegmentsBy::Keys64) => [2, 1],
-                    Some(SegmentsBy::Offsets) => [3, 1],
-                    Some(SegmentsBy::FixedSize(rows)) => [5, rows],
+                    None | Some(SegmentsBy::Flags) => 0,
+                    Some(SegmentsBy::Keys32) => 1,
+                    Some(SegmentsBy::Keys64) => 2,
+                    Some(SegmentsBy::Offsets) => 3,
+                    Some(SegmentsBy::FixedSize(_)) => unreachable!("`AlongRows` scans these"),
                 },
             ),
-            Self::Sums => (false, [4, 1]),
+            Self::Sums => (false, 4),
         };
-        [("REVERSE", is_reverse.into()), ("HEADS", heads), ("SEGMENT_ROWS", segment_rows)]
+        [("REVERSE", is_reverse.into()), ("HEADS", heads)]
     }
 }
 
@@ -124,10 +120,7 @@ pub(super) struct ScratchLayout {
 
 impl ScratchLayout {
     fn new(shape: &ScratchShape, cursor: &mut ScratchCursor, count: u64) -> Self {
-        let levels = match shape.has_whole_segments {
-            true => Levels::one(count),
-            false => Levels::new(cursor, count, shape.tile_items, shape.row_size),
-        };
+        let levels = Levels::new(cursor, count, shape.tile_items, shape.row_size);
         let mut heads = [0; Levels::MAX];
         if shape.is_segmented {
             let above = heads.iter_mut().zip(levels.counts).take(levels.len).skip(1);
@@ -150,17 +143,11 @@ impl ReduceThenScan {
             Some(WorkgroupScan::Sklansky) if config.rounds() => fixed_tree(config),
             scan => (reduce, scan.and_then(textbook_downsweep).unwrap_or(downsweep)),
         };
-        let tile_items = policy.tile_items();
-        let tile_step = match config.segments {
-            Some(SegmentsBy::FixedSize(rows)) if rows <= tile_items => Some(tile_items / rows * rows),
-            _ => None,
-        };
-        let has_whole_segments = tile_step.is_some();
         let tile = policy.tile_constants(shape);
         let pipeline = |kernel: &'static Kernel, rows: Rows, extra: &[(&'static str, u32)]| {
             let constants = rows.constants();
-            // Only segmented kernels have HEADS and SEGMENT_ROWS.
-            let constants = &constants[..if config.segments.is_some() { 3 } else { 1 }];
+            // Only segmented kernels have HEADS.
+            let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
             let constants: Vec<_> =
                 operator.iter().chain(&tile).chain(constants).chain(extra).copied().collect();
             policy.pipeline(device, kernel, &constants)
@@ -172,10 +159,7 @@ impl ReduceThenScan {
         let sums = if callers == plain { callers } else { Rows::Sums };
         // The caller's level, by quads and by words, and the levels above it, which are aligned in scratch but of any
         // length. Strided elements of a column are never accessed by quads.
-        let mut levels = vec![(callers, config.kind, true)];
-        if !has_whole_segments {
-            levels.push((sums, ScanKind::Exclusive, policy.mixed_access));
-        }
+        let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
         if config.ranges == Ranges::AnyAddress {
             levels.push((callers, config.kind, false));
         }
@@ -186,7 +170,7 @@ impl ReduceThenScan {
             let [quads, mixed] =
                 [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
             let key = Reduce { rows, quad_access };
-            if !has_whole_segments && reduces.iter().all(|(other, _)| *other != key) {
+            if reduces.iter().all(|(other, _)| *other != key) {
                 reduces.push((key, pipeline(reduce, rows, &[quads, mixed])?));
             }
             let key = Downsweep { rows, kind, quad_access };
@@ -199,9 +183,7 @@ impl ReduceThenScan {
         let mark_segments = || small.pipeline(device, kernels::SCAN_MARK_SEGMENTS.module(&[]), &[]);
         let sizes = ScratchShape {
             row_size: config.row_size(),
-            tile_items,
-            tile_step: tile_step.unwrap_or(tile_items),
-            has_whole_segments,
+            tile_items: policy.tile_items(),
             is_segmented: config.segments.is_some(),
             by_offsets: config.segments == Some(SegmentsBy::Offsets),
             has_initial: config.has_initial,
@@ -232,7 +214,7 @@ impl Strategy for ReduceThenScan {
 
     fn moved_rows(&self, count: u64) -> u64 {
         // The reduction reads all rows, the down-sweep reads and writes them.
-        let is_swept_once = count <= self.shape.tile_items.into() || self.shape.has_whole_segments;
+        let is_swept_once = count <= self.shape.tile_items.into();
         count.saturating_mul(if is_swept_once { 2 } else { 3 })
     }
 }
@@ -264,29 +246,12 @@ impl Algorithm<Scan> for ReduceThenScan {
         let recording = Recording::new(self, buffers, layout, count)?;
         recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;
-        let top = recording.layout.levels.len - 1;
-        for level in 0..top {
-            match level {
-                0 => recorder.phase(c"reduce"),
-                1 => recorder.phase(c"spine"),
-                _ => {}
-            }
-            recording.reduce(recorder, level)?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        }
-        if top == 1 {
-            recorder.phase(c"spine");
-        }
-        for level in (0..=top).rev() {
-            if level == 0 {
-                recorder.phase(c"downsweep");
-            }
-            recording.downsweep(recorder, level)?;
-            if level > 0 {
-                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            }
-        }
-        Ok(())
+        sweep(
+            recorder,
+            recording.layout.levels.len,
+            |recorder, level| recording.reduce(recorder, level),
+            |recorder, level| recording.downsweep(recorder, level),
+        )
     }
 }
 
@@ -316,9 +281,9 @@ impl<'a> Recording<'a> {
             let max = u32::MAX.into();
             return Err(Error::TooManyElements { count: max_count, max, what: "a scan of segments" });
         }
-        let tiles = Tiles::new(max_count, scan.shape.tile_step)?;
+        let tiles = Tiles::new(max_count, scan.shape.tile_items)?;
         if u64::from(tiles.count) * u64::from(scan.column_count) > u32::MAX.into() {
-            let max = u64::from(u32::MAX / scan.column_count) * u64::from(scan.shape.tile_step);
+            let max = u64::from(u32::MAX / scan.column_count) * u64::from(scan.shape.tile_items);
             let what = "2^32 - 1 workgroups of this policy";
             return Err(Error::TooManyElements { count: max_count, max, what });
         }
@@ -382,7 +347,7 @@ impl<'a> Recording<'a> {
         if let (&Count::Indirect { address, max }, Some(level_args)) = (count, &scan.level_args) {
             let grid = LevelGrid {
                 max_count: max,
-                tile_items: scan.shape.tile_step,
+                tile_items: scan.shape.tile_items,
                 level_count: layout.levels.len as u32,
                 column_count: scan.column_count,
             };
@@ -462,7 +427,7 @@ impl<'a> Recording<'a> {
     }
 
     fn tiles(&self, level: usize) -> Result<Tiles> {
-        Tiles::new(self.layout.levels.counts[level], self.scan.shape.tile_step)
+        Tiles::new(self.layout.levels.counts[level], self.scan.shape.tile_items)
     }
 
     /// The tiles of a level for an indirect count; empty for a direct one.
@@ -501,15 +466,10 @@ impl<'a> Recording<'a> {
 
     /// Whether kernels access a level with these ranges by quads.
     fn quad_access(&self, level: usize, ranges: &[AddressRange]) -> bool {
-        let ReduceThenScan { ranges: callers, column_count, mixed_access, pack_items, shape, .. } =
-            *self.scan;
+        let ReduceThenScan { ranges: callers, column_count, mixed_access, pack_items, .. } = *self.scan;
         let is_quads = match (level, callers) {
             (0, Ranges::Scratch) => true,
-            (0, Ranges::AnyAddress) => {
-                // A tile begins at a quad.
-                shape.tile_step.is_multiple_of(pack_items)
-                    && has_quads(ranges, mixed_access, self.count, pack_items)
-            }
+            (0, Ranges::AnyAddress) => has_quads(ranges, mixed_access, self.count, pack_items),
             // A level of aggregates has any length.
             _ => mixed_access,
         };
@@ -553,7 +513,7 @@ mod tests {
 
     #[test]
     fn scratch_includes_the_optional_inputs() {
-        let plain = ScratchShape { row_size: 8, tile_items: 256, tile_step: 256, ..ScratchShape::default() };
+        let plain = ScratchShape { row_size: 8, tile_items: 256, ..ScratchShape::default() };
         let layout = |shape: &ScratchShape, count| {
             let mut cursor = ScratchCursor::default();
             (ScratchLayout::new(shape, &mut cursor, count), cursor.size)

@@ -93,7 +93,7 @@ pub enum Descriptor<E> {
     Prefix(E),
 }
 
-/// Tiles of a group in the fixed tree.
+/// Tiles of a group in the fixed tree, unless `GROUP_TILES` is specialized.
 pub const GROUP_TILES: usize = 32;
 
 /// The writes of `chained.comp`.
@@ -107,16 +107,21 @@ pub struct Chained<E> {
     pub groups: Vec<Descriptor<E>>,
 }
 
-/// `chained.comp`, with `fixed_tree` as its `FIXED_TREE`.
-pub fn chained<E: Element>(source: &[E], tile_items: usize, exclusive: bool, fixed_tree: bool) -> Chained<E> {
+/// `chained.comp`; `group_tiles` has the tiles of a group with `FIXED_TREE`.
+pub fn chained<E: Element>(
+    source: &[E],
+    tile_items: usize,
+    exclusive: bool,
+    group_tiles: Option<usize>,
+) -> Chained<E> {
     let results = scan_tiles(source, source.len().max(1), exclusive, None);
     let totals = tile_totals(source, tile_items);
     let scan = |totals: &[E], exclusive| scan_tiles(totals, totals.len().max(1), exclusive, None);
-    if !fixed_tree {
+    let Some(group_tiles) = group_tiles else {
         let tiles = scan(&totals, false).into_iter().map(Descriptor::Prefix).collect();
         return Chained { results, tiles, groups: Vec::new() };
-    }
-    let groups = scan(&tile_totals(&totals, GROUP_TILES), true);
+    };
+    let groups = scan(&tile_totals(&totals, group_tiles), true);
     Chained {
         results,
         tiles: totals.into_iter().map(Descriptor::Aggregate).collect(),

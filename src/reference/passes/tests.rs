@@ -98,12 +98,12 @@ fn every_scan_is_the_oracles_in_tiles_of_any_size() {
             let mut table = values.clone();
             chunk_in_place(&mut table, size, 1, tile_items.max(2));
             assert_eq!(table, inclusive, "{case}");
-            let chained = chained(&values, tile_items, false, false);
+            let chained = chained(&values, tile_items, false, None);
             assert_eq!(chained.results, inclusive, "{case}");
             let at_ends = |size: usize| Descriptor::Prefix(inclusive[size - 1]);
             let ends = (1..=size).filter(|&end| end % tile_items == 0 || end == size);
             assert_eq!(chained.tiles, ends.map(at_ends).collect::<Vec<_>>(), "{case}");
-            let fixed = super::scan::chained(&values, tile_items, true, true);
+            let fixed = super::scan::chained(&values, tile_items, true, Some(GROUP_TILES));
             assert_eq!(fixed.results, exclusive, "{case}");
             let group_items = GROUP_TILES * tile_items;
             let groups = (1..size.div_ceil(group_items)).map(|group| at_ends(group * group_items));

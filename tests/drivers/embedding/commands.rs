@@ -106,6 +106,7 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
         let room = Room {
             arrays: memory.range().slice(0, Room::ARRAYS_SIZE),
             scratch: memory.range().slice(arrays_size, Room::SCRATCH_SIZE - 16),
+            shifted: None,
         };
         let watching = host.instance_by(watched);
         // SAFETY: the handle is alive; only functions that `watched` lets through are called.

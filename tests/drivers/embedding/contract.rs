@@ -38,6 +38,8 @@ type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
 pub struct Room {
     pub arrays: BufferRange,
     pub scratch: BufferRange,
+    /// Whether the even or the odd arrays are aligned to a word, and not to 16 bytes.
+    pub shifted: Option<u64>,
 }
 
 impl Subject {
@@ -94,12 +96,15 @@ impl Subject {
 }
 
 impl Room {
-    pub const ARRAYS_SIZE: u64 = 256 + 4 * SIZE;
+    pub const ARRAYS_SIZE: u64 = 256 + 4 * Self::STEP;
+    /// From one array to the next.
+    const STEP: u64 = SIZE + 16;
     /// More scratch than any subject needs.
     pub const SCRATCH_SIZE: u64 = 1 << 20;
 
     pub fn array(&self, index: u64) -> AddressRange {
-        self.arrays.slice(256 + index * SIZE, SIZE).addresses()
+        let shift = if self.shifted == Some(index % 2) { 4 } else { 0 };
+        self.arrays.slice(256 + index * Self::STEP + shift, SIZE).addresses()
     }
 
     pub fn count(&self) -> Count {
@@ -121,7 +126,8 @@ pub fn unused_memory() -> Room {
     let usage = vk::BufferUsageFlags::from_raw(!0);
     let range =
         |address, size| BufferRange { buffer: vk::Handle::from_raw(1), offset: 0, size, address, usage };
-    Room { arrays: range(1 << 20, Room::ARRAYS_SIZE), scratch: range(1 << 30, Room::SCRATCH_SIZE) }
+    let (arrays, scratch) = (range(1 << 20, Room::ARRAYS_SIZE), range(1 << 30, Room::SCRATCH_SIZE));
+    Room { arrays, scratch, shifted: None }
 }
 
 /// The hazard checker's findings where a caller fills all memory, records a plan between barriers to `before` and from
@@ -166,6 +172,19 @@ pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
         assert!(found.iter().any(is_hazard), "{name}, first");
         let found = findings(device, &subject, room, *first, Access::TRANSFER_WRITE)?;
         assert!(found.iter().any(is_hazard), "{name}, last");
+    }
+    Ok(())
+}
+
+/// No kernel accesses an array that is aligned to a word by more bytes at once, whether others are aligned or not. A source and
+/// its destination have neighbouring numbers.
+pub fn any_alignment(gpu: &Gpu) -> Result<(), Failed> {
+    for shifted in 0..2 {
+        let room = Room { shifted: Some(shifted), ..unused_memory() };
+        for subject in subjects(gpu.device(), room)? {
+            let found = findings(gpu.device(), &subject, room, subject.first, subject.last)?;
+            assert_eq!(found, [], "{}, arrays {shifted} and {}", subject.name, shifted + 2);
+        }
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("pipelines are compiled in parallel where threads are allowed", pipelines::in_parallel),
         trial("a pipeline has its name before another thread uses it", pipelines::named_first),
         trial("barriers from a plan's first and last access suffice", contract::outer_accesses),
+        trial("every array may be at any address", contract::any_alignment),
         trial("threads record one plan for frames in flight", contract::threads_and_frames),
         trial("each submission skips the passes of its constant digits", contract::skipped_passes),
         trial("undeclared counts and usages are refused", contract::undeclared),

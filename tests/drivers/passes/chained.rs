@@ -24,7 +24,8 @@ struct Chained<'g> {
     shape: TileShape,
     alignment: Alignment,
     exclusive: bool,
-    fixed_tree: bool,
+    /// Tiles of a group of the fixed tree.
+    group_tiles: Option<usize>,
     /// Reverse scans also have an initial value, to save pipelines.
     order: Order,
     stall_every: usize,
@@ -46,8 +47,8 @@ impl<'g> Chained<'g> {
     fn new(gpu: &'g Gpu, kernel: &'static Kernel) -> Self {
         let shape = TileShape::small(gpu, 2, 1);
         let (alignment, order) = (Alignment::Quads, Order::Forward);
-        let (exclusive, fixed_tree) = (false, false);
-        Self { gpu, kernel, shape, alignment, exclusive, fixed_tree, order, stall_every: 0, look_back: 0 }
+        let (exclusive, group_tiles) = (false, None);
+        Self { gpu, kernel, shape, alignment, exclusive, group_tiles, order, stall_every: 0, look_back: 0 }
     }
 
     fn is_counted(&self) -> bool {
@@ -62,7 +63,8 @@ impl<'g> Chained<'g> {
         let mut constants = self.shape.constants().to_vec();
         constants.extend([
             ("EXCLUSIVE", self.exclusive.into()),
-            ("FIXED_TREE", self.fixed_tree.into()),
+            ("FIXED_TREE", self.group_tiles.is_some().into()),
+            ("GROUP_TILES", self.group_tiles.unwrap_or(GROUP_TILES) as u32),
             self.order.constant(),
         ]);
         constants.extend(self.alignment.constants());
@@ -93,7 +95,7 @@ impl<'g> Chained<'g> {
             true => (tiles.tile_count * 3 / 2 + 2, 1),
             false => (tiles.tile_count, tiles.last_extent),
         };
-        let group_count = if self.fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
+        let group_count = self.group_tiles.map_or(0, |tiles| tile_count.div_ceil(tiles));
         let source = Memory::of(gpu, words, alignment)?;
         let destination = Memory::poisoned(gpu, words.len(), alignment)?;
         let state_words = TICKET_WORDS + (tile_count + group_count) * 2 * R::WORDS;
@@ -125,17 +127,17 @@ impl<'g> Chained<'g> {
 
     /// Compares a scan of `count` rows with the model.
     fn check<R: TestRow>(&self, rig: &Rig<'_>, count: usize, on_device: bool) -> Result<(), Failed> {
-        let Self { alignment, order, exclusive, fixed_tree, stall_every, .. } = *self;
+        let Self { alignment, order, exclusive, group_tiles, stall_every, .. } = *self;
         let case = format!(
-            "{}, {count} elements of {}, {alignment:?}, {order:?}, exclusive: {exclusive}, fixed tree: {fixed_tree}, \
-             stalled: every {stall_every}, tiles on the device: {on_device}",
+            "{}, {count} elements of {}, {alignment:?}, {order:?}, exclusive: {exclusive}, groups of the fixed \
+             tree: {group_tiles:?}, stalled: every {stall_every}, tiles on the device: {on_device}",
             self.kernel.name,
             R::name()
         );
         let tile_items = self.shape.tile_items(R::TYPE);
         let words = R::input(count, count);
         let rows = order.of(R::of_words(&words), tile_items);
-        let mut expected = model::chained(&rows, tile_items, exclusive, fixed_tree);
+        let mut expected = model::chained(&rows, tile_items, exclusive, group_tiles);
         if order == Order::Reverse {
             let initial = R::of_words(&Self::initial_words::<R>())[0];
             expected.results.iter_mut().for_each(|result| *result = initial.combine(*result));
@@ -240,7 +242,9 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         let chained = Chained::new(gpu, kernel);
         // Stalled tiles and long look-backs are those of the counted variant: it has every window.
         let look_back = if chained.is_counted() { index + 1 } else { 0 };
-        let chained = Chained { alignment, exclusive, fixed_tree, order, look_back, ..chained };
+        // Fewer than the lanes of a subgroup: at the default, 32, no driver of the short suite has more lanes.
+        let group_tiles = fixed_tree.then(|| gpu.capabilities().max_subgroup_size as usize / 2);
+        let chained = Chained { alignment, exclusive, group_tiles, order, look_back, ..chained };
         let is_short = selection != Selection::Full;
         let stalls = match chained.is_counted() {
             false => &[0][..],
@@ -268,10 +272,22 @@ fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
     chained.check::<R>(&rig, many, true)
 }
 
-/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without, by every look-back.
+/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without, by every look-back. Groups of fewer tiles
+/// than a subgroup has lanes show whether it adds beyond the end of a group.
 fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let few = gpu.capabilities().max_subgroup_size as usize / 2;
+    fixed_tree_of(gpu, kernel, few, selection.first(2, [0, 1]))?;
+    fixed_tree_of(gpu, kernel, GROUP_TILES, selection.first(3, [0, 1, 32, 3]))
+}
+
+fn fixed_tree_of(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    group_tiles: usize,
+    stalls: Vec<usize>,
+) -> Result<(), Failed> {
     type Sum = Row<Add, f32, 1>;
-    let chained = Chained { fixed_tree: true, ..Chained::new(gpu, kernel) };
+    let chained = Chained { group_tiles: Some(group_tiles), ..Chained::new(gpu, kernel) };
     let tile_items = chained.shape.tile_items(Sum::TYPE);
     let count = 137 * tile_items + 9;
     // Numbers of every size and both signs, so that few sums are exact.
@@ -285,10 +301,10 @@ fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
         return Err("sums of these numbers do not depend on the order of additions".into());
     }
     let mut first = None;
-    for (look_back, stall_every) in selection.first(3, [0, 1, 32, 3]).into_iter().enumerate() {
+    for (look_back, stall_every) in stalls.into_iter().enumerate() {
         let chained = Chained { stall_every, look_back, ..chained };
         let rig = chained.rig::<Sum>()?;
-        let case = format!("{}, fixed tree, stalled: every {stall_every}", kernel.name);
+        let case = format!("{}, groups of {group_tiles}, stalled: every {stall_every}", kernel.name);
         for on_device in [false, true] {
             let written = chained.run::<Sum>(&rig, &case, &words, on_device)?;
             let sums = written.destination;

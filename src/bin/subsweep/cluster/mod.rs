@@ -25,7 +25,7 @@ use crate::device::{self, DeviceChoice, Numbered};
 use crate::error::{self, Ended, Exit};
 use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Output, Source};
-use crate::words;
+use crate::{tested, words};
 
 /// The failure of another rank, which reports it.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +111,9 @@ pub fn check_same(world: &SimpleCommunicator, what: &impl Hash) -> Result<()> {
 pub fn open_device(world: &SimpleCommunicator, common: &Common) -> Result<CachedGpu> {
     let index = rank_on_node(world);
     let opened = choose(common, index).and_then(|Numbered { index, candidate, .. }| {
-        Ok((index, CachedGpu::open(candidate, !common.no_pipeline_cache)?))
+        let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
+        tested::check(&gpu, !common.no_pipeline_cache)?;
+        Ok((index, gpu))
     });
     let (index, gpu) = opened.agreed(world)?;
     if world.rank() == 0 || world.size() <= 8 {

@@ -47,6 +47,9 @@ impl Run for Scan {
             if args.axis == 1 {
                 return Err(Ended::usage("ranks scan down the columns of a table; leave out --axis 1").into());
             }
+            if args.monotone {
+                return Err(Ended::usage("ranks have no --monotone; scan the result by --op max").into());
+            }
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
                 TableReader::new(file, size, args.files.element, &TAKEN)
             })?;

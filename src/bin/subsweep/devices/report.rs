@@ -1,8 +1,8 @@
 //! Report of a device. The field names are those of `--json`, and stable.
 
 use serde::{Serialize, Serializer};
+use subsweep::harness::Description;
 use subsweep::harness::gpus::CompileOnlyGpu;
-use subsweep::harness::{Description, SelfTest};
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 
 use crate::SHOWN;
@@ -94,7 +94,7 @@ impl DeviceReport {
 
 /// Opens the device and runs its self-test.
 fn self_test(candidate: &Candidate) -> String {
-    match Gpu::open_candidate(candidate.clone(), WorkOptions::default()).and_then(|gpu| SelfTest::run(&gpu)) {
+    match Gpu::open_candidate(candidate.clone(), WorkOptions::default()).and_then(|gpu| gpu.self_test()) {
         Ok(verdict) => verdict.to_string(),
         Err(error) => format!("could not run: {error}"),
     }

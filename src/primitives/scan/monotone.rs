@@ -1,0 +1,89 @@
+//! Sums that do not decrease: a scan of floats, and the running maxima of its results in place.
+//!
+//! Rounded sums of non-negative numbers may decrease, since two results add in different orders. The maximum of a result and
+//! those before it has the same error bound: exact sums do not decrease.
+
+use super::config::{ScanBuffers, ScanConfig};
+use super::{Scan, ScanPlan, Strategy, TileDepth};
+use crate::device::{Barrier, Device, Pipeline, Recorder};
+use crate::error::Result;
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor};
+
+#[derive(Debug)]
+pub(super) struct Monotone {
+    sums: ScanPlan,
+    maxima: ScanPlan,
+}
+
+/// Offsets and sizes of the scratch of both scans.
+#[derive(Debug)]
+pub(super) struct ScratchLayout {
+    sums: (u64, u64),
+    maxima: (u64, u64),
+}
+
+impl Monotone {
+    pub(super) fn new(device: &Device, config: &ScanConfig) -> Result<Self> {
+        Ok(Self {
+            sums: ScanPlan::declare(device, config.without_order())?,
+            maxima: ScanPlan::declare(device, config.maxima_in_place())?,
+        })
+    }
+
+    pub(super) fn policy(&self) -> super::ScanPolicy {
+        *self.sums.policy()
+    }
+}
+
+impl Strategy for Monotone {
+    fn rounding_depth(&self, count: u64, tile: &TileDepth) -> u64 {
+        self.sums.primitive.0.rounding_depth(count, tile)
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        let [sums, maxima] = [&self.sums, &self.maxima].map(|plan| plan.primitive.0.moved_rows(count));
+        sums.saturating_add(maxima)
+    }
+
+    fn scans_in_place(&self) -> bool {
+        self.sums.primitive.0.scans_in_place()
+    }
+
+    fn has_fill(&self) -> bool {
+        self.sums.primitive.0.has_fill()
+    }
+}
+
+impl Algorithm<Scan> for Monotone {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.sums.pipelines().chain(self.maxima.pipelines())
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, max_count: u64) -> ScratchLayout {
+        let mut take = |name, plan: &ScanPlan| {
+            let size = plan.scratch_requirements(max_count).size;
+            (cursor.take(name, size), size)
+        };
+        ScratchLayout {
+            sums: take("scratch of the sums", &self.sums),
+            maxima: take("scratch of the maxima", &self.maxima),
+        }
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        layout: &ScratchLayout,
+        count: Count,
+    ) -> Result<()> {
+        let scratch = |(offset, size)| buffers.scratch.slice(offset, size);
+        self.sums.record(recorder, &ScanBuffers { scratch: scratch(layout.sums), ..*buffers }, count)?;
+        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        let results = ScanBuffers::in_place(buffers.destination, scratch(layout.maxima));
+        self.maxima.record(recorder, &results.segments(buffers.segments), count)
+    }
+}
