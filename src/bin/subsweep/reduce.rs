@@ -40,7 +40,7 @@ pub struct ReduceArgs {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
     pub axis: u32,
 
-    /// Reduce each segment by itself: FILE has the first row of each as u32, ascending; an empty one gives the identity,
+    /// Reduce each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; an empty one gives the identity,
     /// such as 0
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,

@@ -25,8 +25,8 @@ pub mod memory {
 }
 
 pub use input::{
-    Compared, no_temporary, open_table, open_values, read, read_bytes, read_compared, read_flags,
-    read_row_numbers, read_values, read_values_of,
+    Compared, ROW_NUMBERS, no_temporary, open_table, open_values, read, read_bytes, read_compared,
+    read_flags, read_row_numbers, read_values, read_values_of, row_number,
 };
 pub use output::{BegunOutput, Output, begin_both, commit_all, finish_all};
 
