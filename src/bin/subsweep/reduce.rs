@@ -45,7 +45,8 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,
 
-    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row
+    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row. Of floats in an .npy file -0
+    /// equals +0, and all NaNs are equal; raw keys are equal if their bits are
     #[arg(long, value_name = "KEYS", requires = "keys_output")]
     pub by_key: Option<OsString>,
 
@@ -142,8 +143,7 @@ impl Run for ReduceArgs {
         }
         let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
-            config =
-                config.runs(if keys.element.words() == 1 { ReduceRuns::Keys32 } else { ReduceRuns::Keys64 });
+            config = config.runs(ReduceRuns::keys(keys.element));
         }
         let inputs: Vec<_> =
             [Some(&source), segments_source.as_ref(), keys_source.as_ref()].into_iter().flatten().collect();
