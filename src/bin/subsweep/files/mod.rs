@@ -14,6 +14,7 @@ pub mod input;
 pub mod memory;
 pub mod output;
 mod streams;
+mod temporary;
 mod unfinished;
 
 #[cfg(not(target_os = "linux"))]
@@ -25,8 +26,8 @@ pub mod memory {
 }
 
 pub use input::{
-    Compared, ROW_NUMBERS, no_temporary, open_table, open_values, read, read_bytes, read_compared,
-    read_flags, read_row_numbers, read_values, read_values_of, row_number,
+    Compared, ROW_NUMBERS, no_temporary, open_table, open_values, read, read_bytes,
+    read_compared, read_flags, read_row_numbers, read_values, read_values_of, row_number,
 };
 pub use output::{BegunOutput, Output, begin_both, commit_all, finish_all};
 
