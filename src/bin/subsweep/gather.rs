@@ -43,6 +43,7 @@ impl Run for GatherArgs {
             return Err(Ended::usage("standard input is one table; name a file for --indices").into());
         }
         let destination = self.files.destination();
+        device::check_inputs(common, &[Some(&source)])?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let words = row_words(&source, &table)?;
         let instead = "give it indices, or an .npy file that has none";

@@ -221,6 +221,7 @@ impl SortArgs {
         values: Option<Values>,
         segments_source: &Source,
     ) -> Result<()> {
+        device::check_inputs(common, &[Some(source), values.as_ref().map(|values| &values.source)])?;
         let mut keys = read_keys(source, self)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();

@@ -128,7 +128,7 @@ pub fn open_table(
 }
 
 /// More bytes than the header of any `.npy` file that is taken.
-const MAX_HEADER: u64 = 1 << 17;
+pub const MAX_HEADER: u64 = 1 << 17;
 
 /// Opens the values of `count` keys, by [`TableReader::values`]. A stream is copied to a temporary file in `folder`, so that
 /// its size is known.

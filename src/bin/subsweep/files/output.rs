@@ -1,7 +1,7 @@
 //! Output of tables and reports that appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
@@ -251,10 +251,36 @@ pub fn check_distinct(destinations: &[(&str, Destination)]) -> Result<(), Ended>
     Ok(())
 }
 
-/// Writes several tables. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
-/// has a reader, last.
+/// Writes several tables, as [`commit_all_by`] does.
 pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
-    let begin = |(output, table): (Output, Table)| Ok((output.begin()?, table));
+    commit_all_by(outputs, |output, table| output.write_table(table))
+}
+
+/// A table whose elements are in a temporary file.
+#[derive(Debug)]
+pub struct Spooled {
+    /// The bytes before the elements.
+    pub header: Vec<u8>,
+    /// The elements, from the start of the file to its end.
+    pub elements: File,
+}
+
+/// Writes several tables, as [`commit_all_by`] does.
+pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
+    commit_all_by(outputs, |output, Spooled { header, elements }| {
+        output.write_bytes(header)?;
+        let copied = elements.rewind().and_then(|()| io::copy(elements, output));
+        copied.map(|_| ()).map_err(|error| output.error(error))
+    })
+}
+
+/// Writes several outputs. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
+/// has a reader, last.
+fn commit_all_by<T>(
+    outputs: Vec<(Output, T)>,
+    write: impl Fn(&mut BegunOutput, &mut T) -> Result<(), OutputError>,
+) -> Result<(), OutputError> {
+    let begin = |(output, table): (Output, T)| Ok((output.begin()?, table));
     let mut begun = outputs.into_iter().map(begin).collect::<Result<Vec<_>, OutputError>>()?;
     let is_one_of_several = begun.len() > 1;
     begun.sort_by_key(|(output, _)| match output.sink {
@@ -264,7 +290,7 @@ pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
     });
     for (output, table) in &mut begun {
         output.is_one_of_several = is_one_of_several;
-        output.write_table(table)?;
+        write(output, table)?;
     }
     finish_all(begun.into_iter().map(|(output, _)| output))
 }
