@@ -874,6 +874,12 @@ typedef struct SubsweepTopKInfo {
 /// Runs of bitwise equal 64-bit keys, one for each row.
 #define SUBSWEEP_REDUCE_RUNS_KEYS64 3
 
+/// Runs of equal keys of float, one for each row: -0 equals +0, and all NaNs are equal. The key of a run is its first.
+#define SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32 4
+
+/// Runs of equal keys of double, one for each row, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
+#define SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS64 5
+
 /// The value and the number of elements of each run of equal elements.
 #define SUBSWEEP_RUN_LENGTH_ENCODE 0
 

@@ -20,6 +20,16 @@ pub enum Error {
     /// The loader found no driver, or no driver has a device.
     #[error("no Vulkan device; install a driver (Debian and Ubuntu: mesa-vulkan-drivers runs on any CPU)")]
     NoDevice,
+    /// The loader could not read the manifest of a driver or of a layer: it then reports out of host memory, whatever other
+    /// drivers there are.
+    #[error(
+        "the Vulkan loader cannot read the manifest of a driver or a layer (out of host memory from {during}); \
+         VK_LOADER_DEBUG=error names it, mend or remove it"
+    )]
+    UnreadableManifest {
+        /// The Vulkan function that reported it.
+        during: &'static str,
+    },
     /// No device matches the selector.
     #[error("no Vulkan device matches '{wanted}'; found: {found}")]
     NoMatchingDevice {

@@ -31,6 +31,10 @@ pub const SUBSWEEP_REDUCE_RUNS_OFFSETS: SubsweepReduceRuns = 1;
 pub const SUBSWEEP_REDUCE_RUNS_KEYS32: SubsweepReduceRuns = 2;
 /// Runs of bitwise equal 64-bit keys, one for each row.
 pub const SUBSWEEP_REDUCE_RUNS_KEYS64: SubsweepReduceRuns = 3;
+/// Runs of equal keys of float, one for each row: -0 equals +0, and all NaNs are equal. The key of a run is its first.
+pub const SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32: SubsweepReduceRuns = 4;
+/// Runs of equal keys of double, one for each row, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
+pub const SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS64: SubsweepReduceRuns = 5;
 
 /// The parameters of subsweep_reduce_plan_create.
 #[repr(C)]
@@ -121,6 +125,8 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
         SUBSWEEP_REDUCE_RUNS_OFFSETS => Ok(config.runs(ReduceRuns::Offsets)),
         SUBSWEEP_REDUCE_RUNS_KEYS32 => Ok(config.runs(ReduceRuns::Keys32)),
         SUBSWEEP_REDUCE_RUNS_KEYS64 => Ok(config.runs(ReduceRuns::Keys64)),
+        SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32 => Ok(config.runs(ReduceRuns::FloatKeys32)),
+        SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS64 => Ok(config.runs(ReduceRuns::FloatKeys64)),
         other => Err(unknown("SubsweepReduceRuns", other, "one of SUBSWEEP_REDUCE_RUNS_...")),
     }
 }
@@ -231,6 +237,6 @@ mod tests {
         for (number, runs) in (0..).zip(known) {
             assert_eq!(of(number), Some(runs));
         }
-        assert_eq!(of(4), None);
+        assert_eq!(of(6), None);
     }
 }

@@ -91,9 +91,10 @@ fn code(error: &Error) -> VkResult {
         }
         Error::OutOfHostMemory { .. } => return VkResult::ERROR_OUT_OF_HOST_MEMORY,
         Error::DeviceLost { .. } | Error::TimedOut { .. } => return VkResult::ERROR_DEVICE_LOST,
-        Error::NoLoader { .. } | Error::NoDevice | Error::NoMatchingDevice { .. } => {
-            return VkResult::ERROR_INITIALIZATION_FAILED;
-        }
+        Error::NoLoader { .. }
+        | Error::NoDevice
+        | Error::UnreadableManifest { .. }
+        | Error::NoMatchingDevice { .. } => return VkResult::ERROR_INITIALIZATION_FAILED,
         // A success code in an error would be treated as success.
         Error::Vulkan { result, .. } if result.as_raw() < 0 => return *result,
         Error::Vulkan { .. } => return VkResult::ERROR_UNKNOWN,

@@ -53,7 +53,8 @@ impl Instance {
     /// Creates an instance with a loaded loader, which is trusted.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if the loader finds no working driver, and those of `vkCreateInstance`.
+    /// [`Error::NoDevice`] if the loader finds no working driver, [`Error::UnreadableManifest`], and those of
+    /// `vkCreateInstance`.
     pub fn from_entry(entry: ash::Entry, validation: bool) -> Result<Self> {
         let application =
             vk::ApplicationInfo::default().application_name(c"subsweep").api_version(vk::API_VERSION_1_3);
@@ -299,6 +300,8 @@ fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> Result<bool> {
 fn without_device(during: &'static str) -> impl FnOnce(vk::Result) -> Error {
     move |result| match result {
         vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
+        // Nothing that takes memory has been asked for; the loader stops so at a manifest that is not JSON.
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY => Error::UnreadableManifest { during },
         result => Error::vulkan(during)(result),
     }
 }

@@ -60,8 +60,8 @@ impl Gpu {
         Ok(self.reduce_checked(config, values, &[])?.results)
     }
 
-    /// Returns the key and the reduction of each run of equal keys, for a configuration with [`ReduceRuns::Keys32`] or
-    /// [`ReduceRuns::Keys64`], by the size of a key.
+    /// Returns the first key and the reduction of each run of equal keys, for a configuration with [`ReduceRuns::keys`] of
+    /// their type.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for another configuration, and the errors of [`Self::reduce_segments`].
@@ -71,9 +71,9 @@ impl Gpu {
         keys: &[K],
         values: &[N],
     ) -> Result<(Vec<K>, Vec<N>)> {
-        if config.reduced_runs().map(ReduceRuns::key_size) != Some(size_of::<K>() as u64) {
+        if config.reduced_runs() != Some(ReduceRuns::keys(K::TYPE)) {
             return Err(Error::Unsupported {
-                reason: "the keys are not those of the configuration; make it with runs of 32-bit or 64-bit keys",
+                reason: "the keys are not those of the configuration; make it with ReduceRuns::keys of their type",
             });
         }
         let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(keys))?;
@@ -133,7 +133,7 @@ impl Gpu {
             None => 1,
             Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => segments.len() as u64,
-            Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
+            Some(_) => count,
         };
         let scratch_size = plan.scratch_requirements(count).size;
         let results_size = max_results.saturating_mul(4 * result_words);

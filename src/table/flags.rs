@@ -24,6 +24,9 @@ impl Flags {
         let max_size = count.saturating_mul(4).saturating_add(npy::MAX_HEADER_SIZE.into()).saturating_add(64);
         let mut bytes = Vec::new();
         reader.take(max_size).read_to_end(&mut bytes).map_err(TableError::of)?;
+        if let Some(start) = bytes.first_chunk() {
+            npy::check_archive(start)?;
+        }
         let Some(mut rest) = bytes.strip_prefix(&npy::MAGIC) else {
             let size = bytes.len() as u64;
             return match size {

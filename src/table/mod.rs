@@ -10,6 +10,7 @@ mod flags;
 mod npy;
 mod read;
 mod reader;
+mod remedy;
 #[cfg(test)]
 mod testing;
 

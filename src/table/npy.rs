@@ -12,6 +12,21 @@ use crate::printable::printable;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
+/// Refuses the first bytes of a zip archive, as `numpy.savez` writes it: of the header of its first file, with the version of
+/// the format that is needed to extract it, or of the end of an empty archive. Raw elements may begin with the signature, but
+/// hardly with all six bytes.
+///
+/// # Errors
+/// [`TableError::Archive`].
+pub fn check_archive(start: &[u8; MAGIC.len()]) -> Result<(), TableError> {
+    match start {
+        b"PK\x03\x04\x0a\0" | b"PK\x03\x04\x14\0" | b"PK\x03\x04\x2d\0" | b"PK\x05\x06\0\0" => {
+            Err(TableError::Archive)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Maximum size of the dictionary, in bytes. Only structured types have longer ones, and these are refused.
 pub const MAX_HEADER_SIZE: u32 = u16::MAX as u32;
 
@@ -170,7 +185,8 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<TableS
     let mut extents = [0_usize; 3];
     let max = max_dimensions.min(extents.len());
     if !(1..=max).contains(&count) {
-        return Err(TableError::Dimensions { shape: shown(tuple), count, max });
+        let is_line = items.filter(|&item| item != b"1").count() <= 1;
+        return Err(TableError::Dimensions { shape: shown(tuple), count, max, is_line });
     }
     for (extent, item) in extents.iter_mut().zip(items) {
         // Python 2 writes `3L`.

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use super::reader::{Expected, TableReader, raw_values};
+use super::reader::{Expected, TableReader, raw_values, read_start};
+use super::remedy::remedy;
 use super::{ElementType, Format, Table, TableShape, Taken, npy};
 
 /// The source of a table's bytes.
@@ -35,6 +36,19 @@ impl Table {
         read_all(TableReader::new(reader, file_size, declared, taken)?, file_size, memory_size)
     }
 
+    /// As [`Self::read`]; an `.npy` file may be of any of the types that are taken, and `raw` is that of raw elements.
+    ///
+    /// # Errors
+    /// The first problem found.
+    pub fn read_with_raw(
+        bytes: Bytes<impl Read>,
+        raw: ElementType,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
+        let Bytes { reader, file_size, memory_size } = bytes;
+        read_all(TableReader::with_raw(reader, file_size, raw, taken)?, file_size, memory_size)
+    }
+
     /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw values whose size
     /// follows from the number of bytes. Raw values are read as u32 or u64, whatever their type.
     ///
@@ -44,17 +58,13 @@ impl Table {
     /// The first problem found.
     pub fn read_values(bytes: Bytes<impl Read>, count: u64) -> Result<Self, TableError> {
         let Bytes { mut reader, file_size, memory_size } = bytes;
-        let mut start = [0; npy::MAGIC.len()];
-        let start_size = read_full(&mut reader, &mut start)?;
-        if start == npy::MAGIC {
+        let Some(start) = read_start(&mut reader)? else {
             let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
             let expected = Expected { count: Some(count), ..Expected::default() };
             let table = TableReader::npy(reader, file_size, expected, &taken)?;
-            read_all(table, file_size, memory_size)
-        } else {
-            let reader = start[..start_size].chain(reader);
-            read_raw_values(Bytes { reader, file_size, memory_size }, count)
-        }
+            return read_all(table, file_size, memory_size);
+        };
+        read_raw_values(Bytes { reader: start.chain(reader), file_size, memory_size }, count)
     }
 
     /// As [`Self::read_values`], for a value for each element of a table of shape `keys`: an `.npy` file of that shape, or
@@ -64,11 +74,8 @@ impl Table {
     /// The first problem found.
     pub fn read_values_of(bytes: Bytes<impl Read>, keys: TableShape) -> Result<Self, TableError> {
         let Bytes { mut reader, file_size, memory_size } = bytes;
-        let mut start = [0; npy::MAGIC.len()];
-        let start_size = read_full(&mut reader, &mut start)?;
-        if start != npy::MAGIC {
-            let reader = start[..start_size].chain(reader);
-            let bytes = Bytes { reader, file_size, memory_size };
+        if let Some(start) = read_start(&mut reader)? {
+            let bytes = Bytes { reader: start.chain(reader), file_size, memory_size };
             return Ok(Self { shape: keys, ..read_raw_values(bytes, keys.element_count() as u64)? });
         }
         let max_dimensions = if keys.is_flat() { 2 } else { 3 };
@@ -91,6 +98,11 @@ pub enum TableError {
     /// An empty file without a declared type.
     #[error("is empty; give it elements, or say with --type of which type it holds none")]
     Empty,
+    /// A zip archive, as of `numpy.savez`.
+    #[error(
+        "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['a'])"
+    )]
+    Archive,
     /// A raw file whose size is not a multiple of the element size.
     #[error(
         "holds {size} bytes, which is no multiple of the {} bytes of a {element}; \
@@ -116,12 +128,7 @@ pub enum TableError {
         declared: ElementType,
     },
     /// An element type that is not accepted.
-    #[error(
-        "holds elements of type {found}, and {} is taken; save {} if every element fits, \
-         for it changes those that are negative, fractional or too large",
-        names(taken),
-        conversions(taken)
-    )]
+    #[error("holds elements of type {found}, and {} is taken; {}", names(taken), remedy(found, taken))]
     ElementNotTaken {
         /// The type found, cut to a line.
         found: String,
@@ -195,7 +202,7 @@ pub enum TableError {
         shape: String,
     },
     /// A shape of 0 or too many dimensions.
-    #[error("has {count} dimensions, shape {shape}, and {}", dimensions_taken(*count, *max))]
+    #[error("has {count} dimensions, shape {shape}, and {}", dimensions_taken(*count, *max, *is_line))]
     Dimensions {
         /// The shape found, cut to a line.
         shape: String,
@@ -203,6 +210,8 @@ pub enum TableError {
         count: usize,
         /// The accepted maximum.
         max: usize,
+        /// Whether at most one dimension is not 1, as of `numpy.argwhere`.
+        is_line: bool,
     },
     /// More elements than the maximum.
     #[error("holds more than {max} elements, which is the most that is taken; split it")]
@@ -299,13 +308,10 @@ fn names(elements: &[ElementType]) -> String {
     elements.iter().map(|element| element.name()).collect::<Vec<_>>().join("|")
 }
 
-fn conversions(elements: &[ElementType]) -> String {
-    elements.iter().map(|element| format!("a.astype('{}')", element.descr())).collect::<Vec<_>>().join(" or ")
-}
-
-fn dimensions_taken(count: usize, max: usize) -> &'static str {
+fn dimensions_taken(count: usize, max: usize, is_line: bool) -> &'static str {
     match (count, max) {
-        (_, 1) => "one is taken; save a.reshape(-1)",
+        (_, 1) if is_line => "one is taken; save a.reshape(-1)",
+        (_, 1) => "one is taken; save a row or a column of it, or a.reshape(-1), all rows as one",
         (0, 3) => "one to three are taken; save a.reshape(-1)",
         (_, 3) => "up to three are taken; save a.reshape(len(a), len(a[0]), -1)",
         (0, _) => "one or two are taken; save a.reshape(-1)",

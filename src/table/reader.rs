@@ -6,7 +6,7 @@ use super::read::read_full;
 use super::{ElementType, Format, TableError, TableShape, Taken, npy};
 
 /// Bytes that were read to look for the magic.
-type Start = io::Take<Cursor<[u8; npy::MAGIC.len()]>>;
+pub(super) type Start = io::Take<Cursor<[u8; npy::MAGIC.len()]>>;
 
 /// A table whose header has been read, and whose elements are read as bytes. Its reads fail with a [`TableError`], which
 /// [`TableError::of`] returns, if there are fewer or more bytes than expected.
@@ -77,12 +77,9 @@ impl<R: Read> TableReader<R> {
         expected: Expected,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        let mut start = [0; npy::MAGIC.len()];
-        let start_size = read_full(&mut reader, &mut start)?;
-        if start == npy::MAGIC {
-            Self::npy(reader, file_size, expected, taken)
-        } else {
-            Self::raw(reader, Cursor::new(start).take(start_size as u64), file_size, raw, taken)
+        match read_start(&mut reader)? {
+            None => Self::npy(reader, file_size, expected, taken),
+            Some(start) => Self::raw(reader, start, file_size, raw, taken),
         }
     }
 
@@ -132,11 +129,8 @@ impl<R: Read> TableReader<R> {
     /// The first problem found.
     pub fn values(mut reader: R, file_size: u64, count: u64) -> Result<Self, TableError> {
         let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-        let mut start = [0; npy::MAGIC.len()];
-        let start_size = read_full(&mut reader, &mut start)?;
-        if start != npy::MAGIC {
+        if let Some(start) = read_start(&mut reader)? {
             let element = raw_values(file_size, false, count)?;
-            let start = Cursor::new(start).take(start_size as u64);
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
         Self::npy(reader, Some(file_size), Expected { count: Some(count), ..Expected::default() }, &taken)
@@ -220,6 +214,17 @@ impl<R: Read> Read for TableReader<R> {
         }
         Ok(read)
     }
+}
+
+/// Reads the first bytes: none if they are the magic of an `.npy` file, else those of raw elements.
+///
+/// # Errors
+/// The reader fails, or the file is an archive.
+pub(super) fn read_start(reader: &mut impl Read) -> Result<Option<Start>, TableError> {
+    let mut start = [0; npy::MAGIC.len()];
+    let size = read_full(reader, &mut start)?;
+    npy::check_archive(&start)?;
+    Ok((start != npy::MAGIC).then(|| Cursor::new(start).take(size as u64)))
 }
 
 /// The type of raw values of `size` bytes, one for each of `count` keys. A stream that `goes_on` has more.

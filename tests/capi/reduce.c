@@ -92,6 +92,13 @@ static void sums(const Host *host, const SubsweepDevice *device) {
         }
     }
     EXPECT(results->words[0] == runs);
+    /* As floats, zeros of both signs are one run. */
+    of_plan.runs = SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32;
+    for (i = 0; i < COUNT; i++) {
+        keys->words[i] = i << 31;
+    }
+    reduce(host, device, of_plan, info);
+    EXPECT(results->words[0] == 1 && unique->words[0] == 0);
 
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_OFFSETS;
     keys->words[0] = keys->words[1] = 10;

@@ -1,6 +1,7 @@
 //! Gathers: results in the format of the input, and refusals.
 
 use super::refusals::{refused, refused_options, sparse_file};
+use super::segments::whole_numbers;
 use super::*;
 
 /// `rows[indices]`, for rows of `row_words` words.
@@ -67,7 +68,7 @@ fn invalid_indices() {
     let files: [(&[u8], &str); 3] = [
         (&bytes(&[0, 3, 4, 9]), "index 4 at position 2 is out of range: the table has 4 rows; leave it out"),
         (&bytes(&[u32::MAX]), "index 4294967295 at position 0 is out of range"),
-        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+        (&npy("<f4", "(1,)", &[0; 4]), "elements of type <f4, and u32|i32|u64|i64 is taken"),
     ];
     for (bytes, what) in files {
         let indices = folder.file("indices", bytes);
@@ -93,6 +94,27 @@ fn invalid_indices() {
 }
 
 #[test]
+fn indices_are_whole_numbers_of_any_type() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[10, 11, 12]));
+    let gather = |indices: &str| {
+        run(&mut subsweep(["gather", &input, "--type", "u32", "--indices", indices]))
+    };
+    for indices in whole_numbers(&[2, 0, 0]) {
+        let indices = folder.file("indices", indices);
+        assert_eq!(words(&gather(&indices).done()), [12, 10, 10]);
+    }
+    for (number, of_type) in [(-1, 0), (-1, 2), (i64::MIN, 2), (3, 1), (1 << 32, 1), (1 << 32, 2)] {
+        let indices = folder.file("indices", &whole_numbers(&[1, number])[of_type]);
+        let what = format!("index {number} at position 1 is out of range: the table has 3 rows");
+        refused(&folder, &["gather", &input, "--type", "u32", "--indices", &indices], &what);
+    }
+    let floats = folder.file("floats", npy("<f8", "(1,)", &[0; 8]));
+    let what = "elements of type <f8, and u32|i32|u64|i64 is taken";
+    refused(&folder, &["gather", &input, "--type", "u32", "--indices", &floats], what);
+}
+
+#[test]
 fn compile_only_gpus_gather_nothing() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[3, 1, 2]));
@@ -104,7 +126,7 @@ fn compile_only_gpus_gather_nothing() {
 #[test]
 fn devices_shows_the_policy() {
     expect_policy("gather", "gather: workgroup ");
-    assert!(run(&mut subsweep(["devices"])).text().contains("gather policy"));
+    assert!(run(&mut subsweep(["devices", "--policies"])).text().contains("gather policy"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Scans and sorts of more elements than are in memory at once.
 
+use super::refusals::sparse_file;
 use super::*;
 
 /// Elements of several chunks, of 8 MiB each.
@@ -177,4 +178,129 @@ fn sorts_without_memory_or_room_for_runs_are_refused() {
     command.args(["--segments", &segments, "--memory", "1G"]);
     run(without_drivers(&mut command)).refused(2, "segments may be of any length and are sorted in memory");
     assert_eq!((folder.read("out"), folder.names()), (b"before".into(), ["in", "out", "segments"].map(str::to_owned).into()));
+}
+
+/// Elements of three chunks of other commands than scans and sorts, the last of which is short.
+const CHUNKED_COUNT: usize = 2 * (8 << 20) + 1001;
+
+/// Small numbers, in runs of some, two of which cross the ends of chunks.
+fn in_runs() -> Vec<u32> {
+    let number = |index: u32| (index / 5).wrapping_mul(0x9E37_79B9) >> 28;
+    let mut numbers: Vec<_> = (0..CHUNKED_COUNT as u32).map(number).collect();
+    for chunk in [8 << 20, 16 << 20] {
+        numbers[chunk - 3..chunk + 3].fill(20);
+        numbers[chunk + 3] = 21;
+    }
+    numbers
+}
+
+/// From a file, whose size is known, and from a pipe.
+#[test]
+fn chunks_of_any_number_have_the_results_of_the_whole() {
+    let folder = Folder::new();
+    let numbers = in_runs();
+    let input = bytes(&numbers);
+    let path = folder.file("in", &input);
+    let limit = ["--type", "u32", "--memory", "160MiB"];
+    let stdout = |arguments: &[&str]| {
+        let of_file = run(subsweep([&[arguments[0], &path], &arguments[1..]].concat()).args(limit)).done();
+        let mut command = subsweep([&[arguments[0], "-"], &arguments[1..]].concat());
+        assert!(run_with(command.args(limit), &input).done() == of_file, "{arguments:?}");
+        of_file
+    };
+    let sum = numbers.iter().sum::<u32>();
+    assert_eq!(stdout(&["reduce"]), format!("{sum}\n").as_bytes());
+    // The first of equals, and one in the last chunk.
+    assert_eq!(stdout(&["reduce", "--op", "argmax"]), format!("{}\n", (8 << 20) + 3).as_bytes());
+
+    let counts = words(&stdout(&["histogram", "--bins", "22", "--range", "0:22"]));
+    let mut expected = vec![0; 22];
+    numbers.iter().for_each(|&number| expected[number as usize] += 1);
+    assert_eq!(counts, expected);
+
+    let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect();
+    assert!(words(&stdout(&["diff"])) == differences);
+    let kept = words(&stdout(&["diff", "--keep-first"]));
+    assert!(kept[0] == numbers[0] && kept[1..] == differences);
+
+    let indices = folder.argument("indices");
+    for (predicate, is_selected) in [
+        (&["--where", "x >= 9"][..], (|numbers, index| numbers[index] >= 9) as fn(&[u32], usize) -> bool),
+        (&["--unique"], |numbers, index| index == 0 || numbers[index] != numbers[index - 1]),
+    ] {
+        let expected: Vec<_> = (0..numbers.len()).filter(|&index| is_selected(&numbers, index)).collect();
+        let selected = words(&stdout(&[&["select", "--indices", &indices], predicate].concat()));
+        assert!(selected == expected.iter().map(|&index| numbers[index]).collect::<Vec<_>>(), "{predicate:?}");
+        let expected: Vec<_> = expected.iter().map(|&index| index as u32).collect();
+        assert!(words(&folder.read("indices")) == expected, "{predicate:?}");
+    }
+}
+
+/// Of a table, whose shape the outputs have.
+#[test]
+fn chunks_of_tables_have_the_results_of_the_whole() {
+    let folder = Folder::new();
+    let rows = CHUNKED_COUNT / 2;
+    let numbers = &in_runs()[..2 * rows];
+    let grid = |rows, columns, words: &[u32]| npy("<i4", &format!("({rows}, {columns})"), &bytes(words));
+    let path = folder.file("in.npy", grid(rows, 2, numbers));
+    let output = folder.argument("out.npy");
+    let written = |arguments: &[&str]| {
+        run(subsweep(arguments).args([&path, "-o", &output])).done();
+        folder.read("out.npy")
+    };
+    let column = |column: usize| numbers.iter().skip(column).step_by(2);
+    let sums: [u32; 2] = [column(0).sum(), column(1).sum()];
+    assert!(written(&["reduce"]) == npy("<i4", "(2,)", &bytes(&sums)));
+    let first = |of: usize| {
+        let max = column(of).max();
+        column(of).position(|number| Some(number) == max).unwrap() as u32
+    };
+    assert!(written(&["reduce", "--op", "argmax"]) == npy("<u4", "(2,)", &bytes(&[first(0), first(1)])));
+    let of_rows: Vec<u32> = numbers.chunks(2).map(|row| row[0].wrapping_add(row[1])).collect();
+    assert!(written(&["reduce", "--axis", "1"]) == npy("<i4", &format!("({rows},)"), &bytes(&of_rows)));
+    let down: Vec<_> = numbers.windows(3).map(|two| two[2].wrapping_sub(two[0])).collect();
+    assert!(written(&["diff"]) == grid(rows - 1, 2, &down));
+    let along: Vec<_> = numbers.chunks(2).map(|row| row[1].wrapping_sub(row[0])).collect();
+    assert!(written(&["diff", "--axis", "1"]) == grid(rows, 1, &along));
+    let column = npy("<i4", &format!("({},)", 2 * rows), &bytes(numbers));
+    let path = folder.file("flat.npy", column);
+    run(&mut subsweep(["select", &path, "--where", "x == 21", "-o", &output])).done();
+    assert!(folder.read("out.npy") == npy("<i4", "(2,)", &bytes(&[21, 21])));
+}
+
+#[test]
+fn what_is_too_large_for_memory_or_device_is_refused_before_it_is_read() {
+    let folder = Folder::new();
+    let path = folder.file("in", bytes(&in_runs()));
+    let options = ["--type", "u32", "--memory", "1M"];
+    for command in [
+        &["reduce"][..],
+        &["diff"],
+        &["select", "--unique"],
+        &["histogram", "--bins", "2", "--range", "0:9"],
+    ] {
+        let mut command = subsweep([command, &[&path], &options].concat());
+        let what = "--memory 1048576 is too little; give 167772160 bytes or more";
+        run(without_drivers(&mut command)).refused(2, what);
+    }
+    let devices = run(&mut subsweep(["devices", "--device", "0", "--json"])).json();
+    let limit = |name: &str| devices[0]["limits"][name].as_u64().unwrap();
+    let size = limit("max_allocation_size").min(limit("largest_heap_size")).saturating_add(1 << 20);
+    let Some(large) = sparse_file(&folder, size).filter(|_| size < 1 << 40) else { return };
+    let one = folder.file("one", bytes(&[0]));
+    let commands: [&[&str]; 6] = [
+        &["gather", &large, "--indices", &one],
+        &["reduce", &large, "--segments", &one],
+        &["select", &large, "--flags", &one],
+        &["runs", &large, "--counts", "counts"],
+        &["search", &large, &one],
+        &["merge", &one, &large],
+    ];
+    for arguments in commands {
+        let mut command = subsweep(arguments);
+        let ended = run(command.args(["--type", "u32", "--device", "0", "-o", &folder.argument("out")]));
+        ended.refused(4, &format!("has {size} bytes, and "));
+        assert!(ended.stderr.ends_with(" at once at most; split it\n"), "{}", ended.stderr);
+    }
 }

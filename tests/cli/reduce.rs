@@ -91,6 +91,34 @@ fn segments_and_runs_of_keys() {
     assert_eq!(words(&folder.read("unique.npy")), [9, 8, 9]);
 }
 
+/// Zeros of both signs are one run, and so are all NaNs: of a reduction, of run lengths and of unique elements.
+#[test]
+fn float_keys_are_equal_by_value() {
+    let folder = Folder::new();
+    let values = npy("<i4", "(7,)", &bytes(&[1, 2, 3, 4, 5, 6, 7]));
+    let unique = folder.argument("unique.npy");
+    let singles = [-0.0, 0.0, f32::NAN, -f32::NAN, 2.0, 2.0, f32::INFINITY].map(f32::to_bits);
+    let doubles = [-0.0, 0.0, f64::NAN, -f64::NAN, 2.0, 2.0, f64::INFINITY];
+    let doubles: Vec<u8> = doubles.iter().flat_map(|key| key.to_le_bytes()).collect();
+    for (descr, size, keys) in [("<f4", 4, bytes(&singles)), ("<f8", 8, doubles)] {
+        let input = folder.file("keys.npy", npy(descr, "(7,)", &keys));
+        assert_eq!(text(&["--by-key", &input, "--keys-output", &unique], &values), "3\n7\n11\n7\n");
+        let first = [0, 2, 4, 6].map(|index| &keys[index * size..][..size]).concat();
+        let expected = npy(descr, "(4,)", &first);
+        assert_eq!(folder.read("unique.npy"), expected);
+        let counts = folder.argument("counts");
+        for arguments in [&["runs", "--counts", &counts][..], &["select", "--unique"]] {
+            let output = run(subsweep(arguments).args([&input, "-o", &unique]));
+            output.done();
+            assert_eq!(folder.read("unique.npy"), expected, "{arguments:?}");
+        }
+        // Raw keys have no type.
+        let raw = folder.file("keys", keys);
+        let sums = text(&["--by-key", &raw, "--keys-output", &unique], &values);
+        assert_eq!(sums, "1\n2\n3\n4\n11\n7\n");
+    }
+}
+
 #[test]
 fn rows_of_a_table_have_a_result_each() {
     let folder = Folder::new();

@@ -26,6 +26,28 @@ pub fn refused_options(folder: &Folder, arguments: &[&str]) {
     with(["--device", "all"], format!("{command} runs on one device"));
 }
 
+/// A manifest that is not JSON stops the loader, whatever good drivers are beside it.
+#[test]
+#[cfg(target_os = "linux")]
+fn manifests_that_are_not_json() {
+    for kind in ["icd.d", "implicit_layer.d"] {
+        let folder = Folder::new();
+        std::fs::create_dir_all(folder.path("vulkan").join(kind)).unwrap();
+        std::fs::write(folder.path("vulkan").join(kind).join("broken.json"), "{").unwrap();
+        let input = folder.file("in", bytes(&[2, 1]));
+        let commands: [&[&str]; 4] =
+            [&["devices"], &["sort", &input, "--type", "u32"], &["verify", "--quick"], &["tune", "scan"]];
+        for arguments in commands {
+            let mut command = subsweep(arguments);
+            // Without the variables that name single drivers, the loader looks into all folders.
+            command.env_remove("VK_DRIVER_FILES").env_remove("VK_ICD_FILENAMES");
+            let ended = run(command.env("XDG_DATA_HOME", folder.path("")));
+            ended.refused(3, "the Vulkan loader cannot read the manifest of a driver or a layer");
+            assert!(ended.stderr.contains("VK_LOADER_DEBUG=error names it"), "{}", ended.stderr);
+        }
+    }
+}
+
 #[test]
 fn inputs_that_are_no_table() {
     let folder = Folder::new();
@@ -35,11 +57,17 @@ fn inputs_that_are_no_table() {
         (&npy("<c8", "(2,)", &four), "elements of type <c8, and u32"),
         (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
         (&four, "is not an .npy file"),
+        (b"PK\x03\x04\x2d\0\0\0\0\0\0\0", "is an archive of arrays (.npz); save one of them"),
     ];
     for (bytes, what) in files {
         let input = folder.file("in", bytes);
         for command in ["scan", "sort"] {
             refused(&folder, &[command, &input], what);
+        }
+        if what.starts_with("is an archive") {
+            for command in ["scan", "sort", "reduce"] {
+                refused(&folder, &[command, &input, "--type", "u32"], what);
+            }
         }
         // The same from a pipe, whose length is unknown.
         let mut command = subsweep(["scan", "-"]);
@@ -72,8 +100,18 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
     let folder = Folder::new();
     let input = folder.file("in", npy("<u4", "(2, 17)", &[0; 136]));
     refused(&folder, &["scan", &input], "has 17 columns, and 1 to 16 are scanned");
-    let what = "has 2 dimensions, shape (2, 17), and one is taken; save a.reshape(-1)";
+    let what = "has 2 dimensions, shape (2, 17), and one is sorted; to sort each row by itself, save a.reshape(-1), and the \
+                beginnings of its rows, numpy.arange(0, a.size, a.shape[-1]), for --segments";
     refused(&folder, &["sort", &input], what);
+    refused(&folder, &["sort", &input, "--segments", &input], what);
+    let column = folder.file("column", npy("<u4", "(3, 1)", &[0; 12]));
+    refused(&folder, &["sort", &column], "has 2 dimensions, shape (3, 1), and one is taken; save a.reshape(-1)");
+    let keys = folder.file("keys", npy("<u4", "(2,)", &[0; 8]));
+    let values = ["sort", &keys, "--values", &input, "--values-output", &folder.argument("values")];
+    let what = "has 2 dimensions, shape (2, 17), and a value is one number for each key; leave out --values, sort with \
+                --argsort, and gather the rows";
+    refused(&folder, &values, what);
+    refused(&folder, &[&values[..], &["--segments", &keys]].concat(), what);
 }
 
 #[test]
@@ -139,7 +177,7 @@ fn invalid_initial_values_and_segments() {
         (&bytes(&[0, 3, 2]), "segments are not ascending: 2 at index 2 comes after 3; sort them"),
         (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 rows"),
         (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
-        (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32|u64 is taken"),
+        (&npy("<f4", "(1,)", &[0; 4]), "elements of type <f4, and u32|i32|u64|i64 is taken"),
         (b"", "is empty; leave out --segments to scan all at once"),
         (&[0; 3], "no multiple of the 4 bytes of a u32"),
     ];

@@ -1,7 +1,51 @@
 //! Segmented sorts of files, compared with sorts of the standard library.
 
+use super::refusals::refused;
 use super::sorts::{Keys, TYPES, permuted};
 use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
+
+/// The numbers as an `.npy` array of each type of whole numbers that is no u32; all fit it.
+pub fn whole_numbers(numbers: &[i64]) -> [Vec<u8>; 3] {
+    let shape = format!("({},)", numbers.len());
+    let of = |descr: &str, size: usize| {
+        let payload: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()[..size].to_vec()).collect();
+        npy(descr, &shape, &payload)
+    };
+    [of("<i4", 4), of("<u8", 8), of("<i8", 8)]
+}
+
+#[test]
+fn offsets_of_segments_are_whole_numbers_of_any_type() {
+    let folder = Folder::new();
+    let input = folder.file("in", npy("<u4", "(4,)", &bytes(&[4, 3, 2, 1])));
+    for starts in whole_numbers(&[0, 2]) {
+        let starts = folder.file("starts", starts);
+        let of = |command: &[&str]| {
+            let ended = run(subsweep(command).args([&input, "--segments", &starts]));
+            words(&ended.done()[128..])
+        };
+        assert_eq!(of(&["sort"]), [3, 4, 1, 2]);
+        assert_eq!(of(&["scan"]), [4, 7, 2, 3]);
+        assert_eq!(of(&["scan", "--reverse"]), [7, 3, 3, 1]);
+        let ended = run(&mut subsweep(["reduce", &input, "--segments", &starts]));
+        assert_eq!(ended.done(), b"7\n3\n");
+    }
+    for (position, of_type) in [0, 2].into_iter().zip([0, 2]) {
+        // Of i32 and of i64.
+        let mut numbers = [0, 1, 2];
+        numbers[position] = -3;
+        let starts = folder.file("starts", &whole_numbers(&numbers)[of_type]);
+        for command in [&["sort"][..], &["scan"], &["scan", "--reverse"], &["reduce"]] {
+            let what = format!("a segment begins at -3, at index {position}, and ");
+            refused(&folder, &[command, &[&input, "--segments", &starts]].concat(), &what);
+        }
+    }
+    let starts = folder.file("starts", &whole_numbers(&[1 << 32])[2]);
+    for command in ["sort", "scan", "reduce"] {
+        let what = "a segment begins at 4294967296, and there are 4";
+        refused(&folder, &[command, &input, "--segments", &starts], what);
+    }
+}
 
 /// Segment offsets: segments of every size class, empty ones, and keys before the first.
 fn begins(count: usize) -> Vec<u32> {

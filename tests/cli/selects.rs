@@ -170,5 +170,5 @@ fn devices_shows_the_policy_of_selections() {
     let devices = run(&mut subsweep(["devices", "--json"])).json();
     let policy = &devices[0]["policies"]["select"];
     assert!(policy["policy"].as_str().is_some_and(|policy| policy.contains("items per invocation")), "{policy}");
-    assert!(run(&mut subsweep(["devices"])).text().contains("select policy"));
+    assert!(run(&mut subsweep(["devices", "--policies"])).text().contains("select policy"));
 }

@@ -116,6 +116,34 @@ mod unix {
         assert_eq!(folder.names(), ["in", "out"]);
     }
 
+    /// Nothing can remove a file after SIGKILL: it has no name until it is complete.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_killed_command_leaves_nothing() {
+        let folder = Folder::new();
+        let output = folder.file("out", "before");
+        let mut command = subsweep(["scan", "-", "--type", "u32", "-o", &output]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // More than is read ahead; the pipe stays open.
+        stdin.write_all(&[0; 4 << 20]).unwrap();
+        let descriptors = format!("/proc/{}/fd", child.id());
+        let is_begun = || {
+            let mut links = std::fs::read_dir(&descriptors).unwrap().flatten();
+            links.any(|link| std::fs::read_link(link.path()).is_ok_and(|path| path.starts_with(folder.path(""))))
+        };
+        let begun = std::time::Instant::now();
+        while !is_begun() {
+            assert!(begun.elapsed().as_secs() < 60, "no file is open in the folder of the output");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(stdin);
+        assert_eq!(folder.names(), ["out"]);
+        assert_eq!(folder.read("out"), b"before");
+    }
+
     #[test]
     fn standard_streams_have_their_paths_too() {
         let mut command = by_shell(r#"printf 1234 | "$0" sort /dev/stdin --type u32 -o /dev/stdout"#, &[]);

@@ -512,9 +512,12 @@ fn segments<R: TestRow>(
 }
 
 fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    for (key_words, items) in selection.first(2, [(1, 8), (2, 8), (2, 3)]) {
+    let specializations = [(1, 8, false), (2, 8, false), (1, 8, true), (2, 8, true), (2, 3, false)];
+    for (key_words, items, are_floats) in selection.first(4, specializations) {
         let tile = 128 * items;
-        let constants = [("ITEMS_PER_INVOCATION", items as u32), ("HEADS", key_words as u32)];
+        let numbers = if are_floats { 2 } else { 0 };
+        let constants =
+            [("ITEMS_PER_INVOCATION", items as u32), ("HEADS", key_words as u32), ("KEY_NUMBERS", numbers)];
         let rigs = [0, 1].map(|stores| {
             let constants = [&constants[..], &[("STORES_HEADS", stores)]].concat();
             Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)
@@ -526,11 +529,26 @@ fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             // Runs of one row at first, then longer ones; keys that differ in one word.
             let number = |row: usize| (if row < count / 3 { row } else { count / 3 + row / 50 }) as u32;
             let key = |row: usize| [number(row) / 2, number(row).div_ceil(2)];
+            // Zeros of both signs, infinities and NaNs, whose neighbours are in one run or not.
+            let float = |row: usize| -> Vec<u32> {
+                let high = (row as u32) << 31;
+                match (key_words, number(row) % 5) {
+                    (1, 0) => vec![high],
+                    (1, 1) => vec![high | 0x7f80_0000],
+                    (1, 2) => vec![high | (0x7f80_0001 + row as u32)],
+                    (1, number) => vec![(number as f32).to_bits()],
+                    (_, 0) => vec![0, high],
+                    (_, 1) => vec![0, high | 0x7ff0_0000],
+                    (_, 2) => vec![row as u32 % 2, high | 0x7ff0_0000 | (1 - row as u32 % 2)],
+                    (_, number) => vec![number, 0],
+                }
+            };
             let keys: Vec<u32> = match key_words {
+                _ if are_floats => (0..count).flat_map(float).collect(),
                 1 => (0..count).map(|row| number(row).reverse_bits()).collect(),
                 _ => (0..count).flat_map(key).collect(),
             };
-            let expected = model::heads_of(&keys, key_words);
+            let expected = model::heads_of(&keys, key_words, are_floats);
             let of_tile =
                 |index: usize| expected.iter().filter(|&&row| row as usize / tile == index).count() as u32;
             let tile_heads: Vec<u32> = (0..tiles.tile_count).map(of_tile).collect();

@@ -11,8 +11,8 @@ use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
 
 use crate::args::Common;
 use crate::cache::CachedGpu;
-use crate::error::Ended;
-use crate::files::memory;
+use crate::error::{Ended, Exit};
+use crate::files::{self, Source, memory};
 use crate::{gpus, tested, words};
 
 /// The value of `--device` or `SUBSWEEP_DEVICE`.
@@ -266,6 +266,32 @@ pub fn label(index: usize, gpu: Option<&str>) -> String {
 /// The device's name and driver on one line.
 pub fn name_with_driver(identity: &DeviceIdentity) -> String {
     format!("{}, driver {}", identity.name, identity.driver_text())
+}
+
+/// Refuses files that are more than the chosen device allocates at once, before they are read. Without a device the caller
+/// finds out why.
+///
+/// # Errors
+/// A file is too large.
+pub fn check_inputs(common: &Common, sources: &[Option<&Source>]) -> Result<(), Ended> {
+    /// No device allocates less, so that small files need no look at the device.
+    const MIN_LIMIT: u64 = 256 << 20;
+    let large = sources.iter().flatten().filter_map(|source| {
+        let size = source.file_size().filter(|&size| size > MIN_LIMIT)?;
+        Some((source, size))
+    });
+    let Some((source, size)) = large.max_by_key(|(_, size)| *size) else { return Ok(()) };
+    let Ok(Numbered { candidate, .. }) = choose_one(common, "this command") else { return Ok(()) };
+    let Some(capabilities) = candidate.capabilities() else { return Ok(()) };
+    let max = capabilities.max_allocation_size.min(capabilities.largest_heap_size);
+    if size <= max + files::MAX_HEADER {
+        return Ok(());
+    }
+    let name = candidate.name();
+    Err(Ended::with(
+        Exit::Failed,
+        format!("{source}: has {size} bytes, and {name} allocates {max} at once at most; split it"),
+    ))
 }
 
 /// Refuses an allocation of `size` bytes on a CPU device without the memory: its driver would overcommit, and the

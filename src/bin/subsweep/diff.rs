@@ -4,15 +4,14 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::difference::{DifferenceConfig, DifferencePolicy};
-use subsweep::table::{Table, TableShape, Taken};
+use subsweep::table::{TableReader, TableShape, Taken, header};
 
-use crate::args::{Common, Files};
+use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
 use crate::policy;
-use crate::words::Progress;
 
 /// Subtract from each element the one before it
 ///
@@ -31,51 +30,73 @@ pub struct DiffArgs {
     /// the input back
     #[arg(long)]
     pub keep_first: bool,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
 }
 
-// The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
 impl Run for DiffArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "diff")?;
         let source = self.files.source();
-        let table = files::read(&source, self.files.element, &TAKEN)?;
-        let config = self.config(&source, &table)?;
+        let opened = files::open_table(&source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        // A stream of raw elements has no header, and is flat.
+        let of_table = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let config = self.config(&source, element, of_table)?;
+        let row_words = of_table.columns() * element.words() as usize;
         let output = Output::prepare(&self.files.destination(), "-o", &[&source])?;
+        let mut chunks = opened.chunks(&source, row_words, "subtracting rows of", &self.memory)?;
 
         let gpu = device::open(common)?;
-        let rows = table.shape.rows() as u64;
-        let size = config.result_size(rows);
-        let mut words = bytemuck::try_zeroed_vec((size / 4) as usize)
-            .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })?;
-        {
-            let _spinner = Progress::of_one(format_args!("subtracting {rows} rows"));
-            let difference = gpu.prepare_difference(config, &table.words, &mut words)?;
-            device::check_memory(&gpu, difference.device_size(), "the table and the result")?;
-            difference.run()?;
-        }
-        let rows = config.result_count(rows) as usize;
-        let shape = match table.shape.is_flat() {
+        let rows = config.result_count(of_table.rows() as u64) as usize;
+        let shape = match of_table.is_flat() {
             true => TableShape::Flat { count: rows },
             false => TableShape::Grid { rows, columns: config.result_column_count() as usize },
         };
-        Ok(output.commit(&Table { shape, words, ..table })?)
+        let mut output = output.begin()?;
+        output.write_bytes(&header(format, element, shape))?;
+        // Later chunks begin with the last row of the one before, whose difference has been written.
+        let (next, kept_words) = match self.axis {
+            0 => (DifferenceConfig::new(element).columns(of_table.columns() as u32), row_words),
+            _ => (config, 0),
+        };
+        let mut config = config;
+        while let Some(words) = chunks.next(kept_words)? {
+            let size = config.result_size((words.len() / row_words) as u64);
+            let mut results = bytemuck::try_zeroed_vec((size / 4) as usize)
+                .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })?;
+            let difference = gpu.prepare_difference(config, words, &mut results)?;
+            device::check_memory(&gpu, difference.device_size(), "a chunk of the table and its result")?;
+            difference.run()?;
+            output.write_bytes(bytemuck::cast_slice(&results))?;
+            config = next;
+        }
+        Ok(output.finish()?)
     }
 }
 
 impl DiffArgs {
     /// The configuration for a table.
-    fn config(&self, source: &Source, table: &Table) -> Result<DifferenceConfig, Ended> {
-        let (columns, max) = (table.shape.columns(), DifferenceConfig::MAX_COLUMNS);
+    fn config(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+    ) -> Result<DifferenceConfig, Ended> {
+        let (columns, max) = (shape.columns(), DifferenceConfig::MAX_COLUMNS);
         if columns > max as usize {
             return Err(Ended::usage(format!(
                 "{source}: has {columns} columns, and up to {max} are subtracted; save parts of them"
             )));
         }
-        let config = DifferenceConfig::new(table.element).columns(columns as u32);
+        let config = DifferenceConfig::new(element).columns(columns as u32);
         let config = if self.keep_first { config.keeps_first() } else { config };
-        match (self.axis, table.shape.is_flat(), columns) {
+        match (self.axis, shape.is_flat(), columns) {
             (0, ..) => Ok(config),
             (_, true, _) => Err(Ended::usage(format!("{source}: has one axis; leave out --axis 1"))),
             (_, false, 1) if !self.keep_first => {

@@ -219,9 +219,11 @@ fn of_input(problem: &InputProblem) -> Exit {
 fn of_library(error: &subsweep::Error) -> Exit {
     use subsweep::Error as E;
     match error {
-        E::NoLoader { .. } | E::NoDevice | E::NoMatchingDevice { .. } | E::MissingFeature { .. } => {
-            Exit::NoDevice
-        }
+        E::NoLoader { .. }
+        | E::NoDevice
+        | E::UnreadableManifest { .. }
+        | E::NoMatchingDevice { .. }
+        | E::MissingFeature { .. } => Exit::NoDevice,
         // The device lacks what the policy needs.
         E::PolicyExceedsLimits { .. } => Exit::NoDevice,
         // Unsupported options and inputs were refused before a device was opened; this device lacks a queue or a memory
@@ -267,6 +269,7 @@ mod tests {
         let table = [
             (E::NoLoader { reason: String::new() }, 3),
             (E::NoDevice, 3),
+            (E::UnreadableManifest { during: "vkCreateInstance" }, 3),
             (E::NoMatchingDevice { wanted: "9".into(), found: "0 (a)".into() }, 3),
             (E::MissingFeature { device: "old".into(), missing: "Vulkan 1.2".into() }, 3),
             (E::PolicyExceedsLimits { what: "bytes of shared memory", needed: 2, got: 1 }, 3),

@@ -26,7 +26,7 @@ pub struct GatherArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// The indices of the rows, from 0: an .npy file of u32, or raw u32; - is standard input
+    /// The indices of the rows, from 0: an .npy file of u32, i32, u64 or i64, or raw u32; - is standard input
     #[arg(long, value_name = "FILE")]
     pub indices: OsString,
 }
@@ -43,11 +43,14 @@ impl Run for GatherArgs {
             return Err(Ended::usage("standard input is one table; name a file for --indices").into());
         }
         let destination = self.files.destination();
+        device::check_inputs(common, &[Some(&source)])?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let words = row_words(&source, &table)?;
         let instead = "give it indices, or an .npy file that has none";
-        let indices = files::read_row_numbers(&indices_source, instead)?;
-        check_indices(&indices_source, &indices, table.shape.rows())?;
+        let rows = table.shape.rows();
+        let refuse = |index, position| out_of_range(&indices_source, index, position, rows);
+        let indices = files::read_row_numbers(&indices_source, instead, refuse)?;
+        check_indices(&indices_source, &indices, rows)?;
         let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
 
         let gpu = device::open(common)?;
@@ -85,12 +88,15 @@ fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), En
     // The device treats 2^32 - 1 as no index, however many rows there are.
     let reach = u32::try_from(rows).unwrap_or(u32::MAX);
     match indices.iter().position(|&index| index >= reach) {
-        Some(position) => Err(Ended::usage(format!(
-            "{source}: index {} at position {position} is out of range: the table has {rows} rows; leave it out",
-            indices[position]
-        ))),
+        Some(position) => Err(out_of_range(source, indices[position].into(), position, rows)),
         None => Ok(()),
     }
+}
+
+fn out_of_range(source: &Source, index: i128, position: usize, rows: usize) -> Ended {
+    Ended::usage(format!(
+        "{source}: index {index} at position {position} is out of range: the table has {rows} rows; leave it out"
+    ))
 }
 
 /// What `devices` and `inspect` show of gathers; no option changes their policy.

@@ -9,14 +9,13 @@ use subsweep::ElementType;
 use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edges};
 use subsweep::table::{Table, TableReader, TableShape, Taken};
 
-use crate::args::{Common, Files};
+use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::input::InputError;
 use crate::files::{self, Output, Source};
 use crate::policy;
-use crate::words::Progress;
 
 /// Count the values in each bin, of an array or of each column of a table
 ///
@@ -45,12 +44,15 @@ pub struct HistogramArgs {
     /// The edges of bins of any widths, ascending: an .npy file, or raw numbers of the input's type; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
     pub edges: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
 }
 
 /// The types that have histograms.
 const ELEMENTS: [ElementType; 3] = [ElementType::U32, ElementType::I32, ElementType::F32];
 
-// The device's memory limits the count; it is checked once the device is open.
+// Counts are u32.
 const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: u32::MAX as u64 };
 
 impl Run for HistogramArgs {
@@ -67,44 +69,64 @@ impl Run for HistogramArgs {
             let max = HistogramConfig::MAX_BINS;
             return Err(Ended::usage(format!("--bins {bins}: a histogram has 1 to {max} bins")).into());
         }
-        let table = files::read(&source, self.files.element, &TAKEN)?;
-        let element = table.element;
+        let opened = files::open_table(&source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
         let edges = match (&edges_source, self.range) {
             (Some(source), _) => read_edges(source, element)?,
             (None, range) => even_edges(element, bins, range.unwrap_or_default())
                 .map_err(|error| Ended::usage(format!("--bins and --range: {error}")))?,
         };
-        let config = self.config(&source, &table, edges.len() as u32 - 1)?;
+        let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
         let inputs: Vec<_> = std::iter::once(&source).chain(&edges_source).collect();
         let output = Output::prepare(&self.files.destination(), "-o", &inputs)?;
 
+        let row_words = shape.columns() * element.words() as usize;
+        let mut chunks = opened.chunks(&source, row_words, "counting", &self.memory)?;
         let gpu = device::open(common)?;
         let size = config.counts_size();
-        let mut counts = bytemuck::try_zeroed_vec((size / 4) as usize)
-            .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })?;
-        {
-            let _spinner = Progress::of_one(format_args!("counting {source}"));
-            let histogram = gpu.prepare_histogram(config, &table.words, &edges, &mut counts)?;
-            device::check_memory(&gpu, histogram.device_size(), "the table, the edges and the counts")?;
+        let zeroed = || {
+            bytemuck::try_zeroed_vec::<u32>((size / 4) as usize)
+                .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })
+        };
+        let (mut counts, mut of_chunk) = (zeroed()?, zeroed()?);
+        while let Some(words) = chunks.next(0)? {
+            let histogram = gpu.prepare_histogram(config, words, &edges, &mut of_chunk)?;
+            device::check_memory(
+                &gpu,
+                histogram.device_size(),
+                "a chunk of the table, the edges and the counts",
+            )?;
             histogram.run()?;
+            // No count exceeds the number of elements, which is a u32.
+            counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count += more);
         }
+        drop(chunks);
         let (columns, bins) = (config.column_count() as usize, config.bins() as usize);
-        let shape = match table.shape.is_flat() {
+        let shape = match shape.is_flat() {
             true => TableShape::Flat { count: bins },
             false => TableShape::Grid { rows: columns, columns: bins },
         };
-        Ok(output.commit(&Table { shape, element: ElementType::U32, words: counts, format: table.format })?)
+        Ok(output.commit(&Table { shape, element: ElementType::U32, words: counts, format })?)
     }
 }
 
 impl HistogramArgs {
     /// The configuration for a table.
-    fn config(&self, source: &Source, table: &Table, bins: u32) -> Result<HistogramConfig, Ended> {
+    fn config(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+        bins: u32,
+    ) -> Result<HistogramConfig, Ended> {
         let config = match self.edges {
-            Some(_) => HistogramConfig::by_edges(table.element, bins),
-            None => HistogramConfig::even(table.element, bins),
+            Some(_) => HistogramConfig::by_edges(element, bins),
+            None => HistogramConfig::even(element, bins),
         };
-        let columns = table.shape.columns();
+        let columns = shape.columns();
         let max = HistogramConfig::MAX_COLUMNS.min(HistogramConfig::MAX_COUNTS / bins);
         if columns > max as usize {
             return Err(Ended::usage(format!(

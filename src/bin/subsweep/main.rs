@@ -49,7 +49,7 @@ const INVOCATION: &str = "subsweep";
 
 // In the order of --help.
 commands! {
-    "devices" => Devices(devices::DevicesArgs), [("", "list devices and their policies")];
+    "devices" => Devices(devices::DevicesArgs), [("", "list the devices")];
     "scan" => Scan(scan::ScanArgs), [
         ("counts.npy -o offsets.npy --exclusive", "offsets of parts from their lengths"),
         ("values.npy -o out.npy --op max --reverse --segments starts.npy", ""),

@@ -63,6 +63,7 @@ impl Run for MergeArgs {
             return Err(Ended::usage("standard input is one array; name files for the others").into());
         }
         let (destination, values_destination) = self.destinations()?;
+        device::check_inputs(common, &sources.iter().copied().map(Some).collect::<Vec<_>>())?;
         let [a, b] = keys_sources.each_ref().map(|source| files::read(source, self.element, &TAKEN));
         let (a, b) = (a?, b?);
         check_types(&keys_sources, &a, &b)?;

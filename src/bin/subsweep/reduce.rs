@@ -1,5 +1,7 @@
 //! `subsweep reduce`: sums of an array, of a table's columns, of segments or of runs of keys.
 
+mod partial;
+
 use std::ffi::OsString;
 use std::fmt;
 
@@ -10,15 +12,16 @@ use subsweep::ElementType;
 use subsweep::headless::ReducedWords;
 use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
-use subsweep::table::{Table, TableShape, Taken};
+use subsweep::table::{Table, TableReader, TableShape, Taken};
 
-use crate::args::{Common, Files};
+use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::Ended;
 use crate::files::{self, Destination, Output, Source};
 use crate::policy;
 use crate::words::Progress;
 use crate::{device, number, segments};
+use partial::Partial;
 
 /// Reduce an array, or each column or row of a table: a sum, or another operation
 ///
@@ -40,18 +43,22 @@ pub struct ReduceArgs {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
     pub axis: u32,
 
-    /// Reduce each segment by itself: FILE has the first row of each as u32, ascending; an empty one gives the identity,
+    /// Reduce each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; an empty one gives the identity,
     /// such as 0
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,
 
-    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row
+    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row. Of floats in an .npy file -0
+    /// equals +0, and all NaNs are equal; raw keys are equal if their bits are
     #[arg(long, value_name = "KEYS", requires = "keys_output")]
     pub by_key: Option<OsString>,
 
     /// The output file of --by-key: the key of each run
     #[arg(long, value_name = "FILE", requires = "by_key")]
     pub keys_output: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
 }
 
 /// What is computed of the rows.
@@ -118,6 +125,13 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 impl Run for ReduceArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "reduce")?;
+        if self.memory.is_given() && (self.segments.is_some() || self.by_key.is_some()) {
+            return Err(Ended::usage(
+                "segments and runs may be of any length and are reduced in memory; leave out --segments or --by-key, or \
+                 --memory",
+            )
+            .into());
+        }
         let source = self.files.source();
         let [segments_source, keys_source] =
             [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
@@ -132,8 +146,12 @@ impl Run for ReduceArgs {
             vec![("-o", self.files.output.clone().map_or(Destination::Stdout, Destination::from))];
         destinations.extend(self.keys_output.clone().map(|file| ("--keys-output", file.into())));
         files::output::check_distinct(&destinations)?;
+        if self.segments.is_none() && self.by_key.is_none() {
+            return self.run_in_chunks(common, &source);
+        }
+        device::check_inputs(common, &[Some(&source), keys_source.as_ref()])?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
-        let mut config = self.config(&source, &table)?;
+        let mut config = self.config(&source, table.element, table.shape)?;
         let rows = table.shape.rows();
         let mut offsets = Vec::new();
         if let Some(segments_source) = &segments_source {
@@ -142,8 +160,7 @@ impl Run for ReduceArgs {
         }
         let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
-            config =
-                config.runs(if keys.element.words() == 1 { ReduceRuns::Keys32 } else { ReduceRuns::Keys64 });
+            config = config.runs(ReduceRuns::keys(keys.element));
         }
         let inputs: Vec<_> =
             [Some(&source), segments_source.as_ref(), keys_source.as_ref()].into_iter().flatten().collect();
@@ -163,15 +180,10 @@ impl Run for ReduceArgs {
             device::check_memory(&gpu, reduction.device_size(), "the table and the results")?;
             reduction.run()?;
         }
-        let element = if config.is_index() { ElementType::U32 } else { table.element };
-        let columns = if self.axis == 1 { 1 } else { table.shape.columns() };
-        let result_count = reduced.results.len() / (columns * element.words() as usize);
-        let shape = match config.reduced_runs() {
-            _ if self.axis == 1 => TableShape::Flat { count: result_count },
-            None if !table.shape.is_flat() => TableShape::Flat { count: columns },
-            _ => table.shape.with_rows(result_count),
-        };
-        let results = Table { format: table.format, element, shape, words: reduced.results };
+        let columns = table.shape.columns();
+        let result_count = reduced.results.len() / (columns * table.element.words() as usize);
+        let shape = table.shape.with_rows(result_count);
+        let results = Table { shape, words: reduced.results, ..table };
         let unique = keys.map(|keys| {
             let count = reduced.unique_keys.len() / keys.element.words() as usize;
             Table { shape: TableShape::Flat { count }, words: reduced.unique_keys, ..keys }
@@ -193,12 +205,51 @@ impl Run for ReduceArgs {
 }
 
 impl ReduceArgs {
+    /// Reduces all rows, or each row, of a table of any size.
+    fn run_in_chunks(&self, common: &Common, source: &Source) -> Result<()> {
+        let opened = files::open_table(source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let config = self.config(source, element, shape)?;
+        let output = self.files.output.clone().map(Destination::from);
+        let output = output.map(|output| Output::prepare(&output, "-o", &[source])).transpose()?;
+        let columns = shape.columns();
+        let mut chunks =
+            opened.chunks(source, columns * element.words() as usize, "reducing", &self.memory)?;
+
+        let gpu = device::open(common)?;
+        let mut partial = Partial::new(&gpu, source, config, element, self.axis == 1);
+        while let Some(words) = chunks.next(0)? {
+            partial.add(words)?;
+        }
+        let words = partial.end()?;
+        drop(chunks);
+        let element = if config.is_index() { ElementType::U32 } else { element };
+        let count = words.len() / element.words() as usize;
+        let shape = match self.axis == 1 || !shape.is_flat() {
+            true => TableShape::Flat { count },
+            false => shape.with_rows(count),
+        };
+        let results = Table { format, element, shape, words };
+        match output {
+            Some(output) => output.commit(&results)?,
+            None => files::output::print(&text_of(&results, if self.axis == 1 { 1 } else { columns }))?,
+        }
+        Ok(())
+    }
+
     /// The configuration without runs.
-    fn config(&self, source: &Source, table: &Table) -> Result<ReduceConfig, Ended> {
-        let element = table.element;
-        let columns = table.shape.columns();
+    fn config(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+    ) -> Result<ReduceConfig, Ended> {
+        let columns = shape.columns();
         if self.axis == 1 {
-            return self.config_of_rows(source, table);
+            return self.config_of_rows(source, element, shape);
         }
         let max = ReduceConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|columns| *columns <= max).ok_or_else(|| {
@@ -210,21 +261,26 @@ impl ReduceArgs {
     }
 
     /// The configuration of a result for each row.
-    fn config_of_rows(&self, source: &Source, table: &Table) -> Result<ReduceConfig, Ended> {
+    fn config_of_rows(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+    ) -> Result<ReduceConfig, Ended> {
         if self.segments.is_some() || self.by_key.is_some() {
             return Err(Ended::usage(
                 "--segments and --by-key are of rows down the columns; leave out --axis 1",
             ));
         }
-        let columns = table.shape.columns();
-        if table.shape.is_flat() {
+        let columns = shape.columns();
+        if shape.is_flat() {
             return Err(Ended::usage(format!(
                 "{source}: has one dimension, and no axis 1; leave out --axis 1"
             )));
         }
         match u32::try_from(columns) {
-            Ok(length) if length <= u32::MAX / table.element.size() as u32 => {
-                Ok(self.config_of(table.element)?.along_rows(length))
+            Ok(length) if length <= u32::MAX / element.size() as u32 => {
+                Ok(self.config_of(element)?.along_rows(length))
             }
             _ => Err(Ended::usage(format!(
                 "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"

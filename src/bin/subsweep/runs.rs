@@ -82,6 +82,7 @@ impl RunsArgs {
             .chain(offsets)
             .collect();
         files::output::check_distinct(&destinations)?;
+        device::check_inputs(common, &[Some(&source)])?;
         let table = files::read(&source, self.element, &taken(RunLengthPlan::MAX_COUNT))?;
         let config = RunLengthConfig::encode(table.element);
         let config = if self.offsets.is_some() { config.offsets() } else { config };
@@ -111,6 +112,7 @@ impl RunsArgs {
         if source == Source::Stdin && counts_source == Source::Stdin {
             return Err(Ended::usage("standard input is one table; name a file for --counts").into());
         }
+        device::check_inputs(common, &[Some(&source)])?;
         let table = files::read(&source, self.element, &taken(RunLengthPlan::MAX_DECODED_RUNS))?;
         let counts = read_counts(&counts_source)?;
         let value_count = table.shape.rows();

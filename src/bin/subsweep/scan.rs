@@ -60,7 +60,7 @@ pub struct ScanArgs {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
     pub axis: u32,
 
-    /// Scan each segment by itself: FILE has the first row of each as u32 or u64, ascending; row 0 always begins a
+    /// Scan each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; row 0 always begins a
     /// segment
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,

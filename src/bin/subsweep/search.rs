@@ -64,6 +64,7 @@ impl Run for SearchArgs {
         if sources == [Source::Stdin, Source::Stdin] {
             return Err(Ended::usage("standard input is one array; name a file for the other").into());
         }
+        device::check_inputs(common, &sources.each_ref().map(Some))?;
         let sorted = files::read(sorted_source, self.element, &SORTED)?;
         let needles = files::read(needles_source, self.element, &NEEDLES)?;
         if sorted.element != needles.element {

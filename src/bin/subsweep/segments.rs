@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use anyhow::Result;
-use subsweep::table::{ElementType, Format, TableReader, Taken};
+use subsweep::table::{ElementType, Format, TableReader};
 
 use crate::error::Ended;
 use crate::files::input::{InputError, InputProblem};
@@ -15,7 +15,8 @@ pub const BACKWARD: &str = "--reverse reads from the end";
 /// Reads segment offsets, which ascend and are at most `count`. `verb` and `things` are words of the command for
 /// its errors.
 pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
-    let begins = files::read_row_numbers(source, &instead(verb))?;
+    let refuse = |begin, index| out_of_range(source, begin, index as u64, count as u64, things);
+    let begins = files::read_row_numbers(source, &instead(verb), refuse)?;
     if let Some(i) = (1..begins.len()).find(|&i| begins[i] < begins[i - 1]) {
         let (before, after) = (begins[i - 1].into(), begins[i].into());
         return Err(not_ascending(source, i as u64, before, after).into());
@@ -31,7 +32,7 @@ fn instead(verb: &str) -> String {
 }
 
 /// The error of segments that do not ascend.
-pub fn not_ascending(source: &Source, index: u64, before: u64, after: u64) -> Ended {
+pub fn not_ascending(source: &Source, index: u64, before: i128, after: i128) -> Ended {
     Ended::usage(format!(
         "{source}: segments are not ascending: {after} at index {index} comes after {before}; sort them"
     ))
@@ -44,9 +45,20 @@ pub fn beyond(source: &Source, begin: u64, count: u64, things: &str) -> Ended {
     ))
 }
 
-/// The segment offsets of scans.
-pub const TAKEN: Taken =
-    Taken { elements: &[ElementType::U32, ElementType::U64], max_dimensions: 1, max_count: u64::MAX };
+/// The error of a segment that begins before the first thing, or beyond what an index holds.
+fn out_of_range(source: &Source, begin: i128, index: u64, count: u64, things: &str) -> Ended {
+    match u64::try_from(begin) {
+        Ok(begin) => beyond(source, begin, count, things),
+        Err(_) => negative(source, begin, index, things),
+    }
+}
+
+/// The error of a segment with a negative beginning.
+pub fn negative(source: &Source, begin: i128, index: u64, things: &str) -> Ended {
+    Ended::usage(format!(
+        "{source}: a segment begins at {begin}, at index {index}, and {things} are counted from 0; leave it out"
+    ))
+}
 
 /// The error of an empty raw file.
 pub fn none(source: &Source) -> InputError {
@@ -59,7 +71,7 @@ type ReadBlock = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<()> + Send>;
 /// Bytes that are read at once.
 const BLOCK_SIZE: usize = 64 << 10;
 
-/// Segment offsets of a file or a pipe, of u32 or u64, read in blocks. In reverse the last is the first. Errors are
+/// Segment offsets of a file or a pipe, of whole numbers, read in blocks. In reverse the last is the first. Errors are
 /// within an [`io::Error`].
 pub struct Offsets {
     source: Source,
@@ -85,7 +97,7 @@ impl Offsets {
     /// exceed the rows.
     pub fn open(source: &Source, is_reverse: bool, row_count: Option<u64>) -> Result<Self> {
         let opened = files::open_table(source, is_reverse.then_some(BACKWARD), |file, size| {
-            TableReader::with_raw(file, size, ElementType::U32, &TAKEN)
+            TableReader::with_raw(file, size, ElementType::U32, &files::ROW_NUMBERS)
         })?;
         let (element, format) = (opened.table.element, opened.table.format);
         let count = opened.table.payload_size.unwrap_or(0) / element.size() as u64;
@@ -117,14 +129,19 @@ impl Offsets {
         let mut bytes = Vec::new();
         (self.read)(&mut bytes)
             .map_err(|error| io::Error::other(InputError::reading(&self.source, error)))?;
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
-        let mut block: Vec<u64> = bytes.chunks_exact(self.element.size()).map(number).collect();
-        let Some((&first, &last)) = block.first().zip(block.last()) else { return Ok(()) };
+        let numbers = bytes.chunks_exact(self.element.size());
         if self.is_reverse {
-            self.index -= block.len() as u64;
+            self.index -= numbers.len() as u64;
         }
-        let order = |index, before, after| match before > after {
-            true => Err(io::Error::other(not_ascending(&self.source, index, before, after))),
+        let number = |(index, bytes): (u64, &[u8])| {
+            let begin = files::row_number(bytes, self.element);
+            let negative = |_| io::Error::other(negative(&self.source, begin, index, "rows"));
+            u64::try_from(begin).map_err(negative)
+        };
+        let mut block = (self.index..).zip(numbers).map(number).collect::<io::Result<Vec<_>>>()?;
+        let Some((&first, &last)) = block.first().zip(block.last()) else { return Ok(()) };
+        let order = |index, before: u64, after: u64| match before > after {
+            true => Err(io::Error::other(not_ascending(&self.source, index, before.into(), after.into()))),
             false => Ok(()),
         };
         let next = self.index + block.len() as u64;

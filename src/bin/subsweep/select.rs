@@ -1,16 +1,18 @@
 //! `subsweep select` and `subsweep partition`: the elements that satisfy a predicate.
 
+mod chunks;
+
 use std::ffi::OsString;
 use std::mem;
 
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
-use subsweep::headless::{SelectInputs, Selected};
+use subsweep::headless::{Gpu, SelectInputs, Selected};
 use subsweep::select::{Comparison, Operands, SelectAlgorithm, SelectConfig, SelectPlan, SelectPolicy};
 use subsweep::table::{Flags, Table, TableShape, Taken};
 
-use crate::args::{Common, Files};
+use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
 use crate::files::{self, Destination, Output, Source};
@@ -46,6 +48,9 @@ pub struct SelectArgs {
 
     #[command(flatten)]
     moved: Moved,
+
+    #[command(flatten)]
+    memory: MemoryLimit,
 }
 
 /// Partition elements: those that a predicate keeps first, the others behind them, each in order
@@ -182,6 +187,7 @@ impl Run for SelectArgs {
             keys_output: self.keys_output.as_ref(),
             and_then: None,
             count: None,
+            memory: Some(&self.memory),
         }
         .run(common)
     }
@@ -204,6 +210,7 @@ impl Run for PartitionArgs {
             keys_output: None,
             and_then: self.and_then.as_ref(),
             count: self.count.as_ref(),
+            memory: None,
         }
         .run(common)
     }
@@ -219,6 +226,8 @@ struct Selection<'a> {
     keys_output: Option<&'a OsString>,
     and_then: Option<&'a Condition>,
     count: Option<&'a OsString>,
+    /// The memory of a selection, which takes elements in chunks.
+    memory: Option<&'a MemoryLimit>,
 }
 
 /// The source of an option.
@@ -243,6 +252,14 @@ impl Selection<'_> {
         }
         let destinations = self.destinations()?;
 
+        if let ([_], Some(memory)) = (&sources[..], self.memory) {
+            return self.run_in_chunks(common, algorithm, &input_source, destinations, memory);
+        }
+        if self.memory.is_some_and(MemoryLimit::is_given) {
+            let what = "flags, keys and values are taken in memory; leave out them or --memory";
+            return Err(Ended::usage(what).into());
+        }
+        device::check_inputs(common, &sources.iter().copied().map(Some).collect::<Vec<_>>())?;
         let takes_rows = self.by.flags.is_some() || self.keys.is_some();
         let taken = Taken {
             elements: &ElementType::ALL,
@@ -254,17 +271,15 @@ impl Selection<'_> {
         let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
         let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
         let values = values_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
-        let (config, operands) = self.config(&input, flags.as_ref(), keys.as_ref(), values.as_ref())?;
+        let (config, operands) =
+            self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), values.as_ref())?;
 
         let outputs = destinations
             .iter()
             .map(|(option, destination)| Ok((*option, Output::prepare(destination, option, &sources)?)))
             .collect::<Result<Vec<_>>>()?;
         let gpu = device::open(common)?;
-        let config = match algorithm {
-            Some(algorithm) => config.policy(SelectPolicy::tuned(algorithm, gpu.capabilities(), &config)),
-            None => config,
-        };
+        let config = with_algorithm(config, algorithm, &gpu);
         // With --by-key the input's rows are the values of the keys.
         let (elements, moved) = match &keys {
             Some(keys) => (keys, Some(&input)),
@@ -340,15 +355,16 @@ impl Selection<'_> {
     /// The configuration, and the operands of its comparisons as words.
     fn config(
         &self,
-        input: &Table,
+        element: ElementType,
+        shape: TableShape,
         flags: Option<&Flags>,
         keys: Option<&Table>,
         values: Option<&Table>,
     ) -> Result<(SelectConfig, Vec<u32>), Ended> {
-        let words = |table: &Table| -> Result<u32, Ended> {
-            let words = table.shape.columns().saturating_mul(table.element.words() as usize);
+        let words = |element: ElementType, shape: TableShape| -> Result<u32, Ended> {
+            let words = shape.columns().saturating_mul(element.words() as usize);
             u32::try_from(words).ok().filter(|&words| words <= SelectConfig::MAX_WORDS).ok_or_else(|| {
-                let max = SelectConfig::MAX_WORDS / table.element.words();
+                let max = SelectConfig::MAX_WORDS / element.words();
                 Ended::usage(format!(
                     "{}: has rows of more than the {max} columns that are taken",
                     self.files.source()
@@ -357,32 +373,40 @@ impl Selection<'_> {
         };
         let mut operands = Vec::new();
         let config = match (flags, &self.by.condition, keys) {
-            (Some(Flags::U8(_)), ..) => SelectConfig::flags8(words(input)?),
-            (Some(Flags::U32(_)), ..) => SelectConfig::flags32(words(input)?),
+            (Some(Flags::U8(_)), ..) => SelectConfig::flags8(words(element, shape)?),
+            (Some(Flags::U32(_)), ..) => SelectConfig::flags32(words(element, shape)?),
             (None, Some(condition), _) => {
-                operands = condition.operands("--where", input.element)?;
-                SelectConfig::compare(input.element, condition.comparison)
+                operands = condition.operands("--where", element)?;
+                SelectConfig::compare(element, condition.comparison)
             }
             (None, None, Some(keys)) => {
-                let config = SelectConfig::unique(keys.element).values(words(input)?);
+                let config = SelectConfig::unique(keys.element).values(words(element, shape)?);
                 if self.keys_output.is_some() { config } else { config.without_elements() }
             }
-            (None, None, None) => SelectConfig::unique(input.element),
+            (None, None, None) => SelectConfig::unique(element),
         };
         let config = match values {
-            Some(values) => config.values(words(values)?),
+            Some(values) => config.values(words(values.element, values.shape)?),
             None => config,
         };
         let config = if self.moved.indices.is_some() { config.indices() } else { config };
         let config = match (self.command, self.and_then) {
             (_, Some(condition)) => {
-                operands.extend(condition.operands("--and-then", input.element)?);
+                operands.extend(condition.operands("--and-then", element)?);
                 config.partition_in_three(condition.comparison)
             }
             ("partition", None) => config.partition(),
             (_, None) => config,
         };
         Ok((config, operands))
+    }
+}
+
+/// The configuration with a policy of an algorithm.
+fn with_algorithm(config: SelectConfig, algorithm: Option<SelectAlgorithm>, gpu: &Gpu) -> SelectConfig {
+    match algorithm {
+        Some(algorithm) => config.policy(SelectPolicy::tuned(algorithm, gpu.capabilities(), &config)),
+        None => config,
     }
 }
 

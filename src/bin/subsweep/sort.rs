@@ -18,7 +18,7 @@ use subsweep::table::{self, Table, TableError, TableReader, TableShape, Taken};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
-use crate::files::input::InputProblem;
+use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, BegunOutput, Destination, Output, Source};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
@@ -56,7 +56,7 @@ pub struct SortArgs {
     #[arg(long)]
     pub argsort: bool,
 
-    /// Sort each segment by itself: FILE has the first index of each as u32, ascending; keys before the first
+    /// Sort each segment by itself: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; keys before the first
     /// segment are not moved. With --argsort the result holds indices into the whole array
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
@@ -106,7 +106,8 @@ impl SortArgs {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
         let mut opened = files::open_table(source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
-        })?;
+        })
+        .map_err(|error| with_remedy(error.into(), OF_ROWS))?;
         let (element, format) = (opened.table.element, opened.table.format);
         check_bits(self, element)?;
         let sources: Vec<_> =
@@ -122,7 +123,10 @@ impl SortArgs {
         }
         let count = opened.table.shape.map(|shape| shape.rows() as u64);
         let values_table = match (&values, count) {
-            (Some(values), Some(count)) => Some(files::open_values(&values.source, count, &folder)?),
+            (Some(values), Some(count)) => {
+                let opened = files::open_values(&values.source, count, &folder);
+                Some(opened.map_err(|error| with_remedy(error, OF_VALUES))?)
+            }
             _ => None,
         };
         let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
@@ -217,11 +221,15 @@ impl SortArgs {
         values: Option<Values>,
         segments_source: &Source,
     ) -> Result<()> {
+        device::check_inputs(common, &[Some(source), values.as_ref().map(|values| &values.source)])?;
         let mut keys = read_keys(source, self)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();
-        let mut values_table =
-            values.as_ref().map(|values| files::read_values(&values.source, count as u64)).transpose()?;
+        let read = |values: &Values| {
+            let read = files::read_values(&values.source, count as u64);
+            read.map_err(|error| with_remedy(error.into(), OF_VALUES))
+        };
+        let mut values_table = values.as_ref().map(read).transpose()?;
         let segments = segments::read(segments_source, "sort", count, "keys")?;
         let config = config(self, keys.element, values_table.as_ref().map(|table| table.element))?;
         let values_source = values.as_ref().map(|values| &values.source);
@@ -270,8 +278,24 @@ fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
             "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
         ))
         .into(),
-        _ => error.into(),
+        _ => with_remedy(error.into(), OF_ROWS),
     })
+}
+
+const OF_ROWS: &str = "and one is sorted; to sort each row by itself, save a.reshape(-1), and the beginnings of its rows, \
+                       numpy.arange(0, a.size, a.shape[-1]), for --segments";
+const OF_VALUES: &str = "and a value is one number for each key; leave out --values, sort with --argsort, and gather the \
+                         rows by the indices that it writes";
+
+/// The error of an input, with the remedy of a sort if it is a table of several rows and columns.
+fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(InputError {
+            input,
+            problem: InputProblem::Table(TableError::Dimensions { shape, count, is_line: false, .. }),
+        }) => Ended::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
+        _ => error,
+    }
 }
 
 /// Refuses options that contradict each other.

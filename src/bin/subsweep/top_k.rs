@@ -68,6 +68,7 @@ impl Run for TopKArgs {
             return Err(Ended::usage("standard input is one table; name a file for --values").into());
         }
         let destinations = self.destinations()?;
+        device::check_inputs(common, &[Some(&source), values_source.as_ref()])?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let config = self.config(&source, &table)?;
         let values =

@@ -64,8 +64,19 @@ const QUICK_OPERATIONS: [(ScanOperator, bool); 5] = [
     (ScanOperator::Max, true),
 ];
 
-const RUNS: [Option<ReduceRuns>; 4] =
-    [None, Some(ReduceRuns::Offsets), Some(ReduceRuns::Keys32), Some(ReduceRuns::Keys64)];
+const RUNS: [Option<ReduceRuns>; 6] = [
+    None,
+    Some(ReduceRuns::Offsets),
+    Some(ReduceRuns::Keys32),
+    Some(ReduceRuns::Keys64),
+    Some(ReduceRuns::FloatKeys32),
+    Some(ReduceRuns::FloatKeys64),
+];
+
+/// Whether runs have keys that are floats.
+fn has_float_keys(runs: Option<ReduceRuns>) -> bool {
+    matches!(runs, Some(ReduceRuns::FloatKeys32 | ReduceRuns::FloatKeys64))
+}
 
 impl ReduceCase {
     /// The sum of all rows of single numbers, in default tiles, aligned.
@@ -155,7 +166,8 @@ impl ReduceCase {
         }
     }
 
-    /// Keys of `room` rows, with runs that begin at `begins`; those of two runs may agree, or differ in one word only.
+    /// Keys of `room` rows, with runs that begin at `begins`; those of two runs may agree, or differ in one word only. Among
+    /// floats are zeros of both signs and different NaNs in one run.
     fn keys(&self, begins: &[u32], room: usize) -> Vec<u32> {
         let mut number = 0;
         let mut begins = begins.iter().peekable();
@@ -163,6 +175,17 @@ impl ReduceCase {
             number += u32::from(begins.next_if(|&&begin| begin as usize == row).is_some());
             match self.runs {
                 Some(ReduceRuns::Keys64) => vec![number / 2, number.div_ceil(2)],
+                Some(ReduceRuns::FloatKeys32) => match number % 7 {
+                    5 => vec![(row as u32) << 31],
+                    6 => vec![(row as u32) << 31 | (0x7f80_0001 + row as u32 % 1000)],
+                    number => vec![(number as f32 - 2.5).to_bits()],
+                },
+                Some(ReduceRuns::FloatKeys64) => match number % 7 {
+                    5 => vec![0, (row as u32) << 31],
+                    6 => vec![1 + row as u32, (row as u32) << 31 | 0x7ff0_0000],
+                    // Numbers that differ in one word only.
+                    number => vec![number / 2, number.div_ceil(2)],
+                },
                 _ => vec![SplitMix64(u64::from(number % 7)).next_u64() as u32],
             }
         };
@@ -414,7 +437,7 @@ impl PrimitiveCase for ReduceCase {
                 0 => segments.clone(),
                 words => {
                     let keys = &segments[..count as usize * words];
-                    let heads = heads_of(keys, words);
+                    let heads = heads_of(keys, words, has_float_keys(runs));
                     unique_keys.push(heads.len() as u32);
                     let key = |&row: &u32| &keys[row as usize * words..][..words];
                     unique_keys.extend(heads.iter().flat_map(key));
@@ -554,8 +577,7 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
     let index =
         ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };
     works.extend(rows.map(|runs| ReduceCase { runs, ..index.clone() }));
-    let keys64 = Some(ReduceRuns::Keys64);
-    works.push(ReduceCase { runs: keys64, ..ReduceCase::sum(ElementType::U32) });
+    works.extend(RUNS[3..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::U32) }));
     works
 }
 
@@ -660,14 +682,18 @@ mod tests {
         let begins = offsets.begins(4000);
         assert!(begins.is_sorted() && begins.windows(2).any(|pair| pair[0] == pair[1]));
         assert_eq!(begins.last(), Some(&4000));
-        for (runs, words) in [(ReduceRuns::Keys32, 1), (ReduceRuns::Keys64, 2)] {
+        for runs in &ReduceRuns::ALL[1..] {
+            let (runs, words) = (*runs, runs.key_size() as usize / 4);
             let reduce = ReduceCase { runs: Some(runs), ..ReduceCase::sum(ElementType::U32) };
             let mut begins = reduce.begins(4000);
-            let heads = heads_of(&reduce.keys(&begins, 4000), words);
+            let keys = reduce.keys(&begins, 4000);
+            let heads = heads_of(&keys, words, has_float_keys(Some(runs)));
             if begins[0] != 0 {
                 begins.insert(0, 0);
             }
             assert_eq!(heads, begins);
+            // Floats have runs of keys that are not the same bits.
+            assert_eq!(heads_of(&keys, words, false).len() > heads.len(), has_float_keys(Some(runs)));
         }
     }
 }

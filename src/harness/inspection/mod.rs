@@ -5,6 +5,7 @@
 mod comparison;
 mod device;
 mod foreign;
+mod multiprocessor;
 mod plans;
 mod summary;
 

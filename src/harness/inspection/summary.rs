@@ -4,6 +4,7 @@ use ash::vk;
 use serde::{Deserialize, Serialize};
 
 use super::InspectedExecutable;
+use super::multiprocessor::Multiprocessor;
 use crate::device::{Architecture, Capabilities, HONEYKRISP, StatisticValue};
 
 /// Statistics of a pipeline with known names; null where the driver does not report one. Of several executables the
@@ -27,7 +28,8 @@ pub struct Summary {
     /// counts twice), with NVK of an SM, with Turnip and Honeykrisp of a core.
     pub occupancy: Option<u64>,
     /// Resident whole workgroups, by `occupancy` and the workgroup size: with RADV of a CU of GCN or a WGP of RDNA,
-    /// with NVK of an SM, with Turnip and Honeykrisp of a core.
+    /// with NVK of an SM, with Turnip and Honeykrisp of a core. With NVIDIA's driver of an SM, by registers and shared
+    /// memory, on the generations whose limits are known.
     pub workgroups: Option<u64>,
     /// Bytes of machine code.
     pub code_size: Option<u64>,
@@ -49,6 +51,8 @@ struct WorkgroupShape {
     /// Lanes that the driver compiled for; 0 where it does not report them.
     lanes: u32,
     architecture: Option<Architecture>,
+    /// Limits of NVIDIA's multiprocessor, where they are known.
+    multiprocessor: Option<Multiprocessor>,
 }
 
 /// A field of [`Summary`].
@@ -82,19 +86,20 @@ const GOOD: [&str; 2] = ["occupancy", "workgroups"];
 /// Case is ignored, as versions of a driver differ in it.
 type Names = [(&'static str, &'static str, u64)];
 
-/// Resident whole workgroups by the driver's occupancy.
-type Workgroups = fn(u64, WorkgroupShape) -> Option<u64>;
+/// Resident whole workgroups by the driver's statistics.
+type Workgroups = fn(&Summary, WorkgroupShape) -> Option<u64>;
 
 /// The names of one driver.
 struct Dialect {
     driver: vk::DriverId,
     names: &'static Names,
-    /// None where the driver reports no occupancy.
+    /// None where the driver reports too little.
     workgroups: Option<Workgroups>,
 }
 
 /// Drivers with known names: of the first five from the output of Mesa 26.1, of RADV also of 22.3 and 25.0 (the tests
-/// have a list of each); of NVIDIA's and AMD's own drivers from published reports.
+/// have a list of each); of NVIDIA's
+/// own driver from the output of 580.159; of AMD's from published reports.
 const DIALECTS: &[Dialect] = &[
     Dialect {
         driver: vk::DriverId::MESA_RADV,
@@ -175,8 +180,14 @@ const DIALECTS: &[Dialect] = &[
     },
     Dialect {
         driver: vk::DriverId::NVIDIA_PROPRIETARY,
-        names: &[("Register Count", "registers", 1), ("Binary Size", "code_size", 1)],
-        workgroups: None,
+        // "Local Memory Size" has no name here: it is 2^36 and more for a kernel without any.
+        names: &[
+            ("Register Count", "registers", 1),
+            ("Stack Size", "scratch_size", 1),
+            ("Binary Size", "code_size", 1),
+            ("Shared Memory Size", "shared_memory_size", 1),
+        ],
+        workgroups: Some(of_a_multiprocessor),
     },
     Dialect { driver: vk::DriverId::AMD_PROPRIETARY, names: AMD, workgroups: None },
     Dialect { driver: vk::DriverId::AMD_OPEN_SOURCE, names: AMD, workgroups: None },
@@ -188,28 +199,34 @@ const AMD: &Names = &[("numUsedVgprs", "registers", 1), ("numUsedSgprs", "scalar
 /// compute shaders, have 4 SIMDs each. The driver's figure includes registers and shared memory, and is rounded up to a
 /// subgroup for each SIMD, so that workgroups of fewer than 4 subgroups may be counted too high. On RDNA it counts a
 /// subgroup of 64 lanes twice (`radv_get_max_waves` of Mesa: "max_simd_waves * (wave_size / 32)").
-fn of_four_simds(subgroups_per_simd: u64, shape: WorkgroupShape) -> Option<u64> {
+fn of_four_simds(summary: &Summary, shape: WorkgroupShape) -> Option<u64> {
     let counted =
         if shape.architecture == Some(Architecture::AmdRdna) { shape.lanes.div_ceil(32) } else { 1 };
-    Some(4 * (subgroups_per_simd / u64::from(counted.max(1))) / shape.subgroups()?)
+    Some(4 * (summary.occupancy? / u64::from(counted.max(1))) / shape.subgroups()?)
 }
 
 /// NVK: `(warps of an SM) / subgroups`, rounded down. The driver's figure includes registers only; shared memory may
 /// reduce it.
-fn of_an_sm(warps: u64, shape: WorkgroupShape) -> Option<u64> {
-    Some(warps / shape.subgroups()?)
+fn of_an_sm(summary: &Summary, shape: WorkgroupShape) -> Option<u64> {
+    Some(summary.occupancy? / shape.subgroups()?)
 }
 
 /// Turnip: `(waves of a core) / subgroups`, rounded down, with subgroups rounded up to an even number, as a core takes
 /// waves in pairs. The driver's figure includes registers and shared memory.
-fn of_an_adreno_core(waves: u64, shape: WorkgroupShape) -> Option<u64> {
-    Some(waves / shape.subgroups()?.next_multiple_of(2))
+fn of_an_adreno_core(summary: &Summary, shape: WorkgroupShape) -> Option<u64> {
+    Some(summary.occupancy? / shape.subgroups()?.next_multiple_of(2))
 }
 
 /// Honeykrisp: `(threads of a core) / (lanes * subgroups)`, rounded down. The driver's figure includes registers only;
 /// shared memory may reduce it.
-fn of_an_apple_core(threads: u64, shape: WorkgroupShape) -> Option<u64> {
-    Some(threads / (u64::from(shape.lanes) * shape.subgroups()?))
+fn of_an_apple_core(summary: &Summary, shape: WorkgroupShape) -> Option<u64> {
+    Some(summary.occupancy? / (u64::from(shape.lanes) * shape.subgroups()?))
+}
+
+/// NVIDIA's own driver: as many as registers, shared memory and the multiprocessor's other limits allow.
+fn of_a_multiprocessor(summary: &Summary, shape: WorkgroupShape) -> Option<u64> {
+    let (registers, shared_memory_size) = (summary.registers?, summary.shared_memory_size?);
+    Some(shape.multiprocessor?.workgroups(shape.subgroups()?, registers, shared_memory_size))
 }
 
 impl WorkgroupShape {
@@ -232,11 +249,12 @@ impl Summary {
             return Self::default();
         };
         let architecture = capabilities.architecture();
+        let multiprocessor = Multiprocessor::of(capabilities);
         executables.iter().fold(Self::default(), |summary, executable| {
             let mut one = Self::of_executable(dialect.names, executable);
-            let shape = WorkgroupShape { workgroup_size, lanes: executable.subgroup_size, architecture };
-            let counted = dialect.workgroups.zip(one.occupancy);
-            one.workgroups = counted.and_then(|(workgroups, occupancy)| workgroups(occupancy, shape));
+            let lanes = executable.subgroup_size;
+            let shape = WorkgroupShape { workgroup_size, lanes, architecture, multiprocessor };
+            one.workgroups = dialect.workgroups.and_then(|workgroups| workgroups(&one, shape));
             summary.worst(&one)
         })
     }
@@ -461,9 +479,20 @@ mod tests {
 
     #[test]
     fn statistics_of_nvidias_driver_are_summarized() {
-        let reported = [("Register Count", 40), ("Binary Size", 5376)];
-        let expected = Summary { registers: Some(40), code_size: Some(5376), ..Summary::default() };
+        let reported = reported("nvidia");
+        let expected = Summary {
+            registers: Some(79),
+            scratch_size: Some(0),
+            code_size: Some(32_640),
+            shared_memory_size: Some(32_148),
+            ..Summary::default()
+        };
+        // Of a generation without known limits.
         assert_eq!(summary(vk::DriverId::NVIDIA_PROPRIETARY, 32, &reported), expected);
+        let mut hopper = device(vk::DriverId::NVIDIA_PROPRIETARY);
+        (hopper.identity.vendor_id, hopper.identity.device_id) = (0x10de, 0x2335);
+        let found = Summary::new(&hopper, 384, &[executable(&reported)]);
+        assert_eq!(found, Summary { workgroups: Some(2), ..expected });
     }
 
     #[test]

@@ -42,6 +42,10 @@ pub enum ReduceRuns {
     Keys32,
     /// Runs of bitwise equal 64-bit keys, one per row.
     Keys64,
+    /// Runs of equal keys of f32, one per row: -0 equals +0, and all NaNs are equal. The key of a run is its first.
+    FloatKeys32,
+    /// Runs of equal keys of f64, as [`Self::FloatKeys32`].
+    FloatKeys64,
     /// Segments of so many rows each, the last of what is left: the rows of a table whose elements are the rows of the
     /// reduction, in one column. Takes no memory.
     FixedSize(u32),
@@ -49,7 +53,18 @@ pub enum ReduceRuns {
 
 impl ReduceRuns {
     /// All representations in memory.
-    pub const ALL: [Self; 3] = [Self::Offsets, Self::Keys32, Self::Keys64];
+    pub const ALL: [Self; 5] =
+        [Self::Offsets, Self::Keys32, Self::Keys64, Self::FloatKeys32, Self::FloatKeys64];
+
+    /// Runs of equal keys of a type.
+    pub const fn keys(element: ElementType) -> Self {
+        match element {
+            ElementType::U32 | ElementType::I32 => Self::Keys32,
+            ElementType::U64 | ElementType::I64 => Self::Keys64,
+            ElementType::F32 => Self::FloatKeys32,
+            ElementType::F64 => Self::FloatKeys64,
+        }
+    }
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
@@ -57,6 +72,8 @@ impl ReduceRuns {
             Self::Offsets => "offsets",
             Self::Keys32 => "keys32",
             Self::Keys64 => "keys64",
+            Self::FloatKeys32 => "float_keys32",
+            Self::FloatKeys64 => "float_keys64",
             Self::FixedSize(_) => "rows",
         }
     }
@@ -65,9 +82,14 @@ impl ReduceRuns {
     pub const fn key_size(self) -> u64 {
         match self {
             Self::Offsets | Self::FixedSize(_) => 0,
-            Self::Keys32 => 4,
-            Self::Keys64 => 8,
+            Self::Keys32 | Self::FloatKeys32 => 4,
+            Self::Keys64 | Self::FloatKeys64 => 8,
         }
+    }
+
+    /// Whether it has keys, which are floats.
+    pub(super) const fn has_float_keys(self) -> bool {
+        matches!(self, Self::FloatKeys32 | Self::FloatKeys64)
     }
 }
 
@@ -289,7 +311,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         let segments_size = match config.runs {
             None | Some(ReduceRuns::FixedSize(_)) => 0,
             Some(ReduceRuns::Offsets) => self.segments.size / 4 * 4,
-            Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count * key_size,
+            Some(_) => count * key_size,
         };
         if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
             return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
@@ -301,7 +323,7 @@ impl Buffers<Reduce> for ReduceBuffers {
             None => 1,
             Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
             Some(ReduceRuns::Offsets) => segments_size / 4,
-            Some(ReduceRuns::Keys32 | ReduceRuns::Keys64) => count,
+            Some(_) => count,
         };
         let range = |range: AddressRange, what, size| range.prefix(what, size)?.aligned(what, 4);
         let source = range(self.source, "source", size)?;

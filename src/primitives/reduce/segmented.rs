@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
 
 /// Rows of a group: `GROUP_ROWS` of `segments.comp`.
 const GROUP_ROWS: u64 = 32;
@@ -120,11 +120,13 @@ impl Segmented {
                 .extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             policy.pipeline(device, reduce, &constants)
         };
+        let key_numbers = if runs.has_float_keys() { ElementType::F32 } else { ElementType::U32 }.numbers();
         let heads = |key_words| {
             let step = |stores: bool| {
                 let constants = [
                     ("ITEMS_PER_INVOCATION", HEAD_ITEMS),
                     ("HEADS", key_words),
+                    ("KEY_NUMBERS", key_numbers),
                     ("STORES_HEADS", stores.into()),
                 ];
                 policy.pipeline(device, kernels::REDUCE_HEADS.module(&[]), &constants)
@@ -196,8 +198,8 @@ impl Recording<'_> {
     fn max_segment_count(&self) -> u64 {
         match self.reduction.runs {
             ReduceRuns::Offsets => self.buffers.segments.size / 4,
-            ReduceRuns::Keys32 | ReduceRuns::Keys64 => self.count.max(),
             ReduceRuns::FixedSize(_) => unreachable!("rows have an algorithm of their own"),
+            _ => self.count.max(),
         }
     }
 

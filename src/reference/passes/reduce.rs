@@ -242,10 +242,18 @@ pub fn reduce_segments<T: Copy>(
     results
 }
 
-/// `heads.comp`: the rows of the heads of runs of equal keys of `key_words` words.
-pub fn heads_of(keys: &[u32], key_words: usize) -> Vec<u32> {
+/// `heads.comp`: the rows of the heads of runs of equal keys of `key_words` words; of floats by value, and NaNs equal NaNs.
+pub fn heads_of(keys: &[u32], key_words: usize, are_floats: bool) -> Vec<u32> {
+    let number = |key: &[u32]| match *key {
+        [low, high] => f64::from_bits(u64::from(high) << 32 | u64::from(low)),
+        _ => f32::from_bits(key[0]).into(),
+    };
+    let are_equal = |a: &[u32], b: &[u32]| match are_floats {
+        true => number(a) == number(b) || number(a).is_nan() && number(b).is_nan(),
+        false => a == b,
+    };
     let keys: Vec<_> = keys.chunks(key_words).collect();
-    let is_head = |&row: &usize| row == 0 || keys[row] != keys[row - 1];
+    let is_head = |&row: &usize| row == 0 || !are_equal(keys[row], keys[row - 1]);
     (0..keys.len()).filter(is_head).map(|row| row as u32).collect()
 }
 
@@ -310,9 +318,13 @@ mod tests {
 
     #[test]
     fn a_head_differs_in_any_word() {
-        assert_eq!(heads_of(&[5, 5, 6, 5], 1), [0, 2, 3]);
-        assert_eq!(heads_of(&[5, 5, 5, 6, 5, 6], 2), [0, 1]);
-        assert_eq!(heads_of(&[], 1), [0; 0]);
+        assert_eq!(heads_of(&[5, 5, 6, 5], 1, false), [0, 2, 3]);
+        let zeros = [0, 0x8000_0000, 0x7fc0_0000, 0xff80_0001, 0x7f80_0000];
+        assert_eq!(heads_of(&zeros, 1, true), [0, 2, 4]);
+        assert_eq!(heads_of(&zeros, 1, false), [0, 1, 2, 3, 4]);
+        assert_eq!(heads_of(&[0, 0, 0, 0x8000_0000, 1, 0x8000_0000], 2, true), [0, 2]);
+        assert_eq!(heads_of(&[5, 5, 5, 6, 5, 6], 2, false), [0, 1]);
+        assert_eq!(heads_of(&[], 1, false), [0; 0]);
         assert_eq!(scan_heads(&[2, 0, 3]), (vec![0, 2, 2], 5));
     }
 }

@@ -83,14 +83,7 @@ fn python_spellings_are_accepted() {
 
 #[test]
 fn refused_types_are_listed_with_accepted_ones() {
-    for (descr, named) in [
-        ("'|u1'", "|u1"),
-        ("'<f8'", "<f8"),
-        ("'<i4'", "<i4"),
-        ("'>f8'", ">f8"),
-        ("'<M8[ns]'", "<M8[ns]"),
-        ("''", ""),
-    ] {
+    for (descr, named) in [("'<f8'", "<f8"), ("'<i4'", "<i4"), ("'>f8'", ">f8"), ("''", "")] {
         let message = refusal(&npy_of(descr, "(2,)", b""));
         assert_eq!(
             message,
@@ -100,13 +93,14 @@ fn refused_types_are_listed_with_accepted_ones() {
             )
         );
     }
-    assert!(
-        refusal(STRUCTURED)
-            .starts_with("holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken")
+    assert_eq!(
+        refusal(STRUCTURED),
+        "holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken; \
+         save one of its fields, such as a['a']"
     );
     assert_eq!(refusal(BIG_ENDIAN), "holds big-endian elements (>u4); save a.astype('<u4')");
     let two = read_header(
-        &mut &npy_of("'<f4'", "(2,)", b"")[MAGIC.len()..],
+        &mut &npy_of("'<i8'", "(2,)", b"")[MAGIC.len()..],
         &Taken { elements: &[ElementType::U32, ElementType::F64], ..*TAKEN },
     );
     assert!(

@@ -64,6 +64,28 @@ fn npy_is_known_by_its_magic() {
     }
 }
 
+/// What `numpy.savez` and a zip program write begins so.
+#[test]
+fn archives_are_refused_whatever_is_declared() {
+    for version in [10, 20, 45] {
+        let archive = [&b"PK\x03\x04"[..], &[version, 0, 0, 0]].concat();
+        for declared in [None, U32] {
+            assert!(refusal(&archive, declared).starts_with("is an archive of arrays (.npz); save one"));
+        }
+        let bytes = || Bytes { reader: &archive[..], file_size: Some(8), memory_size: 1 << 40 };
+        for read in
+            [Table::read_values(bytes(), 2), Table::read_values_of(bytes(), TableShape::Flat { count: 2 })]
+        {
+            assert!(matches!(read, Err(TableError::Archive)));
+        }
+        assert!(matches!(TableReader::values(&archive[..], 8, 2), Err(TableError::Archive)));
+        assert!(matches!(crate::table::Flags::read(&archive[..], 8), Err(TableError::Archive)));
+    }
+    assert!(refusal(b"PK\x05\x06\0\0\0\0", U32).starts_with("is an archive"));
+    // The signature alone may be a number.
+    assert_eq!(as_file(b"PK\x03\x04\x01\x02\x03\x04", U32).unwrap().words.len(), 2);
+}
+
 #[test]
 fn raw_elements_need_a_type_and_come_in_any_number() {
     // Several chunks, and sizes around the magic's.
@@ -171,7 +193,15 @@ fn too_many_elements_are_refused_unread() {
 fn refused_dimensions_are_listed_with_the_maximum() {
     let flat = &Taken { max_dimensions: 1, ..*TAKEN };
     let refusal = |bytes: &[u8], taken| read_from(bytes, None, None, taken).unwrap_err().to_string();
-    assert_eq!(refusal(GRID, flat), "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)");
+    assert_eq!(
+        refusal(GRID, flat),
+        "has 2 dimensions, shape (3, 2), and one is taken; \
+         save a row or a column of it, or a.reshape(-1), all rows as one"
+    );
+    for line in ["(3, 1)", "(1, 3)", "(1, 1, 1)"] {
+        let message = refusal(&npy_of("'<u4'", line, b""), flat);
+        assert!(message.ends_with("and one is taken; save a.reshape(-1)"), "{message}");
+    }
     assert_eq!(refusal(SCALAR, flat), "has 0 dimensions, shape (), and one is taken; save a.reshape(-1)");
     assert_eq!(
         refusal(SCALAR, TAKEN),
@@ -211,7 +241,12 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     assert_eq!(as_stream(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
     for (bytes, count, message) in [
         (FLAT, 4, "holds 3 values, and there are 4 keys; give one for each"),
-        (GRID, 6, "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)"),
+        (
+            GRID,
+            6,
+            "has 2 dimensions, shape (3, 2), and one is taken; \
+             save a row or a column of it, or a.reshape(-1), all rows as one",
+        ),
         (
             &raw[..6],
             2,

@@ -156,13 +156,22 @@ fn expect_error(ends: &[subsweep::Result<()>], call: Call, fault: Fault) -> Resu
     }
 }
 
+/// The functions that are called before there is a device.
+const IS_BEFORE_DEVICES: [&str; 2] = ["vkEnumerateInstanceExtensionProperties", "vkCreateInstance"];
+
 /// Whether an error is the right one for a function's result.
 fn is_error_of(error: &Error, function: &str, returned: vk::Result) -> bool {
     use vk::Result as R;
     match (error, returned) {
         (Error::DeviceLost { during }, R::ERROR_DEVICE_LOST) => *during == function,
         (Error::TimedOut { during, .. }, R::TIMEOUT) => *during == function,
-        (Error::OutOfHostMemory { what, .. }, R::ERROR_OUT_OF_HOST_MEMORY) => *what == function,
+        // So a loader reports a manifest that it cannot read.
+        (Error::UnreadableManifest { during }, R::ERROR_OUT_OF_HOST_MEMORY) => {
+            *during == function && IS_BEFORE_DEVICES.contains(&function)
+        }
+        (Error::OutOfHostMemory { what, .. }, R::ERROR_OUT_OF_HOST_MEMORY) => {
+            *what == function && !IS_BEFORE_DEVICES.contains(&function)
+        }
         // This error names the object and its size instead of the function.
         (Error::OutOfDeviceMemory { needed: Some(_), what }, R::ERROR_OUT_OF_DEVICE_MEMORY) => {
             *what == "a buffer" && ["vkCreateBuffer", "vkAllocateMemory"].contains(&function)

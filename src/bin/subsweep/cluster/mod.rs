@@ -8,6 +8,7 @@ pub mod verify;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -236,13 +237,14 @@ impl SharedOutput {
             }
             Ok(begun)
         };
-        let begun = prepared.map(begin).transpose().agreed(world)?;
-        let path = begun.as_ref().and_then(BegunOutput::path).map(|path| path.as_os_str().as_encoded_bytes());
-        let path = broadcast(world, path.unwrap_or_default());
-        // SAFETY: the bytes are those of a path of this program on rank 0.
-        let path = PathBuf::from(unsafe { std::ffi::OsString::from_encoded_bytes_unchecked(path) });
-        let opened = OpenOptions::new().write(true).open(path).map_err(error);
-        Ok(Self { file: opened.agreed(world)?, begun, name })
+        let mut begun = prepared.map(begin).transpose().agreed(world)?;
+        let mut opened = open_on_all(world, begun.as_mut());
+        if first_failed(world, opened.is_err()).is_some() {
+            // A file without a name is open to the processes of its machine alone.
+            begun.as_mut().map_or(Ok(()), BegunOutput::give_name).agreed(world)?;
+            opened = open_on_all(world, begun.as_mut());
+        }
+        Ok(Self { file: opened.map_err(error).agreed(world)?, begun, name })
     }
 
     /// The file, whose byte 0 is the byte `start`.
@@ -271,6 +273,24 @@ impl SharedOutput {
             (None, _) => Ok(()),
         };
         renamed.agreed(world)
+    }
+}
+
+/// Opens the file of rank 0 on all ranks. Collective.
+fn open_on_all(world: &SimpleCommunicator, begun: Option<&mut BegunOutput>) -> io::Result<File> {
+    let (path, found) = match begun {
+        Some(begun) => (begun.path(), begun.file().and_then(|file| file.metadata().ok())),
+        None => (None, None),
+    };
+    let path = broadcast(world, path.unwrap_or_default().into_os_string().as_encoded_bytes());
+    // SAFETY: the bytes are those of a path of this program on rank 0.
+    let path = PathBuf::from(unsafe { std::ffi::OsString::from_encoded_bytes_unchecked(path) });
+    let mut inode = found.map_or(0, |found| found.ino());
+    world.process_at_rank(0).broadcast_into(&mut inode);
+    // A descriptor of the same number may be of another process, on another machine: it is not even opened.
+    match fs::metadata(&path)?.ino() == inode {
+        true => OpenOptions::new().write(true).open(path),
+        false => Err(io::ErrorKind::NotFound.into()),
     }
 }
 

@@ -105,18 +105,18 @@ impl Run for Scan {
     }
 }
 
-/// Segment offsets in a file, of u32 or u64.
+/// Segment offsets in a file, of whole numbers.
 struct OffsetFile {
     source: Source,
     file: io::BufReader<FileWindow<File>>,
-    size: u64,
+    element: ElementType,
     count: u64,
 }
 
 impl OffsetFile {
     fn open(source: &Source) -> Result<Self> {
         let opened = files::open_table(source, Some(IN_SLICES), |file, size| {
-            TableReader::with_raw(file, size, ElementType::U32, &segments::TAKEN)
+            TableReader::with_raw(file, size, ElementType::U32, &files::ROW_NUMBERS)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
         let count = shape.map_or(0, TableShape::rows) as u64;
@@ -125,7 +125,7 @@ impl OffsetFile {
         }
         let (file, start) = opened.into_file();
         let file = io::BufReader::new(FileWindow::new(file, start));
-        Ok(Self { source: source.clone(), file, size: element.size() as u64, count })
+        Ok(Self { source: source.clone(), file, element, count })
     }
 
     /// The segments that begin in a slice of the rows, from its first row on. Reads those alone, and a few to find them.
@@ -149,10 +149,13 @@ impl OffsetFile {
             if let Some(before) = before.filter(|&before| before > begin) {
                 return Err(segments::not_ascending(&source, index, before, begin).into());
             }
+            before = Some(begin);
+            let Ok(begin) = u64::try_from(begin) else {
+                return Err(segments::negative(&source, begin, index, "rows").into());
+            };
             if begin > row_count {
                 return Err(segments::beyond(&source, begin, row_count, "rows").into());
             }
-            before = Some(begin);
             if rows.contains(&begin) {
                 begins.push(begin - rows.start);
             }
@@ -161,16 +164,16 @@ impl OffsetFile {
     }
 
     fn seek(&mut self, index: u64) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(index * self.size)).map(|_| ())
+        self.file.seek(SeekFrom::Start(index * self.element.size() as u64)).map(|_| ())
     }
 
-    fn next(&mut self) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        self.file.read_exact(&mut bytes[..self.size as usize])?;
-        Ok(u64::from_le_bytes(bytes))
+    fn next(&mut self) -> io::Result<i128> {
+        let bytes = &mut [0; 8][..self.element.size()];
+        self.file.read_exact(bytes)?;
+        Ok(files::row_number(bytes, self.element))
     }
 
-    fn at(&mut self, index: u64) -> io::Result<u64> {
+    fn at(&mut self, index: u64) -> io::Result<i128> {
         self.seek(index)?;
         self.next()
     }
@@ -180,7 +183,7 @@ impl OffsetFile {
         let (mut first, mut last) = (0, self.count);
         while first < last {
             let middle = first + (last - first) / 2;
-            if self.at(middle)? < row {
+            if self.at(middle)? < row.into() {
                 first = middle + 1;
             } else {
                 last = middle;

@@ -1,4 +1,4 @@
-//! `subsweep devices`: properties, features and policies of devices.
+//! `subsweep devices`: properties and features of devices, and their policies.
 
 mod report;
 mod text;
@@ -15,13 +15,17 @@ use crate::device::{self, DeviceChoice};
 use crate::files::output::{print, to_json};
 use report::DeviceReport;
 
-/// List the devices and their policies
+/// List the devices
 ///
-/// For each: driver, versions, UUIDs, the relevant limits and features, and the chosen policies with the reason. An
-/// unusable device is listed with the requirements that it lacks.
+/// For each: driver, lanes, memory, features, the verdict of its self-test, and workarounds. An unusable device is listed
+/// with the requirements that it lacks.
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
-    /// Print a JSON array; sizes are in bytes
+    /// Also print the policies, each with its reason; so do --algorithm and --policy
+    #[arg(long)]
+    pub policies: bool,
+
+    /// Print all of it, policies included, as a JSON array; sizes are in bytes
     #[arg(long)]
     pub json: bool,
 }
@@ -37,10 +41,11 @@ impl Run for DevicesArgs {
         if self.json {
             return Ok(print(&to_json(&reports)?)?);
         }
+        let shows_policies = self.policies || !common.is_plain();
         let mut text = String::new();
         for (at, report) in reports.iter().enumerate() {
             let blank = if at > 0 { "\n" } else { "" };
-            write!(text, "{blank}{}", text::block(report))?;
+            write!(text, "{blank}{}", text::block(report, shows_policies))?;
         }
         Ok(print(&text)?)
     }
@@ -55,6 +60,6 @@ impl Run for DevicesArgs {
 
     fn refusal(&self, gpu: &'static CompileOnlyGpu, reason: &str) -> Result<String> {
         let report = DeviceReport::refused(gpu, reason);
-        Ok(if self.json { to_json(&[report])? } else { text::block(&report) })
+        Ok(if self.json { to_json(&[report])? } else { text::block(&report, false) })
     }
 }

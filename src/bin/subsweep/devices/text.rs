@@ -9,57 +9,51 @@ use crate::command::ShownPolicy;
 use crate::device::label;
 use crate::words::escaped;
 
-const LABEL_WIDTH: usize = 14;
 const LINE_WIDTH: usize = 100;
 
+/// A label, empty in a row that goes on with the one above, and a value.
+type Row = (&'static str, String);
+
 /// The heading and the rows of a device.
-pub fn block(report: &DeviceReport) -> String {
-    let mut text = format!("{}: {}\n", label(report.index, report.gpu), escaped(&report.name));
+pub fn block(report: &DeviceReport, shows_policies: bool) -> String {
+    let mut rows = Vec::new();
     match &report.reason {
-        Some(reason) => row(&mut text, "not usable", reason),
+        Some(reason) => rows.push(("not usable", reason.clone())),
         None if report.gpu.is_some() => {
-            row(&mut text, "compile-only", "runs nothing: its compiler is here, and no hardware is needed");
+            rows.push((
+                "compile-only",
+                "runs nothing: its compiler is here, and no hardware is needed".to_owned(),
+            ));
         }
         None => {}
     }
     if let Some(details) = &report.details {
-        rows(&mut text, details);
+        rows.extend(described(details));
+        let policies = details.policies.iter().flatten().filter(|_| shows_policies);
+        rows.extend(policies.flat_map(|ShownPolicy { label, policy, reason, .. }| {
+            [(*label, policy.clone()), ("", format!("because {reason}"))]
+        }));
+    }
+    let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    let mut text = format!("{}: {}\n", label(report.index, report.gpu), escaped(&report.name));
+    for (label, value) in rows {
+        write_row(&mut text, width, label, &value);
     }
     text
 }
 
-fn rows(text: &mut String, details: &Details) {
-    let Details { description, self_test, policies } = details;
-    let mut row = |label: &str, value: String| row(text, label, &value);
-    row(
-        "type",
-        format!(
-            "{}, vendor {:#06x}, device {:#06x}",
-            kind(description),
-            description.vendor_id,
-            description.device_id
-        ),
-    );
-    row("driver", driver(&description.driver));
-    row("", format!("version {}, {}", description.driver.version, description.driver.id));
-    row(
-        "workarounds",
-        match &description.workarounds[..] {
-            [] => "none known".into(),
-            names => names.join(", "),
-        },
-    );
-    row("Vulkan", format!("{}, conformance {}", description.api_version, conformance(description)));
-    row("device UUID", description.device_uuid.clone());
-    row("driver UUID", description.driver_uuid.clone());
-    row("subgroups", subgroups(&description.subgroups));
-    row("", description.subgroups.operations.join(", "));
-    row("workgroups", workgroups(&description.limits));
-    row("memory", memory(&description.limits));
-    row("timestamps", timestamps(&description.limits));
-    if let Some(verdict) = self_test {
-        row("self-test", verdict.clone());
-    }
+fn described(Details { description, self_test, .. }: &Details) -> Vec<Row> {
+    let Description { vendor_id, device_id, driver, .. } = description;
+    let mut rows = vec![
+        ("type", format!("{}, vendor {vendor_id:#06x}, device {device_id:#06x}", kind(description))),
+        ("driver", format!("{}, version {}, {}", named(driver), driver.version, driver.id)),
+        ("Vulkan", format!("{}, conformance {}", description.api_version, conformance(description))),
+        ("UUID", description.device_uuid.clone()),
+        ("subgroups", subgroups(&description.subgroups)),
+        ("workgroups", workgroups(&description.limits)),
+        ("memory", memory(&description.limits)),
+        ("timestamps", timestamps(&description.limits)),
+    ];
     if let Some(features) = &description.features {
         let all = [
             (features.buffer_device_address, "bufferDeviceAddress"),
@@ -67,15 +61,16 @@ fn rows(text: &mut String, details: &Details) {
             (features.compute_full_subgroups, "computeFullSubgroups"),
             (features.shader_float64, "shaderFloat64"),
         ];
-        row(
-            "features",
-            all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
-        );
+        let names: Vec<_> = all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
+        rows.push(("features", names.join(", ")));
     }
-    for ShownPolicy { label, policy, reason, .. } in policies.iter().flatten() {
-        row(label, policy.clone());
-        row("", format!("because {reason}"));
-    }
+    rows.extend(self_test.iter().map(|verdict| ("self-test", verdict.clone())));
+    let workarounds = match &description.workarounds[..] {
+        [] => "none known".into(),
+        names => names.join(", "),
+    };
+    rows.push(("workarounds", workarounds));
+    rows
 }
 
 fn kind(description: &Description) -> &str {
@@ -88,7 +83,7 @@ fn kind(description: &Description) -> &str {
     }
 }
 
-fn driver(driver: &Driver) -> String {
+fn named(driver: &Driver) -> String {
     let info = driver.info.trim();
     if info.is_empty() { driver.name.clone() } else { format!("{}, {info}", driver.name) }
 }
@@ -146,9 +141,9 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Writes a label and a value; long values wrap below each other.
-fn row(text: &mut String, label: &str, value: &str) {
-    let mut line = format!("   {label:LABEL_WIDTH$}");
+/// Writes a label of at most `width` characters and a value; long values wrap below each other.
+fn write_row(text: &mut String, width: usize, label: &str, value: &str) {
+    let mut line = format!("   {label:width$}  ");
     let indent = line.len();
     for word in value.split_whitespace() {
         if line.len() > indent && line.len() + 1 + word.len() > LINE_WIDTH {
@@ -196,7 +191,7 @@ mod tests {
                 reason: Some(reason.into()),
                 details: None,
             };
-            assert_eq!(block(&report), format!("{label}: Old GPU\n   not usable    {reason}\n"));
+            assert_eq!(block(&report, false), format!("{label}: Old GPU\n   not usable  {reason}\n"));
         }
     }
 }

@@ -128,7 +128,7 @@ pub fn open_table(
 }
 
 /// More bytes than the header of any `.npy` file that is taken.
-const MAX_HEADER: u64 = 1 << 17;
+pub const MAX_HEADER: u64 = 1 << 17;
 
 /// Opens the values of `count` keys, by [`TableReader::values`]. A stream is copied to a temporary file in `folder`, so that
 /// its size is known.
@@ -188,23 +188,48 @@ fn read_by(
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
-/// Reads all of `source` as row indices: an .npy array of u32, or raw u32. An empty raw file is refused with the
-/// remedy `instead`.
-pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, InputError> {
-    const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
-    let table = read(source, Some(ElementType::U32), &TAKEN).map_err(|error| match error.problem {
-        InputProblem::Table(TableError::TypeDisagrees { found, declared }) => {
-            let (found, taken) = (found.to_string(), vec![declared]);
-            InputError { problem: TableError::ElementNotTaken { found, taken }.into(), ..error }
-        }
-        problem => InputError { problem, ..error },
-    })?;
+/// The types of row numbers: numpy's indices are i64.
+pub const ROW_NUMBERS: Taken = Taken {
+    elements: &[ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64],
+    max_dimensions: 1,
+    max_count: u64::MAX,
+};
+
+/// The number of an element of a type of [`ROW_NUMBERS`].
+pub fn row_number(bytes: &[u8], element: ElementType) -> i128 {
+    let number = bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    match element {
+        ElementType::I32 => (number as i32).into(),
+        ElementType::I64 => (number as i64).into(),
+        _ => number.into(),
+    }
+}
+
+/// Reads all of `source` as row numbers: an .npy array of whole numbers, or raw u32. An empty raw file is refused with the
+/// remedy `instead`, and by `refuse` the first number beyond 32 bits, with its index.
+pub fn read_row_numbers(
+    source: &Source,
+    instead: &str,
+    refuse: impl FnOnce(i128, usize) -> Ended,
+) -> anyhow::Result<Vec<u32>> {
+    let table = read_by(source, |bytes| Table::read_with_raw(bytes, ElementType::U32, &ROW_NUMBERS))?;
     // An empty raw file is probably the output of a program that failed; an .npy file without elements is valid.
     if table.words.is_empty() && table.header().is_empty() {
         let problem = InputProblem::NoNumbers { instead: instead.to_owned() };
-        return Err(InputError { input: source.to_string(), problem });
+        return Err(InputError { input: source.to_string(), problem }.into());
     }
-    Ok(table.words)
+    if table.element == ElementType::U32 {
+        return Ok(table.words);
+    }
+    let mut narrowed = Vec::with_capacity(table.shape.rows());
+    for bytes in table.payload().chunks_exact(table.element.size()) {
+        let number = row_number(bytes, table.element);
+        match u32::try_from(number) {
+            Ok(number) => narrowed.push(number),
+            Err(_) => return Err(refuse(number, narrowed.len()).into()),
+        }
+    }
+    Ok(narrowed)
 }
 
 /// Reads all of `source` as the flags of `count` elements, by [`Flags::read`].

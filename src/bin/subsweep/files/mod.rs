@@ -6,14 +6,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+mod chunks;
 mod identity;
 pub mod input;
 #[cfg(target_os = "linux")]
 pub mod memory;
 pub mod output;
 mod streams;
+mod temporary;
 mod unfinished;
 
 #[cfg(not(target_os = "linux"))]
@@ -25,10 +28,10 @@ pub mod memory {
 }
 
 pub use input::{
-    Compared, no_temporary, open_table, open_values, read, read_bytes, read_compared, read_flags,
-    read_row_numbers, read_values, read_values_of,
+    Compared, MAX_HEADER, ROW_NUMBERS, no_temporary, open_table, open_values, read, read_bytes,
+    read_compared, read_flags, read_row_numbers, read_values, read_values_of, row_number,
 };
-pub use output::{BegunOutput, Output, begin_both, commit_all, finish_all};
+pub use output::{BegunOutput, Output, Spooled, begin_both, commit_all, commit_spooled, finish_all};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +40,14 @@ pub enum Source {
     Stdin,
     /// A file, a pipe or a device by its path.
     File(PathBuf),
+}
+
+impl Source {
+    /// The size of a regular file by its path, bytes.
+    pub fn file_size(&self) -> Option<u64> {
+        let Self::File(path) = self else { return None };
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+    }
 }
 
 /// The destination of a table. An argument of `-`, `/dev/stdout` or `/dev/fd/1` is standard output.

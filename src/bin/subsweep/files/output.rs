@@ -1,16 +1,15 @@
 //! Output of tables and reports that appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 use serde::Serialize;
 use subsweep::table::Table;
-use tempfile::NamedTempFile;
 
 use super::identity;
-use super::unfinished::Unfinished;
+use super::temporary::Temporary;
 pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
 pub use super::unfinished::remove_unfinished;
@@ -21,8 +20,9 @@ use crate::words;
 /// A prepared destination of a table or a report. It is prepared before any work, so that a bad destination costs
 /// none.
 ///
-/// A file is written to a temporary one in the same directory, and renamed when complete: until
-/// [`commit`](Self::commit) succeeds an existing file is unchanged, and without it nothing is left behind. Standard
+/// A file is written to a temporary one in the same directory, without a name where the file system has such files, and
+/// renamed when complete: until [`commit`](Self::commit) succeeds an existing file is unchanged, and without it nothing is
+/// left behind. Standard
 /// output, pipes and devices are written directly.
 #[derive(Debug)]
 pub struct Output {
@@ -141,18 +141,28 @@ impl BegunOutput {
     /// The file, if it can be written in any order.
     pub fn file(&mut self) -> Option<&mut File> {
         match &mut self.sink {
-            Sink::Temporary(temporary) => Some(temporary.file.as_file_mut()),
+            Sink::Temporary(temporary) => Some(temporary.file()),
             Sink::Stdout(_) | Sink::Special(_) => None,
         }
     }
 
-    /// The path of the file until it is renamed, if it is one.
+    /// A path by which other processes of this machine open the file until it is renamed, if it is one.
     #[allow(dead_code, reason = "other ranks of subsweep-mpi open it")]
-    pub fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<PathBuf> {
         match &self.sink {
-            Sink::Temporary(temporary) => Some(temporary.file.path()),
+            Sink::Temporary(temporary) => Some(temporary.path()),
             Sink::Stdout(_) | Sink::Special(_) => None,
         }
+    }
+
+    /// Gives a file without a name one, so that processes of other machines open it by its path as well.
+    #[allow(dead_code, reason = "other ranks of subsweep-mpi open it")]
+    pub fn give_name(&mut self) -> Result<(), OutputError> {
+        let given = match (&mut self.sink, self.output.folder()) {
+            (Sink::Temporary(temporary), Some(folder)) => temporary.give_name(folder),
+            _ => Ok(()),
+        };
+        given.map_err(|error| self.own_error(error))
     }
 
     /// The error of a failed write: of this output, or of the one that has returned it.
@@ -173,7 +183,7 @@ impl BegunOutput {
     /// Completes the file, or the stream, and does not rename it.
     fn complete(&mut self) -> Result<(), OutputError> {
         let completed = match &mut self.sink {
-            Sink::Temporary(temporary) => sync(temporary.file.as_file()),
+            Sink::Temporary(temporary) => sync(temporary.file()),
             Sink::Stdout(_) | Sink::Special(_) if self.is_closed => Err(OutputProblem::BrokenPipe),
             Sink::Stdout(stdout) => stdout.flush().map_err(OutputProblem::writing),
             Sink::Special(_) => Ok(()),
@@ -241,10 +251,36 @@ pub fn check_distinct(destinations: &[(&str, Destination)]) -> Result<(), Ended>
     Ok(())
 }
 
-/// Writes several tables. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
-/// has a reader, last.
+/// Writes several tables, as [`commit_all_by`] does.
 pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
-    let begin = |(output, table): (Output, Table)| Ok((output.begin()?, table));
+    commit_all_by(outputs, |output, table| output.write_table(table))
+}
+
+/// A table whose elements are in a temporary file.
+#[derive(Debug)]
+pub struct Spooled {
+    /// The bytes before the elements.
+    pub header: Vec<u8>,
+    /// The elements, from the start of the file to its end.
+    pub elements: File,
+}
+
+/// Writes several tables, as [`commit_all_by`] does.
+pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
+    commit_all_by(outputs, |output, Spooled { header, elements }| {
+        output.write_bytes(header)?;
+        let copied = elements.rewind().and_then(|()| io::copy(elements, output));
+        copied.map(|_| ()).map_err(|error| output.error(error))
+    })
+}
+
+/// Writes several outputs. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
+/// has a reader, last.
+fn commit_all_by<T>(
+    outputs: Vec<(Output, T)>,
+    write: impl Fn(&mut BegunOutput, &mut T) -> Result<(), OutputError>,
+) -> Result<(), OutputError> {
+    let begin = |(output, table): (Output, T)| Ok((output.begin()?, table));
     let mut begun = outputs.into_iter().map(begin).collect::<Result<Vec<_>, OutputError>>()?;
     let is_one_of_several = begun.len() > 1;
     begun.sort_by_key(|(output, _)| match output.sink {
@@ -254,7 +290,7 @@ pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
     });
     for (output, table) in &mut begun {
         output.is_one_of_several = is_one_of_several;
-        output.write_table(table)?;
+        write(output, table)?;
     }
     finish_all(begun.into_iter().map(|(output, _)| output))
 }
@@ -267,7 +303,7 @@ impl Write for BegunOutput {
         let written = match &mut self.sink {
             Sink::Stdout(stdout) => stdout.write(bytes),
             Sink::Special(file) => file.write(bytes),
-            Sink::Temporary(temporary) => temporary.file.write(bytes),
+            Sink::Temporary(temporary) => temporary.file().write(bytes),
         };
         match written {
             Err(error) if self.is_one_of_several && error.kind() == io::ErrorKind::BrokenPipe => {
@@ -285,7 +321,7 @@ impl Write for BegunOutput {
         match &mut self.sink {
             Sink::Stdout(stdout) => stdout.flush(),
             Sink::Special(file) => file.flush(),
-            Sink::Temporary(temporary) => temporary.file.flush(),
+            Sink::Temporary(temporary) => temporary.file().flush(),
         }
     }
 }
@@ -518,13 +554,6 @@ pub fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
     RegularFile { path: path.to_owned(), replaced: None }.replace(pieces)
 }
 
-/// A temporary file, removed unless it is renamed.
-#[derive(Debug)]
-struct Temporary {
-    file: NamedTempFile,
-    unfinished: Unfinished,
-}
-
 impl RegularFile {
     /// Checks that a file can be created, and removes it: one kept during the work would be left behind by SIGKILL.
     fn checked(self) -> Result<Target, OutputProblem> {
@@ -533,9 +562,11 @@ impl RegularFile {
 
     /// A temporary file in the same directory, because a rename is atomic only within a file system.
     fn temporary(&self) -> Result<Temporary, OutputProblem> {
-        let temporary = make_beside(&self.path)?;
+        let made = Temporary::new_in(folder_of(&self.path));
+        // Only the kind: the whole error names the temporary file, which would confuse.
+        let mut temporary = made.map_err(|error| OutputProblem::Folder(error.kind().into()))?;
         if let Some(replaced) = &self.replaced {
-            copy_access(replaced, temporary.file.as_file()).map_err(OutputProblem::Folder)?;
+            copy_access(replaced, temporary.file()).map_err(OutputProblem::Folder)?;
         }
         Ok(temporary)
     }
@@ -547,16 +578,13 @@ impl RegularFile {
     /// Writes and syncs a temporary file with the whole content.
     fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
         let mut temporary = self.temporary()?;
-        write(temporary.file.as_file_mut(), pieces)?;
-        sync(temporary.file.as_file())?;
+        write(temporary.file(), pieces)?;
+        sync(temporary.file())?;
         Ok(temporary)
     }
 
     fn rename(&self, temporary: Temporary) -> Result<(), OutputProblem> {
-        let Temporary { file, unfinished } = temporary;
-        file.persist(&self.path).map_err(|error| OutputProblem::writing(error.error))?;
-        drop(unfinished);
-        Ok(())
+        temporary.rename(&self.path).map_err(OutputProblem::writing)
     }
 }
 
@@ -594,23 +622,9 @@ fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
     Ok(path)
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn make_beside(path: &Path) -> Result<Temporary, OutputProblem> {
-    let mut unfinished = None;
-    let file =
-        tempfile::Builder::new().prefix(".subsweep-").suffix(".tmp").make_in(folder_of(path), |path| {
-            // Registered before it is created, so that a signal cannot leave it behind.
-            unfinished = Some(Unfinished::new(path));
-            // With the permissions of any new file; tempfile's default is private to the owner.
-            OpenOptions::new().read(true).write(true).create_new(true).open(path)
-        });
-    // Only the kind: the whole error names the temporary file, which would confuse.
-    let file = file.map_err(|error| OutputProblem::Folder(error.kind().into()))?;
-    let unfinished = unfinished.expect("what was made was noted before");
-    Ok(Temporary { file, unfinished })
 }
 
 /// Copies permissions of the replaced file, and its owner where allowed.

@@ -214,9 +214,10 @@ mod unix {
     fn a_signal_while_a_file_is_written() {
         let Some(path) = std::env::var_os("SUBSWEEP_TEST_OUTPUT") else { return };
         let path = PathBuf::from(path);
-        let Output { target: Target::Regular(regular), .. } = prepare(&path).unwrap() else { panic!() };
-        let _temporaries = [regular.temporary().unwrap(), regular.temporary().unwrap()];
-        assert_eq!(names_in(path.parent().unwrap()).len(), 3);
+        handle_signals();
+        let folder = path.parent().unwrap();
+        let _temporaries = [Temporary::named_in(folder).unwrap(), Temporary::named_in(folder).unwrap()];
+        assert_eq!(names_in(folder).len(), 3);
         // SAFETY: `raise` has no preconditions.
         unsafe { libc::raise(std::env::var("SUBSWEEP_TEST_SIGNAL").unwrap().parse().unwrap()) };
     }

@@ -1,0 +1,96 @@
+//! The rows of a table of any size, in chunks that are read one after the other.
+
+use std::io::{self, Read};
+
+use anyhow::Result;
+
+use super::Source;
+use super::input::{InputError, OpenTable};
+use crate::args::MemoryLimit;
+use crate::words::Progress;
+
+/// Bytes of the rows in a chunk, whatever the memory: sums of floats depend on it.
+const CHUNK_SIZE: u64 = 32 << 20;
+
+/// Arrays of the size of a chunk: rows and results, each on the host and on the device.
+const ARRAY_COUNT: u64 = 4;
+
+/// Bytes of memory beside the chunk, such as that of transfers.
+const OTHER_SIZE: u64 = 32 << 20;
+
+/// Chunks of whole rows.
+pub struct Chunks {
+    reader: Box<dyn Read + Send>,
+    source: Source,
+    /// Words of a whole chunk.
+    chunk_words: usize,
+    /// The words of the last chunk.
+    words: Vec<u32>,
+    _progress: Progress,
+}
+
+impl OpenTable {
+    /// The elements in chunks, of rows of `row_words` words. `verb` is the command's word for its progress.
+    ///
+    /// # Errors
+    /// The first elements of a stream cannot be read, or the memory is too little for a chunk.
+    pub fn chunks(
+        self,
+        source: &Source,
+        row_words: usize,
+        verb: &str,
+        memory: &MemoryLimit,
+    ) -> Result<Chunks> {
+        let progress = Progress::of_bytes(format_args!("{verb} {source}"), self.table.payload_size);
+        let row_size = 4 * row_words as u64;
+        let size = CHUNK_SIZE.min(self.table.payload_size.unwrap_or(CHUNK_SIZE));
+        let chunk_size = (size / row_size).max(1) * row_size;
+        let needed = ARRAY_COUNT * chunk_size + OTHER_SIZE;
+        if let Some(given) = memory.size().filter(|&given| given < needed) {
+            return Err(memory.refusal(needed, given).into());
+        }
+        let (reader, _) = self.forward(source)?;
+        Ok(Chunks {
+            reader: Box::new(progress.reads(reader)),
+            source: source.clone(),
+            chunk_words: chunk_size as usize / 4,
+            words: Vec::new(),
+            _progress: progress,
+        })
+    }
+}
+
+impl Chunks {
+    /// The next chunk, after the last `kept_words` of the one before; none at the end.
+    ///
+    /// # Errors
+    /// The input cannot be read, or ends where it should not.
+    pub fn next(&mut self, kept_words: usize) -> Result<Option<&[u32]>> {
+        self.words.drain(..self.words.len().saturating_sub(kept_words));
+        let kept = self.words.len();
+        let needed = 4 * (kept + self.chunk_words) as u64;
+        self.words.try_reserve_exact(self.chunk_words).map_err(|_| subsweep::Error::OutOfHostMemory {
+            needed: Some(needed),
+            what: "a chunk of the input",
+        })?;
+        self.words.resize(kept + self.chunk_words, 0);
+        let filled = read_full(&mut self.reader, bytemuck::cast_slice_mut(&mut self.words[kept..]));
+        let filled = filled.map_err(|error| InputError::of(&self.source, error))?;
+        self.words.truncate(kept + filled / 4);
+        Ok((filled > 0).then_some(&self.words))
+    }
+}
+
+/// Reads until `bytes` is full or the reader ends; returns the number of bytes read.
+fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match reader.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
