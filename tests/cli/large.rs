@@ -289,8 +289,7 @@ fn what_is_too_large_for_memory_or_device_is_refused_before_it_is_read() {
     let size = limit("max_allocation_size").min(limit("largest_heap_size")).saturating_add(1 << 20);
     let Some(large) = sparse_file(&folder, size).filter(|_| size < 1 << 40) else { return };
     let one = folder.file("one", bytes(&[0]));
-    let commands: [&[&str]; 6] = [
-        &["gather", &large, "--indices", &one],
+    let commands: [&[&str]; 5] = [
         &["reduce", &large, "--segments", &one],
         &["select", &large, "--flags", &one],
         &["runs", &large, "--counts", "counts"],

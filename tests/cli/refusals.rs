@@ -109,7 +109,7 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
     let keys = folder.file("keys", npy("<u4", "(2,)", &[0; 8]));
     let values = ["sort", &keys, "--values", &input, "--values-output", &folder.argument("values")];
     let what = "has 2 dimensions, shape (2, 17), and a value is one number for each key; leave out --values, sort with \
-                --argsort, and gather the rows";
+                --argsort, and take the rows";
     refused(&folder, &values, what);
     refused(&folder, &[&values[..], &["--segments", &keys]].concat(), what);
 }

@@ -284,8 +284,8 @@ fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
 
 const OF_ROWS: &str = "and one is sorted; to sort each row by itself, save a.reshape(-1), and the beginnings of its rows, \
                        numpy.arange(0, a.size, a.shape[-1]), for --segments";
-const OF_VALUES: &str = "and a value is one number for each key; leave out --values, sort with --argsort, and gather the \
-                         rows by the indices that it writes";
+const OF_VALUES: &str = "and a value is one number for each key; leave out --values, sort with --argsort, and take the \
+                         rows at the indices that it writes";
 
 /// The error of an input, with the remedy of a sort if it is a table of several rows and columns.
 fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
