@@ -7,7 +7,9 @@ use super::tuning::{SortTuning, choose_algorithm, tile};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::tuning::{KernelShape, TunedPart};
+use crate::primitives::tuning::KernelShape;
+#[cfg(feature = "cli")]
+use crate::primitives::tuning::TunedPart;
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
@@ -303,6 +305,7 @@ impl SortPolicy {
     }
 
     /// The tuned part of the sorts by an algorithm.
+    #[cfg(feature = "cli")]
     pub(crate) const fn part(algorithm: SortAlgorithm) -> TunedPart {
         match algorithm {
             SortAlgorithm::Onesweep => TunedPart::Onesweep,
