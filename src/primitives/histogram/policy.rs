@@ -53,9 +53,14 @@ impl HistogramPolicy {
         let is_private = counters.saturating_add(2) <= room;
         if !is_private {
             let has_shared_edges = edges + 2 <= Self::SMALL_WORDS / 2;
-            let KernelShape { workgroup_size, items, .. } = tuned(TunedPart::HistogramInMemory);
+            let KernelShape { workgroup_size, items, subgroup_size, .. } =
+                tuned(TunedPart::HistogramInMemory);
             return Choice {
-                policy: Self { has_shared_edges, ..Self::new(limit.min(workgroup_size), items, 0) },
+                policy: Self {
+                    has_shared_edges,
+                    subgroup_size,
+                    ..Self::new(limit.min(workgroup_size), items, 0)
+                },
                 reason: "the counters do not fit in shared memory: every value is added in device memory",
             };
         }
