@@ -64,8 +64,8 @@ pub struct Tally {
     pub is_unfit: bool,
 }
 
-/// Duration of writing a report, with what the host computes for it, at least.
-const MIN_SAVE: Duration = Duration::from_millis(20);
+/// Duration of writing a report at least: the intervals that it holds are computed for it, while a GPU's clock falls.
+const MIN_SAVE: Duration = Duration::from_millis(500);
 
 /// A run over devices and cases.
 #[derive(Debug)]

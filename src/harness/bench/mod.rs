@@ -27,7 +27,7 @@ pub struct BenchOptions {
     pub block_count: u32,
     /// Samples of each case in a block, interleaved with those of the other cases; at least one.
     pub samples_per_block: u32,
-    /// End-to-end runs of each case, after the last block.
+    /// End-to-end runs of each case, after the last block: at most, and one if any.
     pub end_to_end_count: u32,
     /// Minimum time of a sample: shorter runs are repeated, up to [`Self::MAX_RUNS_PER_SAMPLE`] times.
     pub min_sample: Duration,
@@ -249,6 +249,9 @@ impl<'g> Entry<'g> {
 }
 
 impl<'g> Running<'g> {
+    /// No end-to-end run begins later: those of many elements take seconds.
+    const MAX_END_TO_END: Duration = Duration::from_millis(200);
+
     /// Verifies the case.
     fn new(
         roof: &CopyRoof<'g>,
@@ -295,10 +298,14 @@ impl<'g> Running<'g> {
         if let Some(outcome) = self.verify(comparer)? {
             return Ok(Some(outcome));
         }
+        let start = Instant::now();
         for _ in 0..end_to_end_count {
-            let start = Instant::now();
+            let begin = Instant::now();
             self.workload.run_end_to_end()?;
-            self.end_to_end_samples_ns.push(start.elapsed().as_nanos() as f64);
+            self.end_to_end_samples_ns.push(begin.elapsed().as_nanos() as f64);
+            if start.elapsed() > Self::MAX_END_TO_END {
+                break;
+            }
         }
         Ok(None)
     }

@@ -44,6 +44,8 @@ const WINDOW: Duration = Duration::from_millis(30);
 /// The rate is steady if it differs by at most `MAX_WINDOW_SPREAD` in this many windows.
 const WINDOW_COUNT: usize = 3;
 const MAX_WINDOW_SPREAD: f64 = 0.02;
+/// Copies of a cold clock for so long at least: some stay low for longer than [`WINDOW_COUNT`] windows before they rise.
+const MIN_WARM_UP: Duration = Duration::from_millis(150);
 /// Copies before and after a block, and those of other blocks, differ by at most this much.
 const MAX_COPY_SPREAD: f64 = 0.05;
 /// Blocks of cases that are taken once more.
@@ -62,6 +64,8 @@ pub(super) struct Clock {
     max_warm_up: Duration,
     /// End of the last work, if it left the clock warm.
     warm_until: Option<Duration>,
+    /// The least time of a warm-up copy so far, nanoseconds, while the clock comes near it.
+    least_ns: f64,
     /// Warm-up copies of a submission.
     copy_count: u32,
 }
@@ -70,7 +74,7 @@ impl Clock {
     /// A cold clock.
     pub(super) fn new(falls: bool) -> Self {
         let max_warm_up = if falls { Duration::from_secs(3) } else { Duration::from_millis(300) };
-        Self { falls, max_warm_up, warm_until: None, copy_count: 1 }
+        Self { falls, max_warm_up, warm_until: None, least_ns: f64::INFINITY, copy_count: 1 }
     }
 
     fn is_warm(&self, now: Duration) -> bool {
@@ -78,22 +82,32 @@ impl Clock {
         self.warm_until.is_some_and(|until| !is_idle(until))
     }
 
-    /// Runs copies until their rate is steady, or for the limit, unless the clock is warm.
+    /// Runs copies until their rate is steady and as high as it was, or for the limit, unless the clock is warm.
     pub(super) fn warm_up<M: Meter>(&mut self, meter: &mut M) -> Result<(), M::Error> {
         let start = meter.now();
         if self.is_warm(start) {
             return Ok(());
         }
+        let min_warm_up = MIN_WARM_UP.min(self.max_warm_up);
         let mut windows: Vec<f64> = Vec::new();
         loop {
-            let last = windows.last_chunk::<WINDOW_COUNT>();
-            if last.is_some_and(|last| spread(last) <= MAX_WINDOW_SPREAD)
-                || meter.now().saturating_sub(start) >= self.max_warm_up
-            {
+            let elapsed = meter.now().saturating_sub(start);
+            let is_over = elapsed >= self.max_warm_up;
+            let is_steady = windows.last_chunk::<WINDOW_COUNT>().is_some_and(|last| {
+                spread(last) <= MAX_WINDOW_SPREAD
+                    && spread(&[last[WINDOW_COUNT - 1], self.least_ns]) <= MAX_COPY_SPREAD
+            });
+            if is_over || is_steady && elapsed >= min_warm_up {
+                if let (true, Some(last)) = (is_over, windows.last()) {
+                    // A clock that has throttled for good is as warm as it gets.
+                    self.least_ns = *last;
+                }
                 self.warm_until = Some(meter.now());
                 return Ok(());
             }
-            windows.push(self.window(meter)?);
+            let time_ns = self.window(meter)?;
+            self.least_ns = self.least_ns.min(time_ns);
+            windows.push(time_ns);
         }
     }
 
@@ -290,7 +304,8 @@ mod tests {
 
     const LOW: f64 = 345.0;
     const HIGH: f64 = 1980.0;
-    /// Work that raises the clock from the lowest to the highest frequency, and rest that lowers it, in ms.
+    /// Work for which the clock stays low, work that raises it to the highest frequency then, and rest that lowers it, in ms.
+    const FLAT_MS: f64 = 110.0;
     const RISE_MS: f64 = 100.0;
     const FALL_MS: f64 = 50.0;
     /// Cycles of a copy and of a case at [`HIGH`]: 60 µs and 90 µs.
@@ -300,24 +315,32 @@ mod tests {
     /// A GPU whose clock follows its load.
     struct Simulated {
         now_ms: f64,
-        /// How far the clock has risen, from 0 to 1.
+        /// How far the clock has risen, from 0 to 1; below 0 before it rises.
         warmth: f64,
+        /// [`Self::warmth`] after rest.
+        cold: f64,
         frequency: Frequency,
     }
 
     impl Simulated {
         fn new(frequency: Frequency) -> Self {
-            Self { now_ms: 0.0, warmth: 0.0, frequency }
+            Self { now_ms: 0.0, warmth: 0.0, cold: 0.0, frequency }
+        }
+
+        /// A clock that stays low for a while.
+        fn slow_to_rise(frequency: Frequency) -> Self {
+            let cold = -FLAT_MS / RISE_MS;
+            Self { warmth: cold, cold, ..Self::new(frequency) }
         }
 
         fn mhz(&self) -> f64 {
-            LOW + ((self.frequency)(self.now_ms) - LOW) * self.warmth
+            LOW + ((self.frequency)(self.now_ms) - LOW) * self.warmth.max(0.0)
         }
 
         fn rest(&mut self, ms: f64) {
             self.now_ms += ms;
             if ms > FALL_MS {
-                self.warmth = 0.0;
+                self.warmth = self.cold;
             }
         }
 
@@ -355,6 +378,10 @@ mod tests {
 
     /// The median of ten blocks over the true time, and whether they are steady. `rest_ms` pass on the host between blocks.
     fn measured(frequency: Frequency, rest_ms: f64) -> (f64, bool) {
+        measured_on(Simulated::new(frequency), rest_ms)
+    }
+
+    fn measured_on(mut device: Simulated, rest_ms: f64) -> (f64, bool) {
         let plan = BlockPlan {
             least: 1,
             most: 3,
@@ -362,8 +389,7 @@ mod tests {
             min_sample: Duration::from_millis(2),
             max_runs: 64,
         };
-        let (mut device, mut clock, mut course) =
-            (Simulated::new(frequency), Clock::new(true), Course::new(1));
+        let (mut clock, mut course) = (Clock::new(true), Course::new(1));
         let (mut copies, mut samples) = (Vec::new(), Vec::new());
         for _ in 0..10 {
             let Ok(block) = plan.take(&mut clock, &mut device, &mut course);
@@ -383,6 +409,8 @@ mod tests {
         for rest_ms in [0.0, 15.0, 30.0, 60.0, 400.0] {
             let (ratio, is_steady) = measured(|_| HIGH, rest_ms);
             assert!(is_true(ratio) && is_steady, "{rest_ms} ms: {ratio}, {is_steady}");
+            let (ratio, is_steady) = measured_on(Simulated::slow_to_rise(|_| HIGH), rest_ms);
+            assert!(is_true(ratio) && is_steady, "slow to rise, {rest_ms} ms: {ratio}, {is_steady}");
         }
     }
 
@@ -419,7 +447,7 @@ mod tests {
         assert!((3000.0..3100.0).contains(&device.now_ms), "{}", device.now_ms);
         let mut steady = Simulated::new(|_| HIGH);
         let Ok(()) = Clock::new(true).warm_up(&mut steady);
-        assert!((90.0..400.0).contains(&steady.now_ms), "{}", steady.now_ms);
+        assert!((150.0..400.0).contains(&steady.now_ms), "{}", steady.now_ms);
     }
 
     #[test]

@@ -43,24 +43,43 @@ impl Judge {
         }
     }
 
-    /// Searches the fastest shape of each target, in a share of the budget each.
+    /// Searches the fastest shape of each target, in a share of the budget each, and reports it at once. Targets for which
+    /// no time is left have no finding.
     ///
     /// # Errors
-    /// The device cannot be opened, or reports nothing.
-    pub fn search(&self, targets: Vec<Target>, tries: &Tries, budget: Duration) -> Result<Vec<Finding>> {
+    /// The device cannot be opened, or reports nothing; those of `report`.
+    pub fn search(
+        &self,
+        targets: Vec<Target>,
+        tries: &Tries,
+        budget: Duration,
+        mut report: impl FnMut(&Finding) -> Result<()>,
+    ) -> Result<Vec<Finding>> {
         let end = Instant::now() + budget;
         let count = targets.len() as u32;
         let progress = Progress::new(targets.len());
-        let mut findings = Vec::new();
+        let (mut findings, mut opened) = (Vec::new(), None);
         for (at, target) in (0..).zip(targets) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
             progress.begin_all(&target.to_string(), 1);
-            let share = end.saturating_duration_since(Instant::now()) / (count - at);
-            findings.push(self.search_one(target, tries, Instant::now() + share)?);
+            let share_end = Instant::now() + left / (count - at);
+            let finding = self.search_one(target, tries, share_end, &mut opened)?;
+            progress.suspend(|| report(&finding))?;
+            findings.push(finding);
         }
         Ok(findings)
     }
 
-    fn search_one(&self, target: Target, tries: &Tries, end: Instant) -> Result<Finding> {
+    fn search_one(
+        &self,
+        target: Target,
+        tries: &Tries,
+        end: Instant,
+        opened: &mut Option<CachedGpu>,
+    ) -> Result<Finding> {
         let mut judged = Vec::new();
         let best = match self {
             Self::Run { candidate, is_cached } => {
@@ -72,7 +91,7 @@ impl Judge {
                     judged: &mut judged,
                     bad: HashSet::new(),
                 };
-                gauge.search(tries)?
+                gauge.search(tries, opened)?
             }
             Self::Compile(device) => {
                 let mut gauge = Compiled { device, target: &target, end, judged: &mut judged };
@@ -100,19 +119,33 @@ struct Measured<'a> {
 
 impl Measured<'_> {
     /// Descends; after a shape that hangs once more, on a new device and without it. What was judged keeps its time.
-    fn search(&mut self, tries: &Tries) -> Result<Option<(KernelShape, f64)>> {
+    fn search(
+        &mut self,
+        tries: &Tries,
+        opened: &mut Option<CachedGpu>,
+    ) -> Result<Option<(KernelShape, f64)>> {
         loop {
-            let work = WorkOptions { wait_limit: self.wait_limit(), ..WorkOptions::default() };
-            let gpu = CachedGpu::open_for(self.candidate.clone(), self.is_cached, work)?;
-            let roof = CopyRoof::new(&gpu)?;
-            let bench = ShapeBench::new(&roof, self.target.part, self.target.case.clone());
+            let gpu = match opened.take() {
+                Some(gpu) => gpu,
+                None => {
+                    let work = WorkOptions { wait_limit: self.wait_limit(), ..WorkOptions::default() };
+                    CachedGpu::open_for(self.candidate.clone(), self.is_cached, work)?
+                }
+            };
             let hung = Cell::new(None);
-            let target = self.target;
-            let mut on_device = OnDevice { bench: &bench, hung: &hung, of: self };
-            let found = descend(target.part, target.start, tries, &mut on_device);
-            let found = found.and_then(|found| on_device.confirm(found));
+            let found = {
+                let roof = CopyRoof::new(&gpu)?;
+                let target = self.target;
+                let bench = ShapeBench::new(&roof, target.part, target.case.clone());
+                let mut on_device = OnDevice { bench: &bench, hung: &hung, of: self };
+                let found = descend(target.part, target.start, tries, &mut on_device);
+                found.and_then(|found| on_device.confirm(found))
+            };
             match (found, hung.take()) {
-                (Ok(found), _) => return Ok(found),
+                (Ok(found), _) => {
+                    *opened = Some(gpu);
+                    return Ok(found);
+                }
                 (Err(error), Some(shape)) => {
                     self.bad.insert(shape);
                     self.judged.push(Judged { shape, judgement: Judgement::Hung(error.to_string()) });

@@ -21,7 +21,7 @@ use crate::files::output::{print, to_json};
 use crate::gpus;
 use crate::policy;
 use gauge::Judge;
-use report::TuneReport;
+use report::{Finding, TuneReport};
 
 /// Search the fastest shapes of the primitives on a device, and print rows for the tuning table
 ///
@@ -91,10 +91,18 @@ impl Run for TuneArgs {
         let capabilities = judge.capabilities().ok_or(subsweep::Error::NoDevice)?;
         let targets = targets::targets(self, capabilities, is_static)?;
         let seconds = self.budget.unwrap_or(if self.quick { 20 } else { 60 });
-        let findings = judge.search(targets, &self.tries, Duration::from_secs(seconds))?;
-        let report = TuneReport::new(&device, clock, &findings);
-        let text = if self.json { to_json(&report)? } else { report.to_string() };
-        print(&text)?;
+        let left_out = targets.len();
+        if !self.json {
+            print(&report::heading(&device, clock))?;
+        }
+        // Text comes at once: a search may take long.
+        let show = |finding: &Finding| match self.json {
+            true => Ok(()),
+            false => Ok(print(&finding.to_string())?),
+        };
+        let findings = judge.search(targets, &self.tries, Duration::from_secs(seconds), show)?;
+        let report = TuneReport::new(&device, clock, &findings, left_out - findings.len());
+        print(&if self.json { to_json(&report)? } else { report.left_out_text() })?;
         Ok(report.verdict()?)
     }
 

@@ -1,6 +1,6 @@
 //! What a search found: rows for the table, and JSON.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::Serialize;
 use subsweep::device::Capabilities;
@@ -132,6 +132,11 @@ impl fmt::Display for Finding {
     }
 }
 
+/// The first lines of the text.
+pub fn heading(device: &Numbered, clock: &str) -> String {
+    format!("{}\n  // {clock}; rows for src/primitives/tuning/rows.rs\n", device.heading())
+}
+
 /// The report. The field names are those of `--json`, and stable.
 #[derive(Debug, Serialize)]
 pub struct TuneReport {
@@ -139,8 +144,8 @@ pub struct TuneReport {
     /// `GPU time`, `wall-clock time` or `nothing ran`.
     clock: &'static str,
     parts: Vec<ReportPart>,
-    #[serde(skip)]
-    text: String,
+    /// Parts for which the budget left no time.
+    left_out: usize,
     #[serde(skip)]
     bad: Vec<String>,
 }
@@ -229,11 +234,8 @@ impl ReportPart {
 }
 
 impl TuneReport {
-    /// The report of searches on a device.
-    pub fn new(device: &Numbered, clock: &'static str, findings: &[Finding]) -> Self {
-        let mut text = format!("{}\n", device.heading());
-        let _ = writeln!(text, "  // {clock}; rows for src/primitives/tuning/rows.rs");
-        findings.iter().for_each(|finding| _ = write!(text, "{finding}"));
+    /// The report of searches on a device, which left out some parts.
+    pub fn new(device: &Numbered, clock: &'static str, findings: &[Finding], left_out: usize) -> Self {
         let bad = |finding: &Finding| {
             let name =
                 |judged: &Judged| format!("{} {}", finding.target, judged.shape.name(finding.target.part));
@@ -243,8 +245,19 @@ impl TuneReport {
             device: device.heading(),
             clock,
             parts: findings.iter().map(ReportPart::new).collect(),
-            text,
+            left_out,
             bad: findings.iter().flat_map(bad).collect(),
+        }
+    }
+
+    /// The last line of the text.
+    pub fn left_out_text(&self) -> String {
+        match self.left_out {
+            0 => String::new(),
+            count => {
+                let parts = counted(count, "part");
+                format!("\n  // no time was left for {parts}; give a larger --budget\n")
+            }
         }
     }
 
@@ -264,11 +277,5 @@ impl TuneReport {
             return Err(Ended::unable(format!("the device takes none of these shapes: {reason}")));
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for TuneReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
     }
 }
