@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use subsweep::harness::{Effort, peer_bench_cases};
+use subsweep::harness::{BenchScale, Effort, peer_bench_cases};
 
 /// Ids with N for the count, where a case has several.
 fn without_counts(ids: impl IntoIterator<Item = String>) -> BTreeSet<String> {
@@ -37,7 +37,8 @@ fn cub_measures_the_works_of_the_preset() {
     let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "cu"));
     let of_cub: Vec<_> =
         sources.flat_map(|path| ids_of(&fs::read_to_string(path).unwrap()).collect::<Vec<_>>()).collect();
-    let ours = without_counts(peer_bench_cases(Effort::Normal).iter().map(|case| case.id()));
+    let scale = BenchScale { effort: Effort::Normal, is_gpu: true };
+    let ours = without_counts(peer_bench_cases(scale).iter().map(|case| case.id()));
     assert_eq!(without_counts(of_cub.clone()), ours);
     assert_eq!(of_cub.len(), ours.len(), "no id twice");
 }

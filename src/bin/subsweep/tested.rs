@@ -5,7 +5,7 @@
 //! ```
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use subsweep::harness::gpus::cache_folder;
@@ -44,7 +44,7 @@ fn has_passed(path: &Path, identity: &str) -> bool {
     is_file && fs::read(path).is_ok_and(|bytes| bytes == identity.as_bytes())
 }
 
-fn keep(path: &PathBuf, identity: &str) -> Result<(), output::OutputProblem> {
+fn keep(path: &Path, identity: &str) -> Result<(), output::OutputProblem> {
     fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(output::OutputProblem::Folder)?;
     output::write_whole(path, &[identity.as_bytes()])
 }

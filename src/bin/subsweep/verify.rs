@@ -41,7 +41,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Also measure a scan and sorts of 1048576 elements, and end with a short table
+    /// Also measure a scan and sorts of 2^20 elements, on a GPU of 2^26 as well, and end with a short table
     #[arg(long, conflicts_with = "list")]
     pub measure: bool,
 }

@@ -26,7 +26,7 @@ pub enum Judge {
     /// Runs them. Opened anew after a shape that hangs.
     Run {
         /// The device to open.
-        candidate: Candidate,
+        candidate: Box<Candidate>,
         /// Whether its pipelines are cached between runs.
         is_cached: bool,
     },

@@ -83,7 +83,7 @@ impl Run for TuneArgs {
             opened.set_pipeline_threads(gpus::compiler_threads());
             (Judge::Compile(opened), "nothing ran")
         } else {
-            let candidate = device.candidate.clone();
+            let candidate = Box::new(device.candidate.clone());
             let clock = if candidate.timestamp_valid_bits() > 0 { "GPU time" } else { "wall-clock time" };
             (Judge::Run { candidate, is_cached: !common.no_pipeline_cache }, clock)
         };

@@ -52,41 +52,16 @@ impl fmt::Display for Target {
     }
 }
 
-/// The parts by the value of a faster one: the hot kernels of scans and sorts first.
-const BY_VALUE: [TunedPart; 21] = [
-    TunedPart::Onesweep,
-    TunedPart::ChainedScan,
-    TunedPart::DigitHistogram,
-    TunedPart::ChainedSelect,
-    TunedPart::Histogram,
-    TunedPart::Merge,
-    TunedPart::Scan,
-    TunedPart::Difference,
-    TunedPart::RunLength,
-    TunedPart::SegmentedCluster,
-    TunedPart::SegmentedSmall,
-    TunedPart::TopK,
-    TunedPart::Search,
-    TunedPart::Gather,
-    TunedPart::Reduce,
-    TunedPart::Select,
-    TunedPart::LargeHistogram,
-    TunedPart::HistogramInMemory,
-    TunedPart::Radix8Bit,
-    TunedPart::CountedSort,
-    TunedPart::TopKSort,
-];
-
 /// The targets of `args` on a device.
 ///
 /// # Errors
 /// A name without parts, or parts that are not tuned for these keys and values.
 pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) -> Result<Vec<Target>, Ended> {
     let is_named = |part: &TunedPart| args.parts.iter().any(|name| is_part_of(*part, name));
-    let parts: Vec<_> = BY_VALUE.into_iter().filter(is_named).collect();
-    let unknown = |name: &&String| !BY_VALUE.iter().any(|part| is_part_of(*part, name));
+    let parts: Vec<_> = TunedPart::ALL.into_iter().filter(is_named).collect();
+    let unknown = |name: &&String| !TunedPart::ALL.iter().any(|part| is_part_of(*part, name));
     if let Some(name) = args.parts.iter().find(unknown) {
-        let names = BY_VALUE.map(TunedPart::name).join(", ");
+        let names = TunedPart::ALL.map(TunedPart::name).join(", ");
         return Err(Ended::usage(format!("there is no part {name}; name all, a primitive, or of {names}")));
     }
     let count = args.count.unwrap_or(match (args.quick, capabilities.is_cpu()) {
@@ -180,13 +155,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_has_its_place_and_a_name() {
-        assert_eq!(BY_VALUE.len(), TunedPart::ALL.len());
+    fn every_part_has_a_name() {
         for part in TunedPart::ALL {
-            assert!(BY_VALUE.contains(&part) && is_part_of(part, part.name()) && is_part_of(part, "all"));
+            assert!(is_part_of(part, part.name()) && is_part_of(part, "all"));
         }
         let of = |name| -> Vec<_> {
-            BY_VALUE.into_iter().filter(|part| is_part_of(*part, name)).map(TunedPart::name).collect()
+            TunedPart::ALL.into_iter().filter(|part| is_part_of(*part, name)).map(TunedPart::name).collect()
         };
         assert_eq!(of("scan"), ["scan-chained", "scan"]);
         assert!(of("sor").is_empty());
