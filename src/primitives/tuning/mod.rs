@@ -264,12 +264,12 @@ mod tests {
         let expected = "onesweep: workgroup 448, 18 items per invocation, ranked by matching lanes by shared masks, \
                         early counts, statuses by loads and stores, look-back window 4";
         assert!(keys.to_string().ends_with(expected), "{keys}");
-        assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (512, 18));
-        assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(1056), 8));
+        assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (320, 18));
+        assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(132), 8));
         sort(SortConfig::pairs(ElementType::U64, ValueSize::B8).large_counts());
         let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
         let scan = ScanPolicy::choose(&h200(), &config).policy;
-        let expected = "chained: workgroup 256, 32 items per invocation in runs of 4, sums in status words, statuses by loads";
+        let expected = "chained: workgroup 256, 16 items per invocation in runs of 4, sums in status words, statuses by loads";
         assert_eq!((scan.to_string().as_str(), scan.check(&config, &h200())), (expected, Ok(())));
         // Reduce-then-scan has a shape of its own.
         let in_place = ScanPolicy::choose(&h200(), &ScanConfig::inclusive(ElementType::U32)).policy;

@@ -23,7 +23,7 @@ const MATCHED: &[TunedPart] = &[TunedPart::Onesweep, TunedPart::Radix8Bit];
 const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
 
 const H200: &str = "measured: NVIDIA H200, driver 580.159.04, 2^26 elements";
-const NOT_MEASURED: &str = "look-back as measured on an H200 with u32; tile as of other NVIDIA GPUs";
+const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
 const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 and 4 either: 32 lanes match in fewer \
@@ -84,7 +84,7 @@ fn matched(capabilities: &Capabilities) -> KernelShape {
 
 /// All rows; the first that matches is taken.
 pub(super) const ROWS: &[TuningRow<'static>] = &[
-    row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 32).status_loads(), H200),
+    row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 16).status_loads(), H200),
     row(XE, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
     row(
@@ -95,7 +95,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     ),
     row(Devices::All, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16), NO_SPILLS),
     // Selections move their elements as scans do.
-    row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(256, 16).status_loads(), NOT_MEASURED),
+    row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(256, 16).status_loads(), H200_TUNED),
     row(XE, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(
         XE2,
@@ -105,11 +105,11 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     ),
     row(Devices::All, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 16), NO_SPILLS),
     row(HOPPER, SWEEP, hopper(448, 18), H200).words(1, 0),
-    row(HOPPER, SWEEP, hopper(512, 18), H200).words(1, 1),
-    row(HOPPER, SWEEP, hopper(384, 14), NOT_MEASURED).words(1, 2),
-    row(HOPPER, SWEEP, hopper(384, 18), NOT_MEASURED).words(2, 0),
-    row(HOPPER, SWEEP, hopper(384, 14), NOT_MEASURED).words(2, 1),
-    row(HOPPER, SWEEP, hopper(384, 12), NOT_MEASURED).words(2, 2),
+    row(HOPPER, SWEEP, hopper(320, 18), H200_TUNED).words(1, 1),
+    row(HOPPER, SWEEP, hopper(320, 14).window(2), H200_TUNED).words(1, 2),
+    row(HOPPER, SWEEP, hopper(320, 18).window(2), H200_TUNED).words(2, 0),
+    row(HOPPER, SWEEP, hopper(320, 14), H200_TUNED).words(2, 1),
+    row(HOPPER, SWEEP, hopper(256, 12), H200_TUNED).words(2, 2),
     row(NVIDIA, MATCHED, KernelShape::matched(384, 20).masks(), NAK).words(1, 0),
     row(NVIDIA, MATCHED, KernelShape::matched(384, 18).masks(), NAK).words(1, 1),
     row(NVIDIA, MATCHED, KernelShape::matched(384, 14).masks(), NAK).words(1, 2),
@@ -183,12 +183,13 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(XE2, &[TunedPart::Reduce], KernelShape::tile(128, 8).subgroups(16), FIXED),
     row(Devices::Cpu, &[TunedPart::Reduce], KernelShape::tile(128, 8).one_access(), FIXED),
     row(Devices::All, &[TunedPart::Reduce], KernelShape::tile(128, 8), FIXED),
-    row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), NOT_MEASURED),
+    row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_TUNED),
     row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
     row(Devices::All, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8), NO_SPILLS),
     row(Devices::Cpu, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 64), LAVAPIPE),
     row(Devices::All, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 16), NO_SPILLS),
     row(Devices::All, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0), NO_SPILLS),
+    row(HOPPER, &[TunedPart::Difference], KernelShape::tile(128, 8), H200_TUNED),
     row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(256, 64), LAVAPIPE),
     row(Devices::All, &[TunedPart::Difference], KernelShape::tile(256, 8), NO_SPILLS),
     row(XE, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE),
@@ -206,6 +207,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::All, &[TunedPart::TopK], KernelShape::tile(1024, 4), NO_SPILLS).keys(2),
     row(Devices::All, &[TunedPart::TopK], KernelShape::tile(1024, 8), NO_SPILLS),
     row(Devices::All, &[TunedPart::TopKSort], KernelShape::tile(256, 4), NO_SPILLS),
+    row(HOPPER, &[TunedPart::RunLength], KernelShape::tile(256, 12), H200_TUNED),
     row(Devices::All, &[TunedPart::RunLength], KernelShape::tile(256, 8), NO_SPILLS),
     row(Devices::All, &[TunedPart::Gather], KernelShape::tile(256, 4), NO_SPILLS),
     row(Devices::All, &[TunedPart::SegmentedCluster], KernelShape::tile(128, 32), NO_SPILLS),
