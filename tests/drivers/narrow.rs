@@ -113,6 +113,7 @@ fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
     let roof = CopyRoof::new(&gpu)?;
     let mut group = BenchGroup::new(&roof, cases, options, |_| Ok(()))?;
     group.measure_block()?;
+    group.finish()?;
     let measured = group.measured().swap_remove(0).map_err(|outcome| outcome.to_string())?;
     assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
     expect_no_findings(&gpu, &cases[0].id())

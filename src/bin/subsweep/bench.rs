@@ -225,28 +225,35 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     let admit = admit(gpu);
     let room = room(gpu);
     for batch in batches(groups(cases, room), room) {
-        let (mut groups, mut outcomes): (Vec<BenchGroup<'_>>, Vec<Vec<Measured>>) = Default::default();
         let DeviceReport { measured, verified, .. } = suite.device_report();
         let before = [measured.len(), verified.len()];
+        let mut groups = Vec::new();
+        for cases in &batch {
+            progress.begin_all(&format!("verifying {}", cases[0].variants()), 0);
+            groups.push(BenchGroup::new(&roof, cases, options, admit)?);
+        }
+        let outcomes = |groups: &[BenchGroup<'_>]| -> Vec<Measured> {
+            groups.iter().flat_map(BenchGroup::measured).collect()
+        };
         for round in 1..=options.block_count {
-            for (at, cases) in batch.iter().enumerate() {
+            for at in 0..batch.len() {
+                let cases = &batch[at];
                 let name = format!("round {round} of {}: {}", options.block_count, cases[0].variants());
                 progress.begin_all(&name, cases.len());
-                if round == 1 {
-                    groups.push(BenchGroup::new(&roof, cases, options, admit)?);
-                    outcomes.push(Vec::new());
-                }
                 groups[at].measure_block()?;
                 // A GPU's clock falls while the host computes intervals.
-                if round == options.block_count || suite.is_save_due() {
-                    outcomes[at] = groups[at].measured();
-                    let known = batch.iter().flatten().zip(outcomes.iter().flatten());
-                    note(suite, gpu, &command, before, known, args.summary);
+                if round > 1 && suite.is_save_due() {
+                    let known = outcomes(&groups);
+                    note(suite, gpu, &command, before, batch.iter().flatten().zip(&known), args.summary);
                     suite.save()?;
                 }
             }
         }
-        for (case, outcome) in batch.iter().flatten().zip(outcomes.into_iter().flatten()) {
+        groups.iter_mut().try_for_each(BenchGroup::finish)?;
+        let outcomes = outcomes(&groups);
+        note(suite, gpu, &command, before, batch.iter().flatten().zip(&outcomes), args.summary);
+        suite.save()?;
+        for (case, outcome) in batch.iter().flatten().zip(outcomes) {
             match &mut answer {
                 Some(Answer::Comparison(comparison)) => comparison.add(case, &outcome),
                 Some(Answer::Scaling(scaling)) => scaling.add(case, &outcome),
@@ -325,6 +332,7 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
         for _ in 0..options.block_count {
             group.measure_block()?;
         }
+        group.finish()?;
         let measured = group.measured().remove(0);
         let what = match &case.work {
             Work::Sort(sort) if sort.values != SortValues::None => "sort, u32 pairs",

@@ -147,12 +147,12 @@ impl<'g> BenchGroup<'g> {
         Ok(Self { roof, comparer, flush, options, entries, copies, course, block_lengths: Vec::new() })
     }
 
-    /// Takes a block of samples of each case. After the last block, verifies the last run, and measures runs end to end.
+    /// Takes a block of samples of each case.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub fn measure_block(&mut self) -> Result<()> {
-        let Self { roof, comparer, flush, options, entries, copies, course, block_lengths } = self;
+        let Self { roof, flush, options, entries, copies, course, block_lengths, .. } = self;
         let is_running = |entry: &&Entry<'_>| matches!(entry, Entry::Running(_));
         let running_count = entries.iter().filter(is_running).count();
         let (Some(copies), 1..) = (copies, running_count) else { return Ok(()) };
@@ -167,10 +167,18 @@ impl<'g> BenchGroup<'g> {
         for (entry, samples_ns) in entries.iter_mut().zip(block.samples_ns) {
             entry.advance(|running| running.add(samples_ns.iter().map(|time| time * options.slow_down)))?;
         }
-        if block_lengths.len() as u32 == options.block_count {
-            for entry in entries {
-                entry.advance(|running| running.finish(comparer, options.end_to_end_count))?;
-            }
+        Ok(())
+    }
+
+    /// Verifies the last run of each case, and measures runs end to end. After the last block, and after those of other groups:
+    /// a GPU's clock falls meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn finish(&mut self) -> Result<()> {
+        let Self { comparer, options, entries, .. } = self;
+        for entry in entries {
+            entry.advance(|running| running.finish(comparer, options.end_to_end_count))?;
         }
         Ok(())
     }

@@ -47,6 +47,7 @@ impl<'g> ShapeBench<'g> {
         let mut group =
             BenchGroup::of_known(self.roof, &[case], Self::OPTIONS, |_| Ok(()), self.known.clone())?;
         group.measure_block()?;
+        group.finish()?;
         Ok(group.measured().remove(0))
     }
 }
