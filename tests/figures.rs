@@ -124,6 +124,47 @@ fn tutorial_13() -> String {
     text
 }
 
+/// CUB's time over ours on an H200, and ours.
+fn beside_cub() -> String {
+    const ROWS: [(&str, &[&str]); 18] = [
+        ("sort of u32 keys", &["sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0;n="]),
+        ("sort of u32 keys, double buffer", &["sort:keys:type=u32;", "result=double-buffer;"]),
+        ("sort of u32 keys, bits 8 to 32", &["sort:keys:type=u32;", "bits=8:32;"]),
+        ("sort of f32 keys", &["sort:keys:type=f32;"]),
+        ("sort of u64 keys", &["sort:keys:type=u64;"]),
+        ("sort of u32 pairs, values of 4 bytes", &["sort:pairs4:"]),
+        ("sort of u32 pairs, values of 8 bytes", &["sort:pairs8:"]),
+        ("scan of u32, single pass", &["scan:", "type=u32;", "algorithm=chained;"]),
+        ("scan of u32, reduce-then-scan", &["scan:", "type=u32;", "algorithm=reduce-then-scan;"]),
+        ("scan of u64, reduce-then-scan", &["scan:", "type=u64;", "algorithm=reduce-then-scan;"]),
+        ("select by comparison", &["select:by=less;type=u32;policy"]),
+        ("select by flags of 8 bits", &["select:by=flags8;"]),
+        ("unique", &["select:by=unique;"]),
+        ("partition", &["select:by=less;type=u32;parts=2;"]),
+        ("reduce, u32 sum", &["reduce:all:type=u32;op=add;"]),
+        ("reduce, argmin of f32", &["reduce:all:type=f32;op=argmin;"]),
+        ("segmented reduce, rows of 40", &["reduce:rows:", "length=40;"]),
+        ("segmented reduce, segments by offsets", &["reduce:offsets:"]),
+    ];
+    let [ours, cub] = ["h200-peers", "h200-cub"].map(record);
+    let mut text = String::new();
+    let counts = [16, 20, 24, 26];
+    let names = counts.map(|bits| format!("2^{bits}"));
+    row(&mut text, "CUB's time over ours (ours, µs)", names);
+    text.push_str("|---|---|---|---|---|\n");
+    for (name, parts) in ROWS {
+        let cells = counts.map(|bits| {
+            let count = format!("n={};", 1u64 << bits);
+            let parts = [parts, &[count.as_str()]].concat();
+            let [ours, cub] = [find(&ours, &parts), find(&cub, &parts)].map(|one| one.time.median_ns);
+            let digits = usize::from(ours < 1e5);
+            format!("{:.2} ({:.digits$})", cub / ours, ours / 1e3)
+        });
+        row(&mut text, name, cells);
+    }
+    text
+}
+
 /// Returns the figures as Markdown.
 type Figures = fn() -> String;
 
@@ -157,7 +198,8 @@ fn figures_match_the_records() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results.md");
     let results = std::fs::read_to_string(&path).unwrap();
     let mut expected = results.clone();
-    let all: [(&str, Figures); 4] = [
+    let all: [(&str, Figures); 5] = [
+        ("beside CUB", beside_cub),
         ("drivers", drivers),
         ("largest sort", largest_sort),
         ("textbook", textbook),

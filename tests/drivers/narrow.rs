@@ -63,10 +63,11 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let narrowed = NARROWINGS.iter().map(move |narrowing| {
         Trial::test(format!("narrow: {}", narrowing.name), move || check_narrowed(is_validated, narrowing))
     });
-    let timeless = Trial::test("narrow: no timestamps", move || no_timestamps(is_validated));
+    let timeless = Trial::test("narrow: no timestamps", move || measured(is_validated, false, false));
+    let timed = Trial::test("narrow: timed runs", move || measured(is_validated, true, true));
     let poor =
         Trial::test("narrow: too little memory for one allocation", move || too_little_memory(is_validated));
-    narrowed.chain([timeless, poor]).collect()
+    narrowed.chain([timeless, timed, poor]).collect()
 }
 
 /// Opens the row's device with its capabilities reduced by `limit`.
@@ -97,26 +98,40 @@ fn check_narrowed(is_validated: bool, narrowing: &Narrowing) -> Result<(), Faile
 
 const SCALE: BenchScale = BenchScale { effort: Effort::Quick, is_gpu: false };
 
-fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
-    let gpu = open(is_validated, |capabilities| capabilities.timestamp_period_ns = 0.0)?;
-    assert!(!gpu.has_timestamps());
-    let cases = &bench_cases(SCALE)[..1];
+/// Benchmarks time runs one by one, restore the input, and empty the caches; with timestamps all in a submission.
+fn measured(is_validated: bool, has_timestamps: bool, has_cold_cache: bool) -> Result<(), Failed> {
+    let gpu = open(is_validated, |capabilities| {
+        if !has_timestamps {
+            capabilities.timestamp_period_ns = 0.0;
+        }
+        // The range that empties the caches.
+        capabilities.max_allocation_size = capabilities.max_allocation_size.min(8 << 20);
+    })?;
+    assert_eq!(gpu.has_timestamps(), has_timestamps);
+    let is_small = |case: &Case| case.count == 1 << 16 && case.size() <= 1 << 20;
+    let cases = bench_cases(SCALE).into_iter().filter(is_small);
+    let in_place = |case: &Case| case.id().contains("place=in") || case.id().starts_with("sort:pairs4");
+    let groups = [cases.clone().next(), cases.clone().find(in_place), cases.clone().filter(in_place).last()];
     let options = BenchOptions {
         block_count: 1,
         samples_per_block: 3,
         end_to_end_count: 1,
-        min_sample: Duration::ZERO,
+        min_sample: Duration::from_millis(1),
         budget: Duration::ZERO,
-        has_cold_cache: false,
+        has_cold_cache,
         slow_down: 1.0,
     };
     let roof = CopyRoof::new(&gpu)?;
-    let mut group = BenchGroup::new(&roof, cases, options, |_| Ok(()))?;
-    group.measure_block()?;
-    group.finish()?;
-    let measured = group.measured().swap_remove(0).map_err(|outcome| outcome.to_string())?;
-    assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
-    expect_no_findings(&gpu, &cases[0].id())
+    for case in groups.into_iter().flatten() {
+        let mut group = BenchGroup::new(&roof, std::slice::from_ref(&case), options, |_| Ok(()))?;
+        group.measure_block()?;
+        group.finish()?;
+        let measured = group.measured().swap_remove(0).map_err(|outcome| outcome.to_string())?;
+        assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
+        assert!(measured.sample_count == 3 && measured.end_to_end.is_some(), "{}", case.id());
+        expect_no_findings(&gpu, &case.id())?;
+    }
+    Ok(())
 }
 
 fn too_little_memory(is_validated: bool) -> Result<(), Failed> {
