@@ -24,7 +24,7 @@ pub trait Gauge {
     fn is_over(&self) -> bool;
 }
 
-/// Values of an axis in place of those of the library.
+/// Values of some axes, in place of those of the library for all.
 pub type Tries = Vec<(TuningAxis, Vec<u32>)>;
 
 /// Descends from `start`, which comes first: along each axis of the part in turn, in rounds, until a round finds nothing
@@ -66,8 +66,10 @@ pub fn descend<G: Gauge>(
 }
 
 fn values_of(axis: TuningAxis, part: TunedPart, tries: &Tries) -> Vec<u32> {
-    let given = tries.iter().find(|(tried, _)| *tried == axis).map(|(_, values)| values.clone());
-    given.unwrap_or_else(|| axis.values(part).to_vec())
+    if tries.is_empty() {
+        return axis.values(part).to_vec();
+    }
+    tries.iter().filter(|(tried, _)| *tried == axis).flat_map(|(_, values)| values.clone()).collect()
 }
 
 #[cfg(test)]
@@ -146,10 +148,7 @@ mod tests {
     #[test]
     fn given_values_are_tried_alone() {
         let mut gauge = Function { cost: valley, left: 1000, seen: Vec::new() };
-        let none = |axis: &TuningAxis| (*axis, vec![]);
-        let mut tries: Tries = TunedPart::ChainedScan.axes().iter().map(none).collect();
-        tries.retain(|(axis, _)| *axis != TuningAxis::Items);
-        tries.push((TuningAxis::Items, vec![20, 28]));
+        let tries: Tries = vec![(TuningAxis::Items, vec![20, 28])];
         let Ok(best) = descend(TunedPart::ChainedScan, START, &tries, &mut gauge);
         assert_eq!(gauge.seen.iter().map(|shape| shape.items).collect::<Vec<_>>(), [16, 20, 28]);
         assert_eq!(best.unwrap().0.items, 20);

@@ -51,7 +51,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub count: Option<u64>,
 
-    /// Values of an axis to try in place of the library's, such as items=16,20; may be repeated
+    /// Try these values of an axis, such as items=16,20, and only axes that are named so; may be repeated
     #[arg(long = "try", value_name = "AXIS=VALUES", value_parser = targets::parse_try)]
     pub tries: Vec<(TuningAxis, Vec<u32>)>,
 
