@@ -150,7 +150,7 @@ fn find_difference(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
         ] {
             let expected = if is_array { rig::random(count, count) } else { vec![7; count] };
             let mut words = expected.clone();
-            differences.iter().for_each(|&index| words[index] ^= 1 << (index % 32));
+            differences.iter().for_each(|&index| words[index] = !expected[index]);
             let memories = [&words, &expected].map(|words| Memory::of(gpu, words, Alignment::Words));
             let [array, other] = memories;
             let (array, other) = (array?, other?);
