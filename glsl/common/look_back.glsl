@@ -96,7 +96,7 @@ uint look_back(inout uint end, inout Element carry) {
     for (;;) {
         Element published[LOOK_BACK_WINDOW];
         bool has_prefix;
-        uint first, behind_stalled;
+        uint first, after_stalled;
         for (uint spin = 0; spin < SPIN_LIMIT; spin++) {
             uint status[LOOK_BACK_WINDOW];
             [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
@@ -116,25 +116,25 @@ uint look_back(inout uint end, inout Element carry) {
             }
             has_prefix = false;
             first = 0;
-            behind_stalled = 0;
+            after_stalled = 0;
             [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
                 uvec4 prefixes = subgroupBallot(status[t] == PREFIX);
                 uvec4 stalled = subgroupBallot(status[t] == NOT_READY);
                 bool has_own = subgroupBallotBitCount(prefixes) > 0;
                 has_prefix = has_prefix || has_own;
                 first = has_own ? max(first, subgroupBallotFindMSB(prefixes) * LOOK_BACK_WINDOW + t) : first;
-                behind_stalled = subgroupBallotBitCount(stalled) > 0 ?
-                    max(behind_stalled, subgroupBallotFindMSB(stalled) * LOOK_BACK_WINDOW + t + 1) :
-                    behind_stalled;
+                after_stalled = subgroupBallotBitCount(stalled) > 0 ?
+                    max(after_stalled, subgroupBallotFindMSB(stalled) * LOOK_BACK_WINDOW + t + 1) :
+                    after_stalled;
             }
-            if (behind_stalled <= first) {
+            if (after_stalled <= first) {
                 break;
             }
             count(SPINS);
         }
         count_window();
-        bool is_stuck = behind_stalled > first;
-        first = max(first, behind_stalled);
+        bool is_stuck = after_stalled > first;
+        first = max(first, after_stalled);
         [[unroll]] for (uint t = 0; t < LOOK_BACK_WINDOW; t++) {
             if (position + t < first) {
                 published[t] = identity();

@@ -1,7 +1,7 @@
 // Finds the first word of an array that differs from another array's, or from a value.
 //
 // Dispatch: ceil(word_count / (WORKGROUP_SIZE * ITEMS_PER_INVOCATION)) workgroups.
-// Reads:    words and, unless it is null, expected: word_count words each.
+// Reads:    words and, unless it is null, expected: word_count words each, at least one.
 // Writes:   first_difference, 1 word, which begins as ~0: the least index of a difference.
 // Pass model: none; the least index.
 

@@ -2,7 +2,7 @@
 // and with BINS the digit counts of each pass and their exclusive prefix sums. The last workgroup to finish writes
 // the dispatch arguments of the passes; a pass is one dispatch for each portion of the keys.
 //
-// A workgroup has one tile, or with MAX_WORKGROUPS strides over several. Subgroups take turns with the COPIES of the
+// A workgroup has one tile, or with MAX_WORKGROUPS strides over several. Subgroup s adds to copy s mod COPIES of the
 // counters in shared memory.
 //
 // Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.

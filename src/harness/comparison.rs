@@ -325,8 +325,8 @@ impl Measurement {
     /// with confidence 1 - 2^(1 - n), which exceeds 95 % from six on. Samples of one block are not independent.
     fn has_enough_samples(&self) -> bool {
         const ENOUGH: usize = 6;
-        let count =
-            if self.block_lengths.is_empty() { self.sample_count as usize } else { self.blocks().len() };
+        let block_count = self.block_lengths.iter().filter(|length| **length > 0).count();
+        let count = if block_count > 0 { block_count } else { self.sample_count as usize };
         count >= ENOUGH
     }
 }
@@ -353,7 +353,8 @@ fn drift(pairs: &[(&Measurement, &Measurement)]) -> Option<f64> {
     let ratio = |(base, new): &(&Measurement, &Measurement)| {
         statistics::finite(new.copy.median_ns / base.copy.median_ns)
     };
-    let mut ratios: Vec<_> = pairs.iter().map(ratio).collect();
+    let mut ratios: Vec<_> =
+        pairs.iter().filter(|(base, new)| base.steady && new.steady).map(ratio).collect();
     (!ratios.is_empty()).then(|| statistics::median(&mut ratios))
 }
 

@@ -229,7 +229,7 @@ impl From<CommandCounts> for RecordedCounts {
 pub struct LookBackCounts {
     /// Tiles that looked back: all but the first.
     pub look_backs: u32,
-    /// Windows of as many tiles as a subgroup has lanes.
+    /// Windows of the look-back: as many tiles as a subgroup has lanes, times the policy's window.
     pub windows: u32,
     /// Maximum windows of one tile.
     pub longest: u32,
@@ -289,7 +289,8 @@ impl Measurement {
     pub(super) fn median(&self) -> statistics::Median<'_> {
         if self.samples_ns.is_empty() {
             let Summary { median_ns, median_interval_ns, .. } = self.time;
-            statistics::Median::Summarised { median: median_ns, interval: median_interval_ns }
+            let seed = median_ns.to_bits() ^ self.element_count.rotate_left(32);
+            statistics::Median::Summarised { median: median_ns, interval: median_interval_ns, seed }
         } else {
             statistics::Median::Sampled(self.blocks())
         }
@@ -305,7 +306,6 @@ impl Measurement {
         let [samples_ns, copy_samples_ns, transfer_samples_ns, record_samples_ns, end_to_end_samples_ns] =
             Default::default();
         Self {
-            block_lengths: Vec::new(),
             samples_ns,
             copy_samples_ns,
             transfer_samples_ns,

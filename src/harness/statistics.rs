@@ -50,7 +50,12 @@ pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
 /// What is known of a median: samples in blocks or, in a summary, its 95 % interval.
 pub(super) enum Median<'s> {
     Sampled(Vec<&'s [f64]>),
-    Summarised { median: f64, interval: [f64; 2] },
+    /// With a seed of its own: medians of different cases are independent.
+    Summarised {
+        median: f64,
+        interval: [f64; 2],
+        seed: u64,
+    },
 }
 
 impl Median<'_> {
@@ -58,10 +63,10 @@ impl Median<'_> {
     fn draw(&self, random: &mut Random) -> f64 {
         let drawn = match self {
             Self::Sampled(blocks) => median(&mut resample(blocks, random)),
-            Self::Summarised { median, interval: [low, high] } => {
+            Self::Summarised { median, interval: [low, high], seed } => {
                 // 95 % of a normal distribution lie within 1.96 standard deviations.
                 let deviation = (high / low.max(f64::MIN_POSITIVE)).ln() / (2.0 * 1.96);
-                median * (deviation * normal(&mut random.samples)).exp()
+                median * (deviation * normal(&mut SplitMix64(random.samples.next_u64() ^ seed))).exp()
             }
         };
         // A coarse clock may report a time of 0.
@@ -202,6 +207,7 @@ mod tests {
         let summarised = |samples: &[f64]| Median::Summarised {
             median: median(&mut samples.to_vec()),
             interval: median_interval(&[samples]),
+            seed: samples[0].to_bits(),
         };
         let [low, high] = interval(ratio_draws(&sampled(&base), &sampled(&new)));
         let [summary_low, summary_high] = interval(ratio_draws(&summarised(&base), &summarised(&new)));

@@ -191,7 +191,7 @@ fn a_compile_only_gpu_prints_its_limits_and_policies() {
     for policy in ["scan", "scan_u64", "sort", "sort_pairs", "sort_u64"] {
         assert!(!device["policies"][policy]["policy"].as_str().unwrap().is_empty(), "{device}");
     }
-    let text = run(&mut subsweep(arguments)).text();
+    let text = run(&mut subsweep(arguments.iter().chain(&["--policies"]))).text();
     assert!(text.starts_with("gpu:apple-m1: Apple M1"), "{text}");
     for label in ["compile-only", "workgroups", "sort of pairs", "sort of u64", "scan of u64"] {
         assert!(text.contains(label), "{label}: {text}");

@@ -75,7 +75,6 @@ fn wrong_uses_are_refused() {
         (&["tune", "sort", "--algorithm", "chained"], "tune has no algorithms to choose from"),
         (&["tune", "scan", "--policy", "seed"], "leave out --policy"),
         (&["tune", "scan", "--device", "all"], "tune runs on one device"),
-        (&["tune", "merge", "--static"], "no part of merge has a main path that can be compiled alone"),
     ] {
         run(&mut subsweep(arguments)).refused(2, text);
     }

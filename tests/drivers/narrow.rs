@@ -100,13 +100,12 @@ const SCALE: BenchScale = BenchScale { effort: Effort::Quick, is_gpu: false };
 
 /// Benchmarks time runs one by one, restore the input, and empty the caches; with timestamps all in a submission.
 fn measured(is_validated: bool, has_timestamps: bool, has_cold_cache: bool) -> Result<(), Failed> {
-    let gpu = open(is_validated, |capabilities| {
-        if !has_timestamps {
-            capabilities.timestamp_period_ns = 0.0;
-        }
-        // The range that empties the caches.
-        capabilities.max_allocation_size = capabilities.max_allocation_size.min(8 << 20);
-    })?;
+    let limit: fn(&mut Capabilities) = match has_timestamps {
+        // The range that empties the caches is as large as an allocation.
+        true => |capabilities| capabilities.max_allocation_size = 16 << 20,
+        false => |capabilities| capabilities.timestamp_period_ns = 0.0,
+    };
+    let gpu = open(is_validated, limit)?;
     assert_eq!(gpu.has_timestamps(), has_timestamps);
     let is_small = |case: &Case| case.count == 1 << 16 && case.size() <= 1 << 20;
     let cases = bench_cases(SCALE).into_iter().filter(is_small);

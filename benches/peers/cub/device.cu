@@ -94,18 +94,21 @@ double Warmth::window_rate() {
 }
 
 bool Warmth::warm() {
-    constexpr double TOLERANCE = 1.02;
-    constexpr int MAX_WINDOWS = 100;
+    constexpr double TOLERANCE = 1.02, NEAR_BEST = 1.05;
+    // A cold clock may stay low for longer than three windows.
+    constexpr int MIN_WINDOWS = 5, MAX_WINDOWS = 100;
     std::vector<double> rates;
-    for (int i = 0; i < MAX_WINDOWS; i++) {
+    for (int i = 1; i <= MAX_WINDOWS; i++) {
         rates.push_back(window_rate());
-        if (rates.size() >= 3) {
+        best_rate_ = std::max(best_rate_, rates.back());
+        if (i >= MIN_WINDOWS) {
             auto [least, most] = std::minmax_element(rates.end() - 3, rates.end());
-            if (*most <= *least * TOLERANCE) {
+            if (*most <= *least * TOLERANCE && best_rate_ <= rates.back() * NEAR_BEST) {
                 return true;
             }
         }
     }
+    best_rate_ = rates.back();
     return false;
 }
 

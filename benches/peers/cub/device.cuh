@@ -87,14 +87,15 @@ class Warmth {
 public:
     Warmth();
 
-    // Runs copies until the rates of the last three windows of 30 ms differ by less than 2 %, for 3 s at most.
-    // Returns whether they became steady.
+    // Runs copies for 150 ms at least, until the rates of the last three windows of 30 ms differ by less than 2 % and are within
+    // 5 % of the best so far, for 3 s at most. Returns whether they became steady.
     bool warm();
 
 private:
     double window_rate();
 
     Array<char> from_, to_;
+    double best_rate_ = 0;
 };
 
 }  // namespace peer

@@ -293,6 +293,7 @@ struct Run {
         int status = 0;
         waitpid(process, &status, 0);
         if (WIFEXITED(status) && WEXITSTATUS(status) == DONE) {
+            next = steps.size();
             return false;
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == NO_DEVICE) {

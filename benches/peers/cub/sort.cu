@@ -21,6 +21,9 @@ uint64_t traffic_size(uint64_t count, uint64_t key_size, uint64_t value_size, ui
 template <typename OfCount>
 Measurement faster_by_count(size_t count, OfCount of_count) {
     Measurement narrow = of_count(static_cast<int32_t>(count)), wide = of_count(static_cast<int64_t>(count));
+    if (wide.is_steady != narrow.is_steady) {
+        return wide.is_steady ? wide : narrow;
+    }
     return median_of(wide.samples_ns) < median_of(narrow.samples_ns) ? wide : narrow;
 }
 

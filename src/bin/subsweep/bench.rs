@@ -232,25 +232,16 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
             progress.begin_all(&format!("verifying {}", cases[0].variants()), 0);
             groups.push(BenchGroup::new(&roof, cases, options, admit)?);
         }
-        let outcomes = |groups: &[BenchGroup<'_>]| -> Vec<Measured> {
-            groups.iter().flat_map(BenchGroup::measured).collect()
-        };
         for round in 1..=options.block_count {
-            for at in 0..batch.len() {
-                let cases = &batch[at];
+            for (cases, group) in batch.iter().zip(&mut groups) {
                 let name = format!("round {round} of {}: {}", options.block_count, cases[0].variants());
                 progress.begin_all(&name, cases.len());
-                groups[at].measure_block()?;
-                // A GPU's clock falls while the host computes intervals.
-                if round > 1 && suite.is_save_due() {
-                    let known = outcomes(&groups);
-                    note(suite, gpu, &command, before, batch.iter().flatten().zip(&known), args.summary);
-                    suite.save()?;
-                }
+                group.measure_block()?;
             }
         }
+        // Only what is verified after its last block is reported, and intervals are computed while no clock is to stay warm.
         groups.iter_mut().try_for_each(BenchGroup::finish)?;
-        let outcomes = outcomes(&groups);
+        let outcomes: Vec<Measured> = groups.iter().flat_map(BenchGroup::measured).collect();
         note(suite, gpu, &command, before, batch.iter().flatten().zip(&outcomes), args.summary);
         suite.save()?;
         for (case, outcome) in batch.iter().flatten().zip(outcomes) {

@@ -35,7 +35,9 @@ use crate::words::escaped;
 /// The first report is the base of every other; with a single report its first device is the base. Differences in
 /// device, driver, machine, build, policies and samples are printed first. A case is FASTER or SLOWER where its time
 /// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
-/// by a bootstrap interval, at 95 %, of the ratio of medians. A group is judged alike by its geometric mean. Between
+/// by a bootstrap interval, at 95 %, of the ratio of medians. UNSTEADY are cases whose clock changed while they were
+/// measured: they are not judged. A group is judged alike by its geometric mean. After our report, that of a peer such as
+/// benches/peers/cub ends with a table of the peer's times over ours. Between
 /// runs on one machine, device and driver, the median change of the copies' times is attributed to the machine. compare
 /// opens no device, and refuses --device, --algorithm and --policy.
 #[derive(Debug, Args)]
@@ -49,7 +51,7 @@ pub struct CompareArgs {
     pub tolerance: Option<f64>,
 
     /// Exit with 1 if a case has become wrong, or a case, a group or all together are slower by more than PERCENT;
-    /// with 2 if a report is incomplete, lacks a device or a case of the base, or has too few samples
+    /// with 2 if a report is incomplete, lacks a device or a case of the base, or has too few samples or no steady case
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub fail_on_regression: Option<f64>,
 
@@ -438,7 +440,7 @@ fn groups(text: &mut String, comparison: &Comparison) {
     }
     let _ = writeln!(
         text,
-        "  ratio = new time / base time; SAME is within {tolerance_percent} %, and AMBIGUOUS what could be either"
+        "  ratio = new time / base time; SAME is within {tolerance_percent} %, AMBIGUOUS what could be either, and UNSTEADY not judged"
     );
     if let [first, ..] = &wrong_in_new[..] {
         let _ =

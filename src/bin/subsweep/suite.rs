@@ -64,9 +64,6 @@ pub struct Tally {
     pub is_unfit: bool,
 }
 
-/// Duration of writing a report at least: the intervals that it holds are computed for it, while a GPU's clock falls.
-const MIN_SAVE: Duration = Duration::from_millis(500);
-
 /// A run over devices and cases.
 #[derive(Debug)]
 pub struct Suite {
@@ -225,19 +222,14 @@ impl Suite {
         print_text(text, self.reports.have_stdout())
     }
 
-    /// Whether [`Self::save`] would write.
-    pub fn is_save_due(&self) -> bool {
-        self.last_save.is_none_or(|(end, duration)| end.elapsed() >= 9 * duration.max(MIN_SAVE))
-    }
-
     /// Writes the intermediate report after a case. Skipped where writing would take more than a tenth of the time.
     ///
     /// # Errors
     /// The report cannot be written.
     pub fn save(&mut self) -> Result<()> {
         self.has_results = true;
-        if self.is_save_due() {
-            let start = Instant::now();
+        let start = Instant::now();
+        if self.last_save.is_none_or(|(end, duration)| start - end >= 9 * duration) {
             self.reports.update(&self.report)?;
             let end = Instant::now();
             self.last_save = Some((end, end - start));
@@ -348,9 +340,9 @@ impl Tally {
 
 /// Copies of a case's elements in this machine's memory: the input, the expected output and an image of the
 /// device's memory, which holds the pristine input, source, destination and scratch. A CPU's driver holds the device's
-/// memory as well.
+/// memory as well, with the expected output and the two arrays of a copy.
 fn copies(gpu: &Gpu) -> u64 {
-    if gpu.capabilities().is_cpu() { 12 } else { 7 }
+    if gpu.capabilities().is_cpu() { 15 } else { 7 }
 }
 
 /// Bytes of elements that fit into this machine's memory, if its size is known.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::steadiness::Clock;
 use crate::device::{BufferRange, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Error, Result};
+use crate::harness::workload::Comparer;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
 
@@ -17,6 +18,7 @@ pub struct CopyRoof<'g> {
     workgroup_size: u32,
     /// Source and destination of copies that warm the clock.
     warm_up: [GpuBuffer; 2],
+    pub(super) comparer: Comparer<'g>,
     pub(super) clock: RefCell<Clock>,
     /// Since when the clock's time counts.
     pub(super) opened: Instant,
@@ -52,6 +54,7 @@ impl<'g> CopyRoof<'g> {
             pipelines: [pipeline(true)?, pipeline(false)?],
             workgroup_size,
             warm_up,
+            comparer: Comparer::new(gpu)?,
             clock: RefCell::new(Clock::new(!is_cpu)),
             opened: Instant::now(),
         })
@@ -144,9 +147,15 @@ impl Copies {
         Ok(Self { source, destination, kernel_ns: Vec::new(), transfer_ns: Vec::new() })
     }
 
-    /// Times copies in one submission, nanoseconds each.
-    pub fn time(&self, roof: &CopyRoof<'_>, run_count: u32) -> Result<Vec<f64>> {
-        roof.time(self.source.range(), self.destination.range(), run_count)
+    /// Times copies in one submission, nanoseconds each, with empty caches if there is a `flush`.
+    pub fn time(&self, roof: &CopyRoof<'_>, flush: Option<&CacheFlush>, run_count: u32) -> Result<Vec<f64>> {
+        let prepare =
+            |recorder: &mut Recorder<'_>| flush.map_or(Ok(()), |flush| flush.record(roof, recorder));
+        let record = |recorder: &mut Recorder<'_>| {
+            roof.record(recorder, self.source.range(), self.destination.range())
+        };
+        // SAFETY: the memory is of this device, lives until this has waited, and has no other use.
+        unsafe { roof.gpu.submit_runs(run_count, prepare, record) }
     }
 
     /// Adds a sample of `vkCmdCopyBuffer`.

@@ -66,7 +66,6 @@ pub type Measured = Result<Measurement, Outcome>;
 /// are verified before the first block and after the last.
 pub struct BenchGroup<'g> {
     roof: &'g CopyRoof<'g>,
-    comparer: Comparer<'g>,
     flush: Option<CacheFlush>,
     options: BenchOptions,
     entries: Vec<Entry<'g>>,
@@ -117,9 +116,8 @@ impl<'g> BenchGroup<'g> {
         known: Rc<Known>,
     ) -> Result<Self> {
         let gpu = roof.gpu();
-        let comparer = Comparer::new(gpu)?;
         let begin = |case: &Case| match accept(case) {
-            Ok(()) => Entry::of(Running::new(roof, case, &known, &comparer)),
+            Ok(()) => Entry::of(Running::new(roof, case, &known)),
             Err(outcome) => Ok(Entry::Finished(outcome)),
         };
         let mut entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
@@ -144,7 +142,7 @@ impl<'g> BenchGroup<'g> {
         };
         let course = Course::new(entries.len());
         let flush = flush.flatten();
-        Ok(Self { roof, comparer, flush, options, entries, copies, course, block_lengths: Vec::new() })
+        Ok(Self { roof, flush, options, entries, copies, course, block_lengths: Vec::new() })
     }
 
     /// Takes a block of samples of each case.
@@ -170,15 +168,15 @@ impl<'g> BenchGroup<'g> {
         Ok(())
     }
 
-    /// Verifies the last run of each case, and measures runs end to end. After the last block, and after those of other groups:
+    /// Verifies one more run of each case, and measures runs end to end. After the last block, and after those of other groups:
     /// a GPU's clock falls meanwhile.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub fn finish(&mut self) -> Result<()> {
-        let Self { comparer, options, entries, .. } = self;
+        let Self { roof, options, entries, .. } = self;
         for entry in entries {
-            entry.advance(|running| running.finish(comparer, options.end_to_end_count))?;
+            entry.advance(|running| running.finish(&roof.comparer, options.end_to_end_count))?;
         }
         Ok(())
     }
@@ -218,7 +216,7 @@ impl Meter for GroupMeter<'_, '_> {
     fn run(&mut self, subject: Subject, run_count: u32) -> Result<Vec<f64>> {
         match subject {
             Subject::WarmUp => self.roof.time_warm_up(run_count),
-            Subject::Copy => self.copies.time(self.roof, run_count),
+            Subject::Copy => self.copies.time(self.roof, self.flush, run_count),
             Subject::Case(index) => {
                 let mut times = Vec::new();
                 self.entries[index].advance(|running| {
@@ -261,12 +259,7 @@ impl<'g> Running<'g> {
     const MAX_END_TO_END: Duration = Duration::from_millis(200);
 
     /// Verifies the case.
-    fn new(
-        roof: &CopyRoof<'g>,
-        case: &Case,
-        known: &Rc<Known>,
-        comparer: &Comparer<'_>,
-    ) -> Result<Result<Self, Outcome>> {
+    fn new(roof: &CopyRoof<'g>, case: &Case, known: &Rc<Known>) -> Result<Result<Self, Outcome>> {
         let mut running = Self {
             case: case.clone(),
             workload: Workload::with(roof.gpu(), case, BufferLayout::Guarded, known.clone())?,
@@ -278,7 +271,7 @@ impl<'g> Running<'g> {
         };
         running.workload.restore()?;
         running.workload.run()?;
-        if let Some(outcome) = running.verify(comparer)? {
+        if let Some(outcome) = running.verify(&roof.comparer)? {
             return Ok(Err(outcome));
         }
         running.look_back = running.workload.look_back()?;
@@ -301,8 +294,11 @@ impl<'g> Running<'g> {
         Ok(None)
     }
 
-    /// Verifies the last measured run, then measures runs end to end.
+    /// Verifies one more run, over poison as before the first sample, then measures runs end to end.
     fn finish(&mut self, comparer: &Comparer<'_>, end_to_end_count: u32) -> Result<Option<Outcome>> {
+        self.run_count = self.run_count.saturating_add(1);
+        self.workload.restore()?;
+        self.workload.run()?;
         if let Some(outcome) = self.verify(comparer)? {
             return Ok(Some(outcome));
         }

@@ -37,6 +37,8 @@ pub fn peer_bench_cases(scale: BenchScale) -> Vec<Case> {
     }
     let mixes = [SegmentMix::Short, SegmentMix::PowerLaw];
     cases.extend(uniform_cases(mixes.map(SegmentedSortCase::keys_of_u32), &counts));
+    // Small ones of all works first, as the peer takes them: a run that is cut off can be compared.
+    cases.sort_by_key(Case::size);
     cases
 }
 

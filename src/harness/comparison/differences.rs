@@ -79,6 +79,7 @@ fn facts(Section { report, device, .. }: Section<'_>) -> Vec<(&'static str, Stri
         ("bytes of shared memory", limits.shared_memory_size.to_string()),
         ("heaps", listed(&heaps.collect::<Vec<_>>())),
         ("clock", (if device.gpu_timestamps { "GPU timestamps" } else { "wall clock" }).to_owned()),
+        ("caches", (if device.cold_cache { "cold" } else { "warm" }).to_owned()),
         ("processor", format!("{}, {} threads", or_unknown(&host.processor), host.threads)),
         ("system", format!("{} {}, {}", host.os, or_unknown(&host.kernel), host.architecture)),
         ("subsweep", format!("{}, commit {}", tool.version, or_unknown(&tool.git_hash))),

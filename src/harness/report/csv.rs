@@ -5,10 +5,11 @@ use super::{DeviceReport, Measurement, Report, Summary};
 /// A column: its name, which with its unit is that of the JSON report, and its cell.
 type Column = (&'static str, fn(&DeviceReport, &Measurement) -> String);
 
-const COLUMNS: [Column; 32] = [
+const COLUMNS: [Column; 33] = [
     ("device", |d, _| d.name.clone()),
     ("driver", |d, _| d.description.driver.name.clone()),
     ("driver_info", |d, _| d.description.driver.info.clone()),
+    ("cold_cache", |d, _| d.cold_cache.to_string()),
     ("id", |_, m| m.id.clone()),
     ("group", |_, m| m.group.clone()),
     ("policy", |_, m| m.policy.clone()),
@@ -86,8 +87,8 @@ mod tests {
         assert!(rows.iter().all(|row| row.len() == COLUMNS.len()), "{csv}");
         let first = &report.devices[0].measured[0];
         assert_eq!(rows[1][0], report.devices[0].name);
-        assert_eq!(rows[1][3], first.id);
-        assert_eq!(rows[1][16].parse(), Ok(first.time.median_ns));
+        assert_eq!(rows[1][4], first.id);
+        assert_eq!(rows[1][17].parse(), Ok(first.time.median_ns));
     }
 
     /// Parses RFC 4180.

@@ -32,6 +32,7 @@ impl Report {
 fn section(device: &DeviceReport) -> String {
     let driver = &device.description.driver;
     let clock = if device.gpu_timestamps { "GPU time" } else { "wall-clock time" };
+    let clock = if device.cold_cache { format!("{clock}, cold caches") } else { clock.to_owned() };
     let mut text = format!(
         "\n## {}\n\n{} {}, {} lanes; {clock}, intervals of 95 %; % of the speed of copying the elements in the same run\n",
         escaped(&device.name),

@@ -211,9 +211,10 @@ impl Measurement {
             }
         }
         let in_blocks: u64 = self.block_lengths.iter().copied().map(u64::from).sum();
-        if !self.block_lengths.is_empty() && in_blocks != self.samples_ns.len() as u64 {
+        let counted = if is_summary { u64::from(self.sample_count) } else { self.samples_ns.len() as u64 };
+        if !self.block_lengths.is_empty() && in_blocks != counted {
             let path = format!("{path}.block_lengths");
-            let expected = self.samples_ns.len() as f64;
+            let expected = counted as f64;
             return Err(ReportError::Contradiction { place: path, found: in_blocks as f64, expected });
         }
         let sample_count = self.samples_ns.len() as u32;

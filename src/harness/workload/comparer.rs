@@ -50,19 +50,20 @@ impl<'g> Comparer<'g> {
         })
     }
 
-    /// Whether every array equals its reference.
+    /// The index of the first difference in an array that does not equal its reference.
     ///
     /// # Errors
     /// [`Error::TooManyElements`], and those of [`Gpu::submit`] and [`Gpu::read`].
-    pub fn are_equal(&self, arrays: &[(BufferRange, Reference)]) -> Result<bool> {
+    pub fn first_difference(&self, arrays: &[(BufferRange, Reference)]) -> Result<Option<u32>> {
         for arrays in arrays.chunks(Self::MAX_COUNT) {
             // SAFETY: the memory is of this device, lives until `submit` has waited, and has no other use.
             unsafe { self.gpu.submit(|recorder| self.record(recorder, arrays)) }?;
-            if self.gpu.read(&self.differences, arrays.len())?.iter().any(|&first| first != NONE) {
-                return Ok(false);
+            let found = self.gpu.read(&self.differences, arrays.len())?;
+            if let Some(first) = found.into_iter().find(|&first| first != NONE) {
+                return Ok(Some(first));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     fn record(&self, recorder: &mut Recorder<'_>, arrays: &[(BufferRange, Reference)]) -> Result<()> {

@@ -84,7 +84,7 @@ impl SortAlgorithm {
     }
 }
 
-/// KernelShape of a tile of keys.
+/// Shape of a tile of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileShape {
     /// Invocations in a workgroup.
@@ -189,7 +189,7 @@ pub enum ChunkCounting {
     BinByBin,
 }
 
-/// KernelShape of the histogram of all digits. Its workgroups have the size of the policy's.
+/// Shape of the histogram of all digits. Its workgroups have the size of the policy's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DigitHistogramShape {
     /// Keys per invocation and tile: a multiple of `loads_in_flight` and of 4, up to 256. Many, so that few workgroups add
@@ -244,7 +244,7 @@ pub struct SortPolicy {
     /// Maximum number of keys per dispatch of a pass of `onesweep`, at most 2^30 - 1. More keys take several
     /// dispatches, up to 4,096. Rounded down to whole tiles, and at least one tile.
     pub portion_items: u32,
-    /// KernelShape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
+    /// Shape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
     pub single_workgroup: Option<TileShape>,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,

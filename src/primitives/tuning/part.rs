@@ -139,6 +139,20 @@ impl TunedPart {
         }
     }
 
+    /// Whether the part has rows by the words of keys or elements, and of values.
+    pub const fn has_words(self) -> bool {
+        matches!(
+            self,
+            Self::Scan
+                | Self::ChainedScan
+                | Self::Onesweep
+                | Self::Radix8Bit
+                | Self::CountedSort
+                | Self::DigitHistogram
+                | Self::TopK
+        )
+    }
+
     /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {

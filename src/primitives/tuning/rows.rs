@@ -23,6 +23,8 @@ const MATCHED: &[TunedPart] = &[TunedPart::Onesweep, TunedPart::Radix8Bit];
 const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
 
 const H200: &str = "measured: NVIDIA H200, driver 580.159.04, 2^26 elements";
+const H200_BOTH: &str =
+    "measured: NVIDIA H200, driver 580.159.04: between the best of 2^24 (12 items) and of 2^26 elements (32)";
 const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
@@ -84,7 +86,7 @@ fn matched(capabilities: &Capabilities) -> KernelShape {
 
 /// All rows; the first that matches is taken.
 pub(super) const ROWS: &[TuningRow<'static>] = &[
-    row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 16).status_loads(), H200),
+    row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 16).status_loads(), H200_BOTH),
     row(XE, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
     row(
@@ -167,8 +169,15 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(
         HOPPER,
         &[TunedPart::DigitHistogram],
-        KernelShape::tile(0, 32).strides(1056).loads(8).copies(2),
-        H200,
+        KernelShape::tile(0, 32).strides(132).loads(8).copies(2),
+        H200_TUNED,
+    )
+    .keys(1),
+    row(
+        HOPPER,
+        &[TunedPart::DigitHistogram],
+        KernelShape::tile(0, 32).strides(264).loads(8).copies(2),
+        H200_TUNED,
     ),
     row(RDNA, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(64), ACO_RDNA),
     row(XE, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(16), BRW_XE),

@@ -6,7 +6,7 @@ use super::{TunedPart, TuningAxis};
 use crate::primitives::look_back::LookBack;
 use crate::primitives::sort::Matching;
 
-/// KernelShape of tiles and variants of kernels. A part uses the fields of its [axes](super::TuningAxis), and no others.
+/// Shape of tiles and variants of kernels. A part uses the fields of its [axes](super::TuningAxis), and no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KernelShape {
     /// Invocations in a workgroup.

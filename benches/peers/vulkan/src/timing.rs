@@ -1,5 +1,6 @@
 //! GPU time of runs that stand in one submission, and of a device that is awake.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -94,6 +95,8 @@ pub struct Warmth<'g> {
     roof: &'g CopyRoof<'g>,
     source: GpuBuffer,
     destination: GpuBuffer,
+    /// Copies per second, at best so far.
+    best_rate: Cell<f64>,
 }
 
 impl<'g> Warmth<'g> {
@@ -101,14 +104,18 @@ impl<'g> Warmth<'g> {
     const WINDOW: Duration = Duration::from_millis(30);
     const LIMIT: Duration = Duration::from_secs(3);
     const TOLERANCE: f64 = 1.02;
+    const NEAR_BEST: f64 = 1.05;
+    /// A cold clock may stay low for longer than three windows.
+    const MIN_WINDOWS: usize = 5;
 
     pub fn new(gpu: &'g Gpu, roof: &'g CopyRoof<'g>) -> Result<Self> {
         // A CPU does not sleep.
         let size = if gpu.capabilities().is_cpu() { 16 } else { Self::SIZE };
-        Ok(Self { gpu, roof, source: gpu.allocate(size)?, destination: gpu.allocate(size)? })
+        Ok(Self { gpu, roof, source: gpu.allocate(size)?, destination: gpu.allocate(size)?, best_rate: Cell::new(0.0) })
     }
 
-    /// Copies until the rates of three windows in a row agree within 2 %, for 3 s at most. Returns whether they did.
+    /// Copies for 150 ms at least, until the rates of three windows in a row agree within 2 % and are near the best so far, for 3 s at
+    /// most. Returns whether they did.
     pub fn warm(&self) -> Result<bool> {
         if self.gpu.capabilities().is_cpu() {
             return Ok(true);
@@ -116,11 +123,15 @@ impl<'g> Warmth<'g> {
         let start = Instant::now();
         let mut rates = Vec::new();
         while start.elapsed() < Self::LIMIT {
-            rates.push(self.window()?);
-            if are_steady(&rates, Self::TOLERANCE) {
+            let rate = self.window()?;
+            rates.push(rate);
+            self.best_rate.set(self.best_rate.get().max(rate));
+            let is_near_best = self.best_rate.get() <= rate * Self::NEAR_BEST;
+            if rates.len() >= Self::MIN_WINDOWS && is_near_best && are_steady(&rates, Self::TOLERANCE) {
                 return Ok(true);
             }
         }
+        self.best_rate.set(rates.last().copied().unwrap_or_default());
         Ok(false)
     }
 

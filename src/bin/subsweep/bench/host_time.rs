@@ -1,5 +1,7 @@
 //! `bench --dry-run`: the cases, their bytes, and the time that the host will take.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use subsweep::device::Capabilities;
 use subsweep::harness::units::scaled;
@@ -13,7 +15,7 @@ use crate::suite;
 mod ns_of_byte {
     /// Generating the input, once for all cases of a work.
     pub const INPUT: f64 = 0.6;
-    /// The expected result of a sort, on all cores.
+    /// The expected result of a sort, on one core.
     pub const SORT: f64 = 12.0;
     /// The expected result of another primitive.
     pub const OTHER: f64 = 1.5;
@@ -33,7 +35,10 @@ const DEVICE_SHARE: f64 = 0.1;
 fn expected_ns(case: &Case, is_first_of_work: bool, options: &BenchOptions, cores: f64) -> [f64; 2] {
     let size = case.size() as f64;
     let result = match case.work {
-        Work::Sort(_) | Work::SegmentedSort(_) => ns_of_byte::SORT * 2.0 / cores.min(SORT_CORES),
+        // Half of it merges the parts of all cores, on ever fewer.
+        Work::Sort(_) | Work::SegmentedSort(_) => {
+            ns_of_byte::SORT * (0.5 + 0.5 / cores.clamp(1.0, SORT_CORES))
+        }
         _ => ns_of_byte::OTHER,
     };
     let once = if is_first_of_work { ns_of_byte::INPUT + result } else { 0.0 };
@@ -54,11 +59,9 @@ pub fn print(args: &BenchArgs, common: &Common) -> Result<()> {
     suite::list(&args.suite, common, cases, |cases| {
         let mut text = format!("{:>8}  {:>8}  case\n", "bytes", "host");
         let (mut sum_ns, mut size) = ([0.0; 2], 0);
-        let mut last = String::new();
+        let mut seen = HashSet::new();
         for case in cases {
-            let work = case.variants();
-            let times = expected_ns(case, work != last, &options, cores);
-            last = work;
+            let times = expected_ns(case, seen.insert(case.variants()), &options, cores);
             sum_ns = [sum_ns[0] + times[0], sum_ns[1] + times[1]];
             size += case.size();
             text += &format!("{:>8}  {:>6.2} s  {}\n", scaled(case.size() as f64), times[0] / 1e9, case.id());

@@ -172,22 +172,47 @@ impl OnDevice<'_, '_, '_> {
     /// Measures the shape in use and the best one again, in turns: of many shapes the least time is partly luck. Returns
     /// the shape in use unless the other is better again.
     fn confirm(&mut self, found: Option<(KernelShape, f64)>) -> subsweep::Result<Option<(KernelShape, f64)>> {
-        const ROUNDS: u32 = 3;
+        const ROUNDS: usize = 3;
         let start = self.of.target.start;
-        let Some((best, _)) = found.filter(|(best, _)| *best != start) else { return Ok(found) };
-        let mut least = [f64::INFINITY; 2];
+        let has_cost =
+            |shape| self.of.judged.iter().any(|known| known.shape == shape && known.cost().is_some());
+        // The shape in use may be wrong, hang, or be refused.
+        let Some((best, _)) = found.filter(|(best, _)| *best != start && has_cost(start)) else {
+            return Ok(found);
+        };
+        let mut rounds = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
-            for (shape, least) in [start, best].into_iter().zip(&mut least) {
+            for (shape, costs) in [start, best].into_iter().zip(&mut rounds) {
                 let judged = self.measure(shape)?;
-                *least = judged.cost().map_or(*least, |cost| cost.min(*least));
-                let known = self.of.judged.iter_mut().find(|known| known.shape == shape);
-                if let Some(known) = known.filter(|_| judged.cost() == Some(*least)) {
-                    *known = judged;
+                match judged.cost() {
+                    Some(cost) => costs.push((cost, judged)),
+                    None => {
+                        // Wrong once is wrong.
+                        self.note(judged);
+                        let cost =
+                            self.of.judged.iter().find(|known| known.shape == start).and_then(Judged::cost);
+                        return Ok(cost.map(|cost| (start, cost)));
+                    }
                 }
             }
         }
-        let [in_use, cost] = least;
+        let middle = rounds.map(|mut costs| {
+            costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            costs.swap_remove(ROUNDS / 2)
+        });
+        let [in_use, cost] = middle.map(|(cost, judged)| {
+            self.note(judged);
+            cost
+        });
         Ok(Some(if is_better(cost, in_use) { (best, cost) } else { (start, in_use) }))
+    }
+
+    /// Replaces what is known of a shape.
+    fn note(&mut self, judged: Judged) {
+        match self.of.judged.iter_mut().find(|known| known.shape == judged.shape) {
+            Some(known) => *known = judged,
+            None => self.of.judged.push(judged),
+        }
     }
 
     /// Verifies and measures a shape.
@@ -219,7 +244,10 @@ impl Gauge for OnDevice<'_, '_, '_> {
         if let Some(judged) = self.of.judged.iter().find(|judged| judged.shape == shape) {
             return Ok(judged.cost());
         }
-        let judged = self.measure(shape)?;
+        let mut judged = self.measure(shape)?;
+        if let Judgement::Measured { steady: false, .. } = judged.judgement {
+            judged = self.measure(shape)?;
+        }
         let cost = judged.cost();
         self.of.judged.push(judged);
         Ok(cost)

@@ -87,7 +87,7 @@ impl Finding {
             }
         };
         let words = self.target.words().map(Some);
-        let words = if self.target.part.hot_kernels().is_empty() { [None; 2] } else { words };
+        let words = if self.target.part.has_words() { words } else { [None; 2] };
         self.row = TuningRow::measured(capabilities, self.target.part, words, best, &source).to_string();
     }
 
