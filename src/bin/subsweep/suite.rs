@@ -295,7 +295,7 @@ pub fn list(
     args: &SuiteArgs,
     common: &Common,
     cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
-    show: impl Fn(&[Case]) -> String,
+    show: impl Fn(&[Case], &Capabilities) -> String,
 ) -> Result<()> {
     let devices = device::choose(&device::instance()?, &common.device)?;
     let are_many = devices.len() > 1;
@@ -307,11 +307,12 @@ pub fn list(
         let selected = device.candidate.requirements().map_err(anyhow::Error::from).and_then(|_| {
             // A device that meets the requirements has capabilities.
             let capabilities = device.candidate.capabilities().ok_or(Error::NoDevice)?;
-            Ok(Patterns::new(args, common).select(cases(args.effort(), capabilities), args.quick)?)
+            let cases = Patterns::new(args, common).select(cases(args.effort(), capabilities), args.quick)?;
+            Ok(show(&cases, capabilities))
         });
         match selected {
-            Ok(cases) => {
-                print(&show(&cases))?;
+            Ok(text) => {
+                print(&text)?;
                 is_listed = true;
             }
             Err(error) => {

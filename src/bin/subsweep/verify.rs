@@ -37,7 +37,7 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub waiting: bool,
 
-    /// Verify each case N times, each time with fewer elements and so with other numbers
+    /// Verify each case N times, each time with 11 elements less and so with other numbers, as far as it has them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
@@ -53,7 +53,7 @@ impl Run for VerifyArgs {
     fn run(&self, common: &Common) -> Result<()> {
         let VerifyArgs { suite, list, measure, .. } = self;
         if *list {
-            let ids = |cases: &[Case]| cases.iter().map(|case| case.id() + "\n").collect();
+            let ids = |cases: &[Case], _: &Capabilities| cases.iter().map(|case| case.id() + "\n").collect();
             return suite::list(suite, common, |effort, capabilities| self.cases(effort, capabilities), ids);
         }
         suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {

@@ -111,7 +111,13 @@ impl<'g> Warmth<'g> {
     pub fn new(gpu: &'g Gpu, roof: &'g CopyRoof<'g>) -> Result<Self> {
         // A CPU does not sleep.
         let size = if gpu.capabilities().is_cpu() { 16 } else { Self::SIZE };
-        Ok(Self { gpu, roof, source: gpu.allocate(size)?, destination: gpu.allocate(size)?, best_rate: Cell::new(0.0) })
+        Ok(Self {
+            gpu,
+            roof,
+            source: gpu.allocate(size)?,
+            destination: gpu.allocate(size)?,
+            best_rate: Cell::new(0.0),
+        })
     }
 
     /// Copies for 150 ms at least, until the rates of three windows in a row agree within 2 % and are near the best so far, for 3 s at

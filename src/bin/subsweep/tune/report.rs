@@ -82,8 +82,11 @@ impl Finding {
         let source = match is_static {
             true => format!("derived: {device}, by subsweep tune --static"),
             false => {
-                let count = self.target.case.item_count() * self.target.case.element_size();
-                format!("measured: {device}, {} bytes, by subsweep tune", scaled(count as f64))
+                let count = self.target.case.item_count();
+                format!(
+                    "measured: {device}, {count} x {} bytes, by subsweep tune",
+                    self.target.case.element_size()
+                )
             }
         };
         let words = self.target.words().map(Some);

@@ -79,9 +79,25 @@ pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) ->
                 let Some(case) = tuned_case(part, element, values, count) else { continue };
                 let words = [element.words(), values.moved_size() as u32 / 4];
                 let start = shape_of(capabilities, part, words);
+                let is_again =
+                    |other: &Target| (other.part, other.element) == (part, element) && other.values == values;
+                if targets.iter().any(is_again) {
+                    continue;
+                }
                 targets.push(Target { part, element, values, case, start });
             }
         }
+    }
+    let is_axis = |axis: &TuningAxis| targets.iter().any(|target: &Target| target.part.axes().contains(axis));
+    if let Some((axis, _)) = args.tries.iter().find(|(axis, _)| !targets.is_empty() && !is_axis(axis)) {
+        let mut axes: Vec<&str> = Vec::new();
+        for axis in targets.iter().flat_map(|target| target.part.axes()) {
+            if !axes.contains(&axis.name()) {
+                axes.push(axis.name());
+            }
+        }
+        let (parts, axes) = (args.parts.join(" and "), axes.join(", "));
+        return Err(Ended::usage(format!("{parts} has no axis {}; it has {axes}", axis.name())));
     }
     if targets.is_empty() {
         let why = if is_static {
