@@ -50,7 +50,7 @@ fn every_shape_is_reported_and_the_fastest_is_one_of_them() {
 /// Parts of different primitives are searched by one command.
 #[test]
 fn several_parts_are_searched() {
-    let arguments = ["merge", "gather", "histogram", "--quick", "--count", "3000", "--try", "items=4", "--json"];
+    let arguments = ["merge", "search", "histogram", "--quick", "--count", "3000", "--try", "items=4", "--json"];
     let report = tune(arguments).json();
     let parts = report["parts"].as_array().unwrap();
     assert_eq!((parts.len(), &report["left_out"]), (5, &0.into()), "{report}");
