@@ -59,6 +59,9 @@ fn module_inputs() {
     try_inputs("fuzz/corpus/module", checks::module);
 }
 
+/// Their runs were ended by a time limit, and they hold what was measured until then.
+const CUT_OFF: [&str; 2] = ["h200-cub.json", "h200-peers.json"];
+
 #[test]
 fn recorded_reports_are_read() {
     let mut records = files("benches/record");
@@ -66,7 +69,9 @@ fn recorded_reports_are_read() {
     assert!(!records.is_empty());
     for (path, json) in records {
         let report = checks::report(&json).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert!(report.complete && !report.devices.is_empty(), "{}", path.display());
+        let is_cut_off = CUT_OFF.iter().any(|name| path.ends_with(name));
+        assert_eq!(report.complete, !is_cut_off, "{}", path.display());
+        assert!(!report.devices.is_empty(), "{}", path.display());
     }
 }
 

@@ -217,13 +217,16 @@ impl<'g> Workload<'g> {
         run_count: u32,
     ) -> Result<Vec<f64>> {
         let prepare = |recorder: &mut Recorder<'_>| {
-            if self.destination == self.source && self.source.count > 0 {
+            let [is_replaced, has_values] =
+                [self.destination == self.source && self.source.count > 0, self.pristine_values.count > 0];
+            if is_replaced {
                 roof.record(recorder, self.pristine.range(&self.memories), self.ranges.source)?;
             }
-            if self.pristine_values.count > 0 {
+            if has_values {
                 roof.record(recorder, self.pristine_values.range(&self.memories), self.ranges.values)?;
             }
-            flush.map_or(Ok(()), |flush| flush.record(roof, recorder))
+            flush.map_or(Ok(()), |flush| flush.record(roof, recorder))?;
+            Ok(is_replaced || has_values)
         };
         let record = |recorder: &mut Recorder<'_>| {
             self.record(recorder)?;

@@ -259,8 +259,9 @@ impl Gpu {
         unsafe { lock(&self.submitter).submit(record) }
     }
 
-    /// Submits `run_count` runs, each after what prepares it, with as few waits as possible. Returns the nanoseconds of
-    /// each run: GPU time, or without timestamps wall-clock time.
+    /// Submits `run_count` runs, each after what prepares it, with as few waits as possible. `prepare` returns whether the
+    /// run accesses what it has written. Returns the nanoseconds of each run: GPU time, or without timestamps wall-clock
+    /// time.
     ///
     /// # Safety
     /// Those of [`Self::submit`], for what `prepare` and `record` do.
@@ -268,7 +269,7 @@ impl Gpu {
     pub(crate) unsafe fn submit_runs(
         &self,
         run_count: u32,
-        prepare: impl Fn(&mut Recorder<'_>) -> Result<()>,
+        prepare: impl Fn(&mut Recorder<'_>) -> Result<bool>,
         record: impl Fn(&mut Recorder<'_>) -> Result<()>,
     ) -> Result<Vec<f64>> {
         // SAFETY: as the caller promises.

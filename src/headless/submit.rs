@@ -86,8 +86,8 @@ impl Submitter {
     }
 
     /// Submits `run_count` runs, each after what prepares it, without a wait between them as far as a submission has
-    /// timestamps and its size allows. Returns the nanoseconds of each run: GPU time, or without timestamps wall-clock
-    /// time of a submission of its own.
+    /// timestamps and its size allows. `prepare` returns whether the run accesses what it has written. Returns the
+    /// nanoseconds of each run: GPU time, or without timestamps wall-clock time of a submission of its own.
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `prepare` and `record` do.
@@ -95,13 +95,13 @@ impl Submitter {
     pub(super) unsafe fn submit_runs(
         &mut self,
         run_count: u32,
-        prepare: impl Fn(&mut Recorder<'_>) -> Result<()>,
+        prepare: impl Fn(&mut Recorder<'_>) -> Result<bool>,
         record: impl Fn(&mut Recorder<'_>) -> Result<()>,
     ) -> Result<Vec<f64>> {
         if !self.has_timestamps() {
             let run = |_| {
                 // SAFETY: as the caller promises.
-                unsafe { self.submit(&prepare) }?;
+                unsafe { self.submit(|recorder| prepare(recorder).map(drop)) }?;
                 let start = Instant::now();
                 // SAFETY: as the caller promises.
                 unsafe { self.submit(&record) }?;
@@ -114,9 +114,17 @@ impl Submitter {
             if run > 0 {
                 self.order(BETWEEN_RUNS);
             }
+            let mut is_input = false;
+            let prepared = |recorder: &mut Recorder<'_>| {
+                is_input = prepare(recorder)?;
+                Ok(())
+            };
             // SAFETY: as the caller promises.
-            if unsafe { self.record(&prepare) }? != CommandCounts::default() {
+            let counts = unsafe { self.record(prepared) }?;
+            if is_input {
                 self.order(BETWEEN_RUNS);
+            } else if counts != CommandCounts::default() {
+                self.wait_for_earlier();
             }
             if self.pairs.len() == RUNS_PER_SUBMISSION as usize {
                 self.split()?;
@@ -150,6 +158,26 @@ impl Submitter {
     fn recorder(&self) -> Recorder<'_> {
         // SAFETY: the command buffer is recording, and nothing else records into it.
         unsafe { Recorder::new(&self.device, self.commands.buffer()) }
+    }
+
+    /// Lets later commands begin after all earlier ones, which access other memory: for their times alone. It is no barrier of the
+    /// recording, where each must order accesses.
+    #[cfg(feature = "cli")]
+    fn wait_for_earlier(&self) {
+        let stages = BETWEEN_RUNS.source.stages;
+        let flags = vk::DependencyFlags::empty();
+        // SAFETY: the command buffer is recording, and nothing else records into it.
+        unsafe {
+            self.device.raw().cmd_pipeline_barrier(
+                self.commands.buffer(),
+                stages,
+                stages,
+                flags,
+                &[],
+                &[],
+                &[],
+            );
+        }
     }
 
     fn order(&self, barrier: Barrier) {

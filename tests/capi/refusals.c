@@ -168,7 +168,7 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     REFUSE_SCAN_PLAN(info.segments_by = 5, SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
     REFUSE_SCAN_PLAN((info.segments_by = SUBSWEEP_SEGMENTS_BY_KEYS32, info.row_length = 7),
                      SUBSWEEP_ERROR_UNKNOWN_VALUE, "row_length");
-    REFUSE_SCAN_PLAN(info.flags = 8, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
+    REFUSE_SCAN_PLAN(info.flags = 16, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
     REFUSE_SCAN_PLAN(info.algorithm = "bogo", SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
     info.algorithm = "two\nlines";
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'two\\nlines'");

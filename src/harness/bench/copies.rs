@@ -100,7 +100,7 @@ impl<'g> CopyRoof<'g> {
     ) -> Result<Vec<f64>> {
         let record = |recorder: &mut Recorder<'_>| self.record(recorder, source, destination);
         // SAFETY: the memory is of this device, lives until this has waited, and has no other use.
-        unsafe { self.gpu.submit_runs(run_count, |_| Ok(()), record) }
+        unsafe { self.gpu.submit_runs(run_count, |_| Ok(false), record) }
     }
 
     /// Likewise with `vkCmdCopyBuffer`.
@@ -115,7 +115,7 @@ impl<'g> CopyRoof<'g> {
             Ok(())
         };
         // SAFETY: as above.
-        unsafe { self.gpu.submit_runs(run_count, |_| Ok(()), record) }
+        unsafe { self.gpu.submit_runs(run_count, |_| Ok(false), record) }
     }
 
     /// Times `run_count` copies that warm the clock.
@@ -149,8 +149,10 @@ impl Copies {
 
     /// Times copies in one submission, nanoseconds each, with empty caches if there is a `flush`.
     pub fn time(&self, roof: &CopyRoof<'_>, flush: Option<&CacheFlush>, run_count: u32) -> Result<Vec<f64>> {
-        let prepare =
-            |recorder: &mut Recorder<'_>| flush.map_or(Ok(()), |flush| flush.record(roof, recorder));
+        let prepare = |recorder: &mut Recorder<'_>| {
+            flush.map_or(Ok(()), |flush| flush.record(roof, recorder))?;
+            Ok(false)
+        };
         let record = |recorder: &mut Recorder<'_>| {
             roof.record(recorder, self.source.range(), self.destination.range())
         };
