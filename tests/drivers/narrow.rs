@@ -110,7 +110,7 @@ fn measured(is_validated: bool, has_timestamps: bool, has_cold_cache: bool) -> R
     let is_small = |case: &Case| case.count == 1 << 16 && case.size() <= 1 << 20;
     let cases = bench_cases(SCALE).into_iter().filter(is_small);
     let in_place = |case: &Case| case.id().contains("place=in") || case.id().starts_with("sort:pairs4");
-    let groups = [cases.clone().next(), cases.clone().find(in_place), cases.clone().filter(in_place).last()];
+    let groups = [cases.clone().next(), cases.clone().find(in_place), cases.clone().rfind(in_place)];
     let options = BenchOptions {
         block_count: 1,
         samples_per_block: 3,
