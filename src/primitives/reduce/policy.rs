@@ -18,7 +18,7 @@ pub struct ReducePolicy {
     pub packs_per_invocation: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
-    /// As [`ScanPolicy::mixed_access`].
+    /// As [`ScanPolicy::mixed_access`](crate::scan::ScanPolicy::mixed_access).
     pub mixed_access: bool,
 }
 

@@ -76,7 +76,7 @@ impl TunedPart {
         Self::TopKSort,
     ];
 
-    /// The axes of the part: the fields of a [`KernelShape`] that it uses, those with the largest effect first.
+    /// The axes of the part: the fields of a [`KernelShape`](super::KernelShape) that it uses, those with the largest effect first.
     pub const fn axes(self) -> &'static [TuningAxis] {
         use TuningAxis::*;
         match self {
