@@ -126,7 +126,7 @@ fn cases_are_measured() {
     // The algorithm's summary: 12 bytes an element.
     assert_eq!(measured["traffic_size"], 12 * 65_536);
     assert!(measured["time"]["median_ns"].as_f64().unwrap() > 0.0);
-    assert!(measured["samples_ns"].as_array().unwrap().len() >= 6);
+    assert!(measured["samples_ns"].as_array().unwrap().len() >= 10);
 }
 
 #[test]

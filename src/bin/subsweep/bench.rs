@@ -131,14 +131,13 @@ pub fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
 
 /// Options of an effort.
 fn options(effort: Effort) -> BenchOptions {
-    // Six blocks are the fewest that `compare` judges.
-    let (block_count, samples_per_block, end_to_end_count, budget) = match effort {
-        Effort::Quick => (6, 1, 1, Duration::from_millis(250)),
-        Effort::Normal => (10, 3, 5, Duration::from_secs(3)),
-        Effort::Full => (10, 10, 10, Duration::from_secs(20)),
+    let (samples_per_block, end_to_end_count, budget) = match effort {
+        Effort::Quick => (1, 3, Duration::from_millis(400)),
+        Effort::Normal => (3, 5, Duration::from_secs(3)),
+        Effort::Full => (10, 10, Duration::from_secs(20)),
     };
     BenchOptions {
-        block_count,
+        block_count: 10,
         samples_per_block,
         end_to_end_count,
         min_sample: Duration::from_millis(2),
