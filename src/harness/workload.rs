@@ -29,6 +29,7 @@ pub(super) use comparer::Comparer;
 use comparer::Reference;
 pub(super) use known::Known;
 use known::{Arrays, Expectation};
+use prepared::Contents;
 pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
 
 /// Initial contents of the memory that a recording writes.
@@ -40,7 +41,8 @@ pub struct Workload<'g> {
     memories: Vec<GpuBuffer>,
     known: Rc<Known>,
     input: Rc<Arrays>,
-    operands_hash: u64,
+    /// Of the operands.
+    contents: Contents,
     expectation: OnceCell<Rc<Expectation>>,
     prepared: Prepared,
     ranges: Ranges,
@@ -83,7 +85,8 @@ impl<'g> Workload<'g> {
     /// As [`Self::new`], with the input and the expected result of other cases of the same work.
     pub(super) fn with(gpu: &'g Gpu, case: &Case, layout: BufferLayout, known: Rc<Known>) -> Result<Self> {
         let parameters = case.work.parameters();
-        let mut prepared = case.prepare(gpu)?;
+        let input = known.input(case);
+        let mut prepared = case.prepare(gpu, &known)?;
         let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
             prepared.needs;
         let contents = std::mem::take(&mut prepared.needs.operands).0;
@@ -96,11 +99,10 @@ impl<'g> Workload<'g> {
         let destination = if in_place { source } else { arrangement.reserve(room, misalignment) };
         let values = arrangement.reserve(values_size / 4, values_misalignment);
         let scratch = arrangement.reserve(scratch_size / 4, 0);
-        let mut operand = |words: &Vec<u32>| arrangement.reserve(words.len() as u64, misalignment);
+        let mut operand = |words: &Rc<Vec<u32>>| arrangement.reserve(words.len() as u64, misalignment);
         let operands: Vec<_> = contents.iter().map(&mut operand).collect();
 
         let memories = arrangement.allocate(gpu)?;
-        let input = known.input(case);
         let ranges = Ranges {
             source: source.range(&memories),
             destination: destination.range(&memories),
@@ -113,7 +115,7 @@ impl<'g> Workload<'g> {
             memories,
             known,
             input,
-            operands_hash: known::hash_of(&contents),
+            contents,
             expectation: OnceCell::new(),
             prepared,
             ranges,
@@ -128,7 +130,7 @@ impl<'g> Workload<'g> {
             first_result: RefCell::default(),
         };
         workload.fill_memories()?;
-        for (span, words) in workload.operands.iter().zip(&contents) {
+        for (span, words) in workload.operands.iter().zip(&workload.contents) {
             workload.upload(*span, words)?;
         }
         Ok(workload)
@@ -305,8 +307,7 @@ impl<'g> Workload<'g> {
 
     /// The expected result; computed on first use.
     fn expectation(&self) -> &Rc<Expectation> {
-        self.expectation
-            .get_or_init(|| self.known.expectation(&self.prepared, self.operands_hash, &self.input))
+        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.contents, &self.input))
     }
 
     /// As [`Self::check`], on the device as far as it can be: all memory is compared there, and read back only if a word

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::{ElementType, Number};
 
 /// Parameters of a difference.
@@ -143,7 +143,7 @@ impl PrimitiveCase for DifferenceCase {
         keys::keys_and_values(self.element, SortValues::None, input, self.item_count(count))
     }
 
-    fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let (operands, counted) = Operands::of_count(self.count_from, count);
         let scratch = plan.scratch_requirements(counted.room);
         let needs = Needs::new(counted.room, self.misalignment, scratch, operands);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
@@ -11,7 +12,7 @@ use crate::error::Result;
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 
 /// Parameters of a gather. The case's input is the distribution of the indices; the source is random and has as many
 /// elements as are gathered.
@@ -114,10 +115,10 @@ impl PrimitiveCase for GatherCase {
         [Input::Uniform.generate(self.item_count(count) as usize, self.seed(count)), Vec::new()]
     }
 
-    fn prepare(&self, plan: Arc<GatherPlan>, count: u64, input: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<GatherPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let indices = self.indices(input, count as usize, counted.room as usize);
-        let indices_operand = operands.add(indices.clone());
+        let indices = known.data(|_| self.indices(input, count as usize, counted.room as usize));
+        let indices_operand = operands.add(Rc::clone(&indices));
         let scratch = plan.scratch_requirements(counted.room);
         let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
         let (words, source_size) = (self.words as usize, count * self.row_size());

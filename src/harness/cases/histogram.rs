@@ -11,7 +11,7 @@ use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use crate::histogram::{
     HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
 };
@@ -282,7 +282,7 @@ impl PrimitiveCase for HistogramCase {
         [values.collect(), Vec::new()]
     }
 
-    fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let edges = self.edges();
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let edges_operand = operands.add(edge_words(self.element, &edges)?);

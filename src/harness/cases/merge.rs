@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
@@ -12,7 +13,7 @@ use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys::{self, by_type};
-use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use crate::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
 use crate::reference::oracle::{self, Key};
 
@@ -82,6 +83,20 @@ struct Arrays {
     values: [Vec<u32>; 2],
 }
 
+/// [`Arrays`] in as much memory as the counts may need: what is beyond the counts must not be read.
+struct Padded {
+    counts: [u64; 2],
+    keys: [Rc<Vec<u32>>; 2],
+    values: [Rc<Vec<u32>>; 2],
+}
+
+impl Padded {
+    /// The elements of two arrays, of some words each, without what is beyond the counts.
+    fn counted<'a>(&self, arrays: &'a [Rc<Vec<u32>>; 2], words: usize) -> [&'a [u32]; 2] {
+        [0, 1].map(|index| &arrays[index][..self.counts[index] as usize * words])
+    }
+}
+
 impl MergeCase {
     /// Halves of keys in ascending order, by the policy of the device.
     pub const fn keys(element: ElementType) -> Self {
@@ -139,6 +154,19 @@ impl MergeCase {
         Arrays { keys: [a, b], values: [a_values, b_values] }
     }
 
+    fn padded(&self, keys: &[u32]) -> Padded {
+        let Arrays { keys, values } = self.arrays(keys);
+        let (words, value_words) = (self.element.words() as usize, self.values as usize);
+        let counts = keys.each_ref().map(|keys| (keys.len() / words) as u64);
+        let rooms = [self.count_from.room(counts[0]), self.b_count_from.room(counts[1])];
+        let pad = |[mut a, mut b]: [Vec<u32>; 2], words: usize| {
+            a.resize(rooms[0] as usize * words, 0);
+            b.resize(rooms[1] as usize * words, 0);
+            [a, b].map(Rc::new)
+        };
+        Padded { counts, keys: pad(keys, words), values: pad(values, value_words) }
+    }
+
     /// Keys and values of the result of a merge, by a stable sort of both arrays.
     pub fn merged(&self, keys: [&[u32]; 2], values: [&[u32]; 2]) -> [Vec<u32>; 2] {
         self.sorted(&keys.concat(), &values.concat())
@@ -188,24 +216,15 @@ impl PrimitiveCase for MergeCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, plan: Arc<MergePlan>, count: u64, input: Input) -> Result<Prepared> {
-        let [keys, _] = self.generate(count, input);
-        let Arrays { keys, values } = self.arrays(&keys);
+    fn prepare(&self, plan: Arc<MergePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
+        let data = known.data(|keys| self.padded(keys));
         let (words, value_words) = (self.element.words() as usize, self.values as usize);
-        let counts = keys.each_ref().map(|keys| (keys.len() / words) as u64);
-        let (mut operands, a_counted) = Operands::of_count(self.count_from, counts[0]);
-        let b_counted = operands.add_count(self.b_count_from, counts[1]);
+        let (mut operands, a_counted) = Operands::of_count(self.count_from, data.counts[0]);
+        let b_counted = operands.add_count(self.b_count_from, data.counts[1]);
         let rooms = [a_counted.room, b_counted.room];
         let room = rooms[0] + rooms[1];
-        // Keys and values beyond the counts must not be read.
-        let mut add = |words: &[u32], word_count: usize| {
-            let mut words = words.to_vec();
-            words.resize(word_count, 0);
-            operands.add(words)
-        };
-        let [a, b] = [0, 1].map(|index| add(&keys[index], rooms[index] as usize * words));
-        let [a_values, b_values] =
-            [0, 1].map(|index| add(&values[index], rooms[index] as usize * value_words));
+        let [[a, b], [a_values, b_values]] = [&data.keys, &data.values]
+            .map(|arrays| arrays.each_ref().map(|words| operands.add(words.clone())));
         let case = self.clone();
         let scratch = plan.scratch_requirements((rooms[0], rooms[1]));
         let needs = Needs {
@@ -220,9 +239,8 @@ impl PrimitiveCase for MergeCase {
             (buffers, (ranges.count(a_counted), ranges.count(b_counted)))
         };
         let expected = move |_: &[u32]| {
-            let [a, b] = &keys;
-            let [a_values, b_values] = &values;
-            let [keys, values] = case.merged([a, b], [a_values, b_values]);
+            let [keys, values] =
+                case.merged(data.counted(&data.keys, words), data.counted(&data.values, value_words));
             (Expected::exact(keys), values)
         };
         Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))

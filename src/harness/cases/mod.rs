@@ -41,7 +41,7 @@ pub use tuned::tuned_case;
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
-use super::workload::Prepared;
+use super::workload::{Known, Prepared};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::headless::Gpu;
@@ -108,22 +108,19 @@ macro_rules! primitives {
                     $(Self::$name(case) => case.policy(capabilities).to_string()),+
                 }
             }
+        }
 
-            /// Creates the plan, the operands, the recording and the oracle for `count` rows.
+        impl Case {
+            /// Creates the plan, the operands, the recording and the oracle.
             ///
             /// # Errors
             /// Those of the plan and of [`PrimitiveCase::prepare`].
-            fn prepare(
-                &self,
-                gpu: &Gpu,
-                capabilities: &Capabilities,
-                count: u64,
-                input: Input,
-            ) -> Result<Prepared> {
-                match self {
-                    $(Self::$name(case) => {
-                        let policy = case.policy(capabilities);
-                        case.prepare(gpu.plan(case.config().policy(policy))?, count, input)
+            pub(super) fn prepare(&self, gpu: &Gpu, known: &Known) -> Result<Prepared> {
+                let capabilities = self.capabilities(gpu.capabilities());
+                match &self.work {
+                    $(Work::$name(case) => {
+                        let plan = gpu.plan(case.config().policy(case.policy(&capabilities)))?;
+                        case.prepare(plan, self.count, self.input, known)
                     }),+
                 }
             }
@@ -337,14 +334,6 @@ impl Case {
             Some((part, shape)) => tuning::with_shape(capabilities, *part, shape),
             None => capabilities.clone(),
         }
-    }
-
-    /// Creates the plan, the operands, the recording and the oracle.
-    ///
-    /// # Errors
-    /// Those of the plan and of [`PrimitiveCase::prepare`].
-    pub(super) fn prepare(&self, gpu: &Gpu) -> Result<Prepared> {
-        self.work.prepare(gpu, &self.capabilities(gpu.capabilities()), self.count, self.input)
     }
 
     /// Its algorithm and policy, or what distinguishes it from other cases of the primitive.

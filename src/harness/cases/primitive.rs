@@ -7,7 +7,7 @@ use super::{BenchScale, Case, Work};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::inputs::Input;
-use crate::harness::workload::Prepared;
+use crate::harness::workload::{Known, Prepared};
 
 /// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), and how a case is generated, recorded and
 /// checked. Its functions `config` and `policy` are those of its plan, which [`Work`] makes. Its file has its [`Tables`].
@@ -41,11 +41,12 @@ pub trait PrimitiveCase: fmt::Display {
         self.item_count(count)
     }
 
-    /// Creates the operands, the recording and the oracle for `count` rows.
+    /// Creates the operands, the recording and the oracle for `count` rows. What they are made of, whatever the policy, is
+    /// [`Known::data`].
     ///
     /// # Errors
     /// Those of values on the host.
-    fn prepare(&self, plan: Arc<Self::Plan>, count: u64, input: Input) -> Result<Prepared>
+    fn prepare(&self, plan: Arc<Self::Plan>, count: u64, input: Input, known: &Known) -> Result<Prepared>
     where
         Self: Sized;
 

@@ -4,6 +4,7 @@
 //! all other results those of a loop.
 
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
@@ -14,7 +15,7 @@ use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::by_type;
 use crate::harness::numbers::Numbers;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
@@ -392,22 +393,22 @@ impl PrimitiveCase for ReduceCase {
         [words, Vec::new()]
     }
 
-    fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let (room, begins) = (counted.room, self.begins(count as usize));
-        let (key_words, runs) = (self.runs.map_or(0, ReduceRuns::key_size) / 4, self.runs);
-        let segments = match runs {
-            None => None,
-            Some(ReduceRuns::Offsets | ReduceRuns::FixedSize(_)) => Some(begins.clone()),
-            Some(_) => Some(self.keys(&begins, room as usize)),
-        };
-        let in_memory = segments.clone().filter(|_| !matches!(runs, Some(ReduceRuns::FixedSize(_))));
-        let segments_operand = in_memory.map(|words| operands.add(words));
+        let (room, runs) = (counted.room, self.runs);
+        let key_words = runs.map_or(0, ReduceRuns::key_size) / 4;
+        // Offsets of the segments, or keys.
+        let segments = known.data(|_| {
+            let begins = self.begins(count as usize);
+            if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
+        });
+        let is_in_memory = runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_)));
+        let segments_operand = is_in_memory.then(|| operands.add(Rc::clone(&segments)));
         // Results are counted in rows of the source.
         let result_count = match runs {
             None => 1,
             Some(ReduceRuns::FixedSize(length)) => room.div_ceil(length.into()),
-            Some(ReduceRuns::Offsets) => begins.len() as u64,
+            Some(ReduceRuns::Offsets) => segments.len() as u64,
             Some(_) => room,
         };
         let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
@@ -433,8 +434,8 @@ impl PrimitiveCase for ReduceCase {
         };
         let expected = move |input: &[u32]| {
             let mut unique_keys = Vec::new();
-            let offsets = segments.as_ref().map(|segments| match key_words as usize {
-                0 => segments.clone(),
+            let offsets = runs.map(|_| match key_words as usize {
+                0 => segments.to_vec(),
                 words => {
                     let keys = &segments[..count as usize * words];
                     let heads = heads_of(keys, words, has_float_keys(runs));

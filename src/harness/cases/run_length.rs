@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
@@ -15,7 +16,7 @@ use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::select::SelectAlgorithm;
@@ -72,6 +73,25 @@ struct Runs {
     /// Words of the value of each.
     values: Vec<u32>,
     lengths: Vec<u32>,
+}
+
+/// Results of an encoding.
+struct Encoded {
+    /// The number of runs, trivial ones included.
+    all_count: u64,
+    /// Values of the runs that are written, as words, their offsets, and their counts.
+    values: Vec<u32>,
+    offsets: Vec<u32>,
+    counts: Vec<u32>,
+}
+
+/// Operands and result of a decoding.
+struct Decoded {
+    run_count: u64,
+    values: Rc<Vec<u32>>,
+    lengths: Rc<Vec<u32>>,
+    /// The elements, or the indices of their runs, as words.
+    elements: Vec<u32>,
 }
 
 impl RunLengthCase {
@@ -162,30 +182,28 @@ impl RunLengthCase {
         if self.is_decoding() { policy.tile_items() } else { policy.select.tile_items() }.into()
     }
 
-    /// The values that an encoding of `elements` writes, as words, and the offsets and counts of its runs.
-    fn encoded(&self, elements: &[u32]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+    /// What an encoding of `elements` writes.
+    fn encoded(&self, elements: &[u32]) -> Encoded {
         let words = self.element.words() as usize;
         let count = elements.len() / words;
         let parts = Test::Unique.parts(self.element, elements, &[]);
         let starts: Vec<_> = (0..count).filter(|&index| parts[index] == 0).collect();
         let ends = starts.iter().skip(1).copied().chain([count]);
+        let all_count = starts.len() as u64;
         let runs = starts.iter().zip(ends).map(|(&start, end)| (start, end - start));
         let is_kept = |&(_, length): &(usize, usize)| length > 1 || self.coding == RunLengthCoding::Encode;
         let runs: Vec<_> = runs.filter(is_kept).collect();
         let values = runs.iter().flat_map(|&(start, _)| &elements[start * words..][..words]).copied();
         let [offsets, counts] = [|run: &(usize, usize)| run.0 as u32, |run: &(usize, usize)| run.1 as u32]
             .map(|of| runs.iter().map(of).collect());
-        (values.collect(), offsets, counts)
+        Encoded { all_count, values: values.collect(), offsets, counts }
     }
 
-    fn prepare_encoding(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Prepared {
+    fn prepare_encoding(&self, plan: Arc<RunLengthPlan>, count: u64, known: &Known) -> Prepared {
         let (operands, counted) = Operands::of_count(self.count_from, count);
         let room = counted.room;
-        let [elements, _] = self.generate(count, input);
-        let (values, offsets, counts) = self.encoded(&elements);
-        let run_count = counts.len() as u32;
-        let all_runs = RunLengthCase { coding: RunLengthCoding::Encode, ..self.clone() };
-        let all_count = all_runs.encoded(&elements).2.len() as u64;
+        let data = known.data(|elements| self.encoded(elements));
+        let (all_count, run_count) = (data.all_count, data.counts.len() as u32);
         // The number of runs, their counts, and their offsets.
         let offsets_size = if self.has_offsets { room * 4 } else { 0 };
         let (counts_size, has_values) = (room * 4, self.has_values);
@@ -202,13 +220,13 @@ impl RunLengthCase {
             (buffers, ranges.count(counted))
         };
         let expected = move |source: &[u32]| {
-            let mut elements = if has_values { values.clone() } else { Vec::new() };
+            let mut elements = if has_values { data.values.clone() } else { Vec::new() };
             elements.resize(source.len(), POISON);
             let mut others = vec![run_count];
-            others.extend(&counts);
+            others.extend(&data.counts);
             others.resize(1 + (counts_size / 4) as usize, POISON);
             if offsets_size > 0 {
-                others.extend(&offsets);
+                others.extend(&data.offsets);
             }
             others.resize(1 + ((counts_size + offsets_size) / 4) as usize, POISON);
             (Expected::exact(elements), others)
@@ -217,20 +235,33 @@ impl RunLengthCase {
         Prepared::new(traffic_size, plan, needs, operands, expected)
     }
 
-    fn prepare_decoding(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Prepared {
+    fn decoded(&self, elements: &[u32], count: u64, input: Input) -> Decoded {
         let Runs { mut values, mut lengths } = self.runs(count, input);
         let run_count = lengths.len() as u64;
-        let (mut operands, counted) = Operands::of_count(self.count_from, run_count);
-        let words = self.element.words() as usize;
-        let decoded: Vec<_> = match self.has_values {
-            true => self.generate(count, input)[0].clone(),
+        let decoded = match self.has_values {
+            true => elements.to_vec(),
             false => (0..).zip(&lengths).flat_map(|(run, &length)| vec![run; length as usize]).collect(),
         };
-        let stored = (if self.is_cut { count - count.div_ceil(4) } else { count }) as usize * words;
         // Runs beyond the count must not be read.
-        lengths.resize(counted.room as usize, 3);
-        values.resize(counted.room as usize * words, 7);
-        let [values, lengths] = [values, lengths].map(|words| operands.add(words));
+        let room = self.count_from.room(run_count) as usize;
+        lengths.resize(room, 3);
+        values.resize(room * self.element.words() as usize, 7);
+        Decoded { run_count, values: Rc::new(values), lengths: Rc::new(lengths), elements: decoded }
+    }
+
+    fn prepare_decoding(
+        &self,
+        plan: Arc<RunLengthPlan>,
+        count: u64,
+        input: Input,
+        known: &Known,
+    ) -> Prepared {
+        let data = known.data(|elements| self.decoded(elements, count, input));
+        let run_count = data.run_count;
+        let (mut operands, counted) = Operands::of_count(self.count_from, run_count);
+        let words = self.element.words() as usize;
+        let stored = (if self.is_cut { count - count.div_ceil(4) } else { count }) as usize * words;
+        let [values, lengths] = [&data.values, &data.lengths].map(|words| operands.add(Rc::clone(words)));
         let (is_cut, element_size) = (self.is_cut, self.element.size() as u64);
         // More than there are, unless they are cut.
         let room = count + if is_cut { 0 } else { 5 };
@@ -250,7 +281,7 @@ impl RunLengthCase {
             (buffers, ranges.count(counted))
         };
         let expected = move |source: &[u32]| {
-            let mut elements = decoded[..stored].to_vec();
+            let mut elements = data.elements[..stored].to_vec();
             elements.resize(source.len(), POISON);
             (Expected::exact(elements), vec![count as u32])
         };
@@ -302,10 +333,10 @@ impl PrimitiveCase for RunLengthCase {
         [elements.collect(), Vec::new()]
     }
 
-    fn prepare(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         Ok(match self.is_decoding() {
-            true => self.prepare_decoding(plan, count, input),
-            false => self.prepare_encoding(plan, count, input),
+            true => self.prepare_decoding(plan, count, input, known),
+            false => self.prepare_encoding(plan, count, known),
         })
     }
 }

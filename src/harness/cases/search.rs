@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
@@ -12,7 +13,7 @@ use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::{self, by_type};
-use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use crate::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
 use crate::{ElementType, Number};
 
@@ -150,17 +151,18 @@ impl PrimitiveCase for SearchCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, plan: Arc<SearchPlan>, count: u64, input: Input) -> Result<Prepared> {
-        let [needles, _] = self.generate(count, input);
-        let sorted = self.sorted(&needles, input);
+    fn prepare(&self, plan: Arc<SearchPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let words = self.element.words() as usize;
-        let sorted_count = (sorted.len() / words) as u64;
+        let sorted_count = self.sorted_count.unwrap_or(count);
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let sorted_counted = operands.add_count(self.sorted_count_from, sorted_count);
         // Keys beyond the count must not be read: they are the least of all.
-        let mut sorted_room = sorted.clone();
-        sorted_room.resize(sorted_counted.room as usize * words, 0);
-        let sorted_operand = operands.add(sorted_room);
+        let sorted = known.data(|needles| {
+            let mut sorted = self.sorted(needles, input);
+            sorted.resize(sorted_counted.room as usize * words, 0);
+            sorted
+        });
+        let sorted_operand = operands.add(Rc::clone(&sorted));
         let (element, is_upper_bound) = (self.element, self.is_upper_bound);
         let scratch = plan.scratch_requirements((sorted_counted.room, counted.room));
         let needs = Needs {
@@ -175,7 +177,8 @@ impl PrimitiveCase for SearchCase {
             (buffers.scratch(ranges.scratch), (ranges.count(sorted_counted), ranges.count(counted)))
         };
         let expected = move |needles: &[u32]| {
-            let positions = Self::positions(element, is_upper_bound, &sorted, needles);
+            let sorted = &sorted[..sorted_count as usize * words];
+            let positions = Self::positions(element, is_upper_bound, sorted, needles);
             (Expected::exact(needles.to_vec()), positions)
         };
         Ok(Prepared::new(plan.traffic_size(sorted_count, count), plan, needs, operands, expected))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
@@ -16,7 +17,7 @@ use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::select::{
     Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
@@ -240,44 +241,22 @@ impl PrimitiveCase for SelectCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, plan: Arc<SelectPlan>, count: u64, input: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<SelectPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let config = *plan.config();
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let room = counted.room;
-        let [source, _] = self.generate(count, input);
-        let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
-        let operand_words = self.operands(&source);
-        let parts = self.parts(if self.by.has_flags() { &flags } else { &source }, &operand_words);
-
-        // Flags and values beyond the count must not be read.
-        flags.resize(if self.by.has_flags() { room as usize } else { 0 }, 1);
-        let flags = match self.by {
-            Predicate::Flags8 => {
-                let bytes = |four: &[u32]| four.iter().rev().fold(0, |word, flag| word << 8 | flag);
-                flags.chunks(4).map(bytes).collect()
-            }
-            _ => flags,
-        };
-        let value_words = self.values as usize;
-        let values = Input::Uniform.generate(room as usize * value_words, count + 2);
-        let [flags, values_operand] = [flags, values.clone()].map(|words| operands.add(words));
-        let device_operands = self.has_device_operands.then(|| operands.add(operand_words.clone()));
-        let host_operands = SelectOperands::of_words(self.element, &operand_words)?;
-
-        // Part after part, each in order.
-        let mut order: Vec<_> =
-            (0..parts.len()).filter(|&index| self.parts > 1 || parts[index] == 0).collect();
-        order.sort_by_key(|&index| parts[index]);
-        let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
-        let counts: Vec<_> = (0..config.counts_size() as usize / 4).map(of_part).collect();
-        let kept_count = order.len() as u64;
+        let data = known.data(|source| self.data(source, count, input));
+        let [flags, values_operand] = [&data.flags, &data.values].map(|words| operands.add(Rc::clone(words)));
+        let device_operands = self.has_device_operands.then(|| operands.add(Rc::clone(&data.operands)));
+        let host_operands = SelectOperands::of_words(self.element, &data.operands)?;
+        let kept_count = data.order.len() as u64;
         // After the counts: values, then indices.
         let counts_size = config.counts_size();
         let values_size = room * config.value_size();
         let indices_size = if config.has_indices() { room * 4 } else { 0 };
         let source_size = count * self.row_size();
         let is_small_room = self.count_from == CountFrom::Host;
-        let words = (self.row_size() / 4) as usize;
+        let (words, value_words) = ((self.row_size() / 4) as usize, self.values as usize);
         let needs = Needs {
             values_size: counts_size + values_size + indices_size,
             ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
@@ -303,15 +282,16 @@ impl PrimitiveCase for SelectCase {
         };
         let expected = move |source: &[u32]| {
             let moved = |from: &[u32], words: usize| -> Vec<u32> {
-                order.iter().flat_map(|&index| from[index * words..][..words].iter().copied()).collect()
+                let element = |&index: &u32| &from[index as usize * words..][..words];
+                data.order.iter().flat_map(element).copied().collect()
             };
             let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
             elements.resize(source.len(), POISON);
-            let mut others = counts.clone();
-            others.extend(moved(&values, value_words));
+            let mut others = data.counts.clone();
+            others.extend(moved(&data.values, value_words));
             others.resize(((counts_size + values_size) / 4) as usize, POISON);
             if config.has_indices() {
-                others.extend(order.iter().map(|&index| index as u32));
+                others.extend(&data.order);
             }
             others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
             (Expected::exact(elements), others)
@@ -320,7 +300,44 @@ impl PrimitiveCase for SelectCase {
     }
 }
 
+/// Operands and results of a selection.
+struct Selected {
+    flags: Rc<Vec<u32>>,
+    values: Rc<Vec<u32>>,
+    /// What elements are compared with.
+    operands: Rc<Vec<u32>>,
+    /// The indices of the elements that are written, in their order.
+    order: Vec<u32>,
+    /// The number of elements of each part that is counted.
+    counts: Vec<u32>,
+}
+
 impl SelectCase {
+    fn data(&self, source: &[u32], count: u64, input: Input) -> Selected {
+        let room = self.count_from.room(count) as usize;
+        let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
+        let operands = self.operands(source);
+        let parts = self.parts(if self.by.has_flags() { &flags } else { source }, &operands);
+        // Flags and values beyond the count must not be read.
+        flags.resize(if self.by.has_flags() { room } else { 0 }, 1);
+        let flags = match self.by {
+            Predicate::Flags8 => {
+                let bytes = |four: &[u32]| four.iter().rev().fold(0, |word, flag| word << 8 | flag);
+                flags.chunks(4).map(bytes).collect()
+            }
+            _ => flags,
+        };
+        let values = Input::Uniform.generate(room * self.values as usize, count + 2);
+        // Part after part, each in order.
+        let mut order: Vec<_> =
+            (0..count as u32).filter(|&index| self.parts > 1 || parts[index as usize] == 0).collect();
+        order.sort_by_key(|&index| parts[index as usize]);
+        let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
+        let counts = (0..self.config().counts_size() as usize / 4).map(of_part).collect();
+        let [flags, values, operands] = [flags, values, operands].map(Rc::new);
+        Selected { flags, values, operands, order, counts }
+    }
+
     /// Elements per tile.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
         self.policy(capabilities).tile_items().into()

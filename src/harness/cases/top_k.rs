@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
 
 /// Parameters of a top-k. The case's count is of rows.
@@ -184,7 +184,7 @@ impl PrimitiveCase for TopKCase {
         keys::keys_and_values(self.element, SortValues::None, input, count)
     }
 
-    fn prepare(&self, plan: Arc<TopKPlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<TopKPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let config = *plan.config();
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let room = counted.room;

@@ -1,11 +1,11 @@
 //! Inputs and expected results, computed once for all cases of a work, count and input.
 
+use std::any::Any;
 use std::cell::OnceCell;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use super::Expected;
-use super::prepared::Prepared;
+use super::prepared::{Contents, Prepared};
 use crate::harness::cases::Case;
 use crate::headless::GpuBuffer;
 
@@ -13,8 +13,9 @@ use crate::headless::GpuBuffer;
 #[derive(Default)]
 pub(in crate::harness) struct Known {
     input: OnceCell<Rc<Arrays>>,
-    /// With a hash of the operands that it is for: those of some cases depend on the policy.
-    exact: OnceCell<(u64, Rc<Expectation>)>,
+    data: OnceCell<Rc<dyn Any>>,
+    /// With the operands that it is for: those of some cases depend on the policy.
+    exact: OnceCell<(Contents, Rc<Expectation>)>,
 }
 
 /// The elements, or a sort's keys; and a sort's values.
@@ -36,29 +37,31 @@ impl Known {
         self.input.get_or_init(|| Rc::new(case.work.parameters().generate(case.count, case.input))).clone()
     }
 
+    /// What the operands and the oracle of these cases are made of, whatever their policies. `compute` gets the elements, or the
+    /// keys, of [`Self::input`].
+    pub(in crate::harness) fn data<T: 'static>(&self, compute: impl FnOnce(&[u32]) -> T) -> Rc<T> {
+        let compute =
+            || -> Rc<dyn Any> { Rc::new(compute(self.input.get().map_or(&[], |arrays| &arrays[0]))) };
+        let data = Rc::clone(self.data.get_or_init(compute));
+        data.downcast().unwrap_or_else(|_| unreachable!("the data of one work is of one type"))
+    }
+
     /// The expected result for this input and operands. It is computed anew for each case if it is not exact: the bound
     /// of a float depends on the algorithm.
     pub(super) fn expectation(
         &self,
         prepared: &Prepared,
-        operands_hash: u64,
+        operands: &Contents,
         input: &Arrays,
     ) -> Rc<Expectation> {
-        if let Some((_, expectation)) = self.exact.get().filter(|(hash, _)| *hash == operands_hash) {
+        if let Some((_, expectation)) = self.exact.get().filter(|(of, _)| of == operands) {
             return expectation.clone();
         }
         let (result, values) = (prepared.expected)(&input[0]);
         let expectation = Rc::new(Expectation { result, values, on_device: OnceCell::new() });
         if expectation.result.is_exact() {
-            let _ = self.exact.set((operands_hash, expectation.clone()));
+            let _ = self.exact.set((operands.clone(), expectation.clone()));
         }
         expectation
     }
-}
-
-/// A hash of operands.
-pub(super) fn hash_of(operands: &[Vec<u32>]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    operands.hash(&mut hasher);
-    hasher.finish()
 }

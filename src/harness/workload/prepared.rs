@@ -1,5 +1,6 @@
 //! A case without its memory on a device: plan, operands, recording and oracle.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::device::{AddressRange, BufferRange, Recorder};
@@ -85,9 +86,12 @@ impl Needs {
     }
 }
 
+/// The words of each operand, shared by the cases of a work.
+pub(in crate::harness) type Contents = Vec<Rc<Vec<u32>>>;
+
 /// Arrays that a recording only reads, beside its source.
 #[derive(Default)]
-pub(in crate::harness) struct Operands(pub Vec<Vec<u32>>);
+pub(in crate::harness) struct Operands(pub Contents);
 
 /// An array of [`Operands`].
 #[derive(Clone, Copy)]
@@ -118,8 +122,8 @@ impl Operands {
         (operands, counted)
     }
 
-    pub fn add(&mut self, words: Vec<u32>) -> Operand {
-        self.0.push(words);
+    pub fn add(&mut self, words: impl Into<Rc<Vec<u32>>>) -> Operand {
+        self.0.push(words.into());
         Operand(self.0.len() - 1)
     }
 

@@ -20,7 +20,7 @@ use crate::harness::expected::{PlainScan, ScanExpectation};
 use crate::harness::inputs::Input;
 use crate::harness::numbers::Numbers;
 use crate::harness::report::LookBackCounts;
-use crate::harness::workload::{Needs, Operands, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use crate::headless::Gpu;
 use crate::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanKind, ScanOperator, ScanPlan, ScanPolicy,
@@ -178,7 +178,7 @@ impl PrimitiveCase for ScanCase {
         [self.numbers().generate(input, count as usize, self.seed(count)), Vec::new()]
     }
 
-    fn prepare(&self, plan: Arc<ScanPlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<ScanPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let heads = operands::heads(self, count as usize);
         let initial_row = self.initial.map(|_| operands::initial_row(self));
         let (mut operands, counted) = Operands::of_count(self.count_from, count);

@@ -17,7 +17,7 @@ use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
-use crate::harness::workload::{Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::sort::{
     ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
@@ -229,7 +229,7 @@ impl PrimitiveCase for SegmentedSortCase {
         keys::keys_and_values(self.element, self.values, input, count)
     }
 
-    fn prepare(&self, plan: Arc<SegmentedSortPlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<SegmentedSortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let begins = self.segments.begins(count, plan.policy());
         let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
         let extents = begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin));

@@ -22,7 +22,7 @@ use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
-use crate::harness::workload::{Needs, Operands, Prepared};
+use crate::harness::workload::{Known, Needs, Operands, Prepared};
 use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
 
 /// The algorithms without a count limit.
@@ -244,7 +244,7 @@ impl PrimitiveCase for SortCase {
         keys::keys_and_values(self.element, self.values, input, count)
     }
 
-    fn prepare(&self, plan: Arc<SortPlan>, count: u64, _: Input) -> Result<Prepared> {
+    fn prepare(&self, plan: Arc<SortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let (operands, counted) = Operands::of_count(self.count_from, count);
         let room = counted.room;
         let scratch = plan.scratch_requirements(room);
