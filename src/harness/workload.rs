@@ -13,9 +13,10 @@
 mod comparer;
 mod known;
 mod prepared;
+mod ready;
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::Rc;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use super::cases::Case;
 use super::expected::Expected;
@@ -27,10 +28,10 @@ use crate::harness::bench::{CacheFlush, CopyRoof};
 use crate::headless::{Gpu, GpuBuffer};
 pub(super) use comparer::Comparer;
 use comparer::Reference;
+use known::Expectation;
 pub(super) use known::Known;
-use known::{Arrays, Expectation};
-use prepared::Contents;
 pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
+pub(super) use ready::{Ready, in_threads};
 
 /// Initial contents of the memory that a recording writes.
 pub(super) const POISON: u32 = 0xdead_beef;
@@ -39,12 +40,7 @@ pub(super) const POISON: u32 = 0xdead_beef;
 pub struct Workload<'g> {
     gpu: &'g Gpu,
     memories: Vec<GpuBuffer>,
-    known: Rc<Known>,
-    input: Rc<Arrays>,
-    /// Of the operands.
-    contents: Contents,
-    expectation: OnceCell<Rc<Expectation>>,
-    prepared: Prepared,
+    ready: Ready,
     ranges: Ranges,
     pristine: Span,
     /// Directly after `pristine`.
@@ -79,17 +75,18 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: BufferLayout) -> Result<Self> {
-        Self::with(gpu, case, layout, Rc::default())
+        let ready = Ready::new(case, case.plan(gpu)?, Arc::default())?;
+        Self::of(gpu, case, layout, ready)
     }
 
-    /// As [`Self::new`], with the input and the expected result of other cases of the same work.
-    pub(super) fn with(gpu: &'g Gpu, case: &Case, layout: BufferLayout, known: Rc<Known>) -> Result<Self> {
+    /// Creates the memory of a case.
+    ///
+    /// # Errors
+    /// [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
+    pub(super) fn of(gpu: &'g Gpu, case: &Case, layout: BufferLayout, ready: Ready) -> Result<Self> {
         let parameters = case.work.parameters();
-        let input = known.input(case);
-        let mut prepared = case.prepare(gpu, &known)?;
         let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
-            prepared.needs;
-        let contents = std::mem::take(&mut prepared.needs.operands).0;
+            ready.prepared.needs;
         let row_size = parameters.row_size();
         let word_count = case.count * row_size / 4;
         let room = room * row_size / 4;
@@ -99,8 +96,8 @@ impl<'g> Workload<'g> {
         let destination = if in_place { source } else { arrangement.reserve(room, misalignment) };
         let values = arrangement.reserve(values_size / 4, values_misalignment);
         let scratch = arrangement.reserve(scratch_size / 4, 0);
-        let mut operand = |words: &Rc<Vec<u32>>| arrangement.reserve(words.len() as u64, misalignment);
-        let operands: Vec<_> = contents.iter().map(&mut operand).collect();
+        let mut operand = |words: &Arc<Vec<u32>>| arrangement.reserve(words.len() as u64, misalignment);
+        let operands: Vec<_> = ready.contents.iter().map(&mut operand).collect();
 
         let memories = arrangement.allocate(gpu)?;
         let ranges = Ranges {
@@ -113,11 +110,7 @@ impl<'g> Workload<'g> {
         let workload = Self {
             gpu,
             memories,
-            known,
-            input,
-            contents,
-            expectation: OnceCell::new(),
-            prepared,
+            ready,
             ranges,
             pristine,
             pristine_values,
@@ -130,7 +123,7 @@ impl<'g> Workload<'g> {
             first_result: RefCell::default(),
         };
         workload.fill_memories()?;
-        for (span, words) in workload.operands.iter().zip(&workload.contents) {
+        for (span, words) in workload.operands.iter().zip(&workload.ready.contents) {
             workload.upload(*span, words)?;
         }
         Ok(workload)
@@ -146,7 +139,7 @@ impl<'g> Workload<'g> {
                 self.fill(span.range(&self.memories), POISON)?;
             }
         }
-        for (span, words) in [self.pristine, self.pristine_values].into_iter().zip(&*self.input) {
+        for (span, words) in [self.pristine, self.pristine_values].into_iter().zip(&*self.ready.input) {
             self.upload(span, words)?;
         }
         Ok(())
@@ -244,7 +237,7 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of [`Self::run`].
     pub fn run_end_to_end(&self) -> Result<()> {
-        for (span, words) in [self.source, self.values].into_iter().zip(&*self.input) {
+        for (span, words) in [self.source, self.values].into_iter().zip(&*self.ready.input) {
             self.upload(span, words)?;
         }
         self.run()?;
@@ -270,7 +263,7 @@ impl<'g> Workload<'g> {
     }
 
     fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
-        (self.prepared.record)(recorder, &self.ranges)
+        (self.ready.prepared.record)(recorder, &self.ranges)
     }
 
     /// Look-back statistics of a chained scan, from one more run with counters. `None` for other work, a single tile,
@@ -279,7 +272,7 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of creating the pipelines, recording and submitting.
     pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
-        match &self.prepared.look_back {
+        match &self.ready.prepared.look_back {
             Some(look_back) => look_back(self.gpu, &self.ranges),
             None => Ok(None),
         }
@@ -297,17 +290,12 @@ impl<'g> Workload<'g> {
 
     /// The policy in use, as text.
     pub fn policy(&self) -> &str {
-        &self.prepared.policy
+        &self.ready.prepared.policy
     }
 
     /// Bytes of elements that the algorithm reads and writes, without auxiliary data.
     pub fn traffic_size(&self) -> u64 {
-        self.prepared.traffic_size
-    }
-
-    /// The expected result; computed on first use.
-    fn expectation(&self) -> &Rc<Expectation> {
-        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.contents, &self.input))
+        self.ready.prepared.traffic_size
     }
 
     /// As [`Self::check`], on the device as far as it can be: all memory is compared there, and read back only if a word
@@ -316,7 +304,7 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Errors of Vulkan.
     pub(super) fn verify(&self, comparer: &Comparer<'_>) -> Result<Option<Mismatch>> {
-        let Expectation { result, values, on_device } = &**self.expectation();
+        let Expectation { result, values, on_device } = &**self.ready.expectation();
         if on_device.get().is_none() && result.is_exact() {
             let _ = on_device.set([self.gpu.filled(result.words())?, self.gpu.filled(values)?]);
         }
@@ -341,7 +329,7 @@ impl<'g> Workload<'g> {
 
     /// Every array that [`Self::check`] looks at, with what it must equal.
     fn references(&self, [result, values]: &[Option<GpuBuffer>; 2]) -> Vec<(BufferRange, Reference)> {
-        let expectation = self.expectation();
+        let expectation = self.ready.expectation();
         let result_count = expectation.result.word_count() as u64;
         let mut references = Vec::new();
         let mut compare = |span: Span, reference| {
@@ -378,7 +366,7 @@ impl<'g> Workload<'g> {
 
     /// Copies of the result and the values on the device.
     fn copy_of_results(&self) -> Result<[Option<GpuBuffer>; 2]> {
-        let expectation = self.expectation();
+        let expectation = self.ready.expectation();
         let copy = |span: Span, count: usize| {
             if count == 0 {
                 return Ok(None);
@@ -412,7 +400,7 @@ impl<'g> Workload<'g> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
-        let Expectation { result: expected, values: expected_values, .. } = &**self.expectation();
+        let Expectation { result: expected, values: expected_values, .. } = &**self.ready.expectation();
         let result_count = expected.word_count().max(self.pristine.count as usize);
         let (result, beyond) = words(self.destination).split_at(result_count);
         if let Some(mismatch) = expected.mismatch(result) {
@@ -428,7 +416,7 @@ impl<'g> Workload<'g> {
                 return Ok(Some(Mismatch { what: "result of another run", ..mismatch }));
             }
         }
-        let [input, _] = &*self.input;
+        let [input, _] = &*self.ready.input;
         let (source, _) = words(self.source).split_at(input.len());
         if self.destination != self.source
             && let Some(mismatch) = first_mismatch("source", source, input)

@@ -68,17 +68,26 @@ pub fn sort_pairs<K: Key, V: Send>(pairs: &mut [(K, V)], bits: Range<u32>, is_de
         let part = |key: K| ((u128::from(key.rank()) & ((1 << bits.end) - 1)) >> bits.start) as u64;
         part(a).cmp(&part(b))
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     if is_descending {
-        sort_by_threads(pairs, &|a, b| compare(b.0, a.0), threads);
+        sort_by(pairs, |a, b| compare(b.0, a.0));
     } else {
-        sort_by_threads(pairs, &|a, b| compare(a.0, b.0), threads);
+        sort_by(pairs, |a, b| compare(a.0, b.0));
     }
 }
 
-/// The standard library's stable sort, of halves in threads of their own first: it merges the two runs that they are.
+/// The standard library's stable sort, by all cores.
+pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
+    // To count the cores takes longer than to sort a few items.
+    let is_short = items.len() < MIN_COUNT;
+    let threads = if is_short { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+    sort_by_threads(items, &compare, threads);
+}
+
+/// Items that pay a thread.
+const MIN_COUNT: usize = 1 << 16;
+
+/// Halves are sorted in threads of their own first: the sort of the whole merges the two runs that they are.
 fn sort_by_threads<T: Send>(items: &mut [T], compare: &(impl Fn(&T, &T) -> Ordering + Sync), threads: usize) {
-    const MIN_COUNT: usize = 1 << 16;
     if threads > 1 && items.len() >= MIN_COUNT {
         let (first, second) = items.split_at_mut(items.len() / 2);
         thread::scope(|scope| {

@@ -227,11 +227,8 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     for batch in batches(groups(cases, room), room) {
         let DeviceReport { measured, verified, .. } = suite.device_report();
         let before = [measured.len(), verified.len()];
-        let mut groups = Vec::new();
-        for cases in &batch {
-            progress.begin_all(&format!("verifying {}", cases[0].variants()), 0);
-            groups.push(BenchGroup::new(&roof, cases, options, admit)?);
-        }
+        let begin = |cases: &[Case]| progress.begin_all(&format!("verifying {}", cases[0].variants()), 0);
+        let mut groups = BenchGroup::verified(&roof, &batch, options, admit, begin)?;
         for round in 1..=options.block_count {
             for (cases, group) in batch.iter().zip(&mut groups) {
                 let name = format!("round {round} of {}: {}", options.block_count, cases[0].variants());
@@ -319,7 +316,7 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
     let mut text = format!("  {:16}  elements  elements/s  % of copy  copy bytes/s\n", "");
     for case in first_look_cases(gpu.capabilities()) {
         let options = options(Effort::Quick);
-        let mut group = BenchGroup::new(&roof, std::slice::from_ref(&case), options, admit(gpu))?;
+        let mut group = BenchGroup::new(&roof, &case, options, admit(gpu))?;
         for _ in 0..options.block_count {
             group.measure_block()?;
         }

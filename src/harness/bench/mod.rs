@@ -4,15 +4,15 @@ mod copies;
 mod shapes;
 mod steadiness;
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cases::Case;
+use super::cases::{Case, Planned};
 use super::layout::BufferLayout;
 use super::report::{LookBackCounts, Measurement, Summary};
 use super::statistics;
 use super::verify::{Failure, Outcome};
-use super::workload::{Comparer, Known, Workload};
+use super::workload::{Comparer, Known, Ready, Workload, in_threads};
 use crate::error::Result;
 pub(super) use copies::CacheFlush;
 use copies::Copies;
@@ -45,6 +45,8 @@ impl BenchOptions {
     pub const MIN_SAMPLES: u32 = 10;
     /// Maximum runs of a sample, which is their median.
     pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
+    /// No end-to-end run of a case begins later: the time of many elements is that of their copies on the host.
+    pub const MAX_END_TO_END: Duration = Duration::from_millis(50);
 
     /// The samples of a block of `case_count` cases.
     fn block(&self, case_count: u32) -> BlockPlan {
@@ -93,34 +95,78 @@ struct Running<'g> {
 }
 
 impl<'g> BenchGroup<'g> {
-    /// Verifies cases with equal numbers and sizes of elements, of one work on one input. `accept` is called for each case
-    /// after memory was allocated for those before it, and may refuse the case.
+    /// Verifies groups of cases with equal numbers and sizes of elements, each of one work on one input. Inputs and expected
+    /// results are computed by all cores. `accept` is called for each case after memory was allocated for those before it, and
+    /// may refuse the case; `begin` for each group that is verified.
     ///
     /// # Errors
     /// Fatal errors of the device. Failures of a single case, such as a wrong result or out of memory, are its outcome.
+    pub fn verified(
+        roof: &'g CopyRoof<'g>,
+        groups: &[Vec<Case>],
+        options: BenchOptions,
+        accept: impl Fn(&Case) -> Result<(), Outcome>,
+        begin: impl Fn(&[Case]),
+    ) -> Result<Vec<Self>> {
+        let plan = |case: &Case| match accept(case) {
+            Ok(()) => outcome_of(case.plan(roof.gpu())),
+            Err(outcome) => Ok(Err(outcome)),
+        };
+        let plans = |cases: &Vec<Case>| cases.iter().map(plan).collect::<Result<Vec<_>>>();
+        let planned = groups.iter().map(plans).collect::<Result<Vec<_>>>()?;
+        let ready = in_threads(groups.iter().zip(planned).collect(), |(cases, planned)| {
+            let known = Arc::<Known>::default();
+            let ready = |(case, planned): (&Case, Result<Planned, Outcome>)| match planned {
+                Ok(plan) => outcome_of(Ready::new(case, plan, known.clone()).map(Ready::expected)),
+                Err(outcome) => Ok(Err(outcome)),
+            };
+            cases.iter().zip(planned).map(ready).collect::<Result<Vec<_>>>()
+        });
+        let group = |(cases, ready): (&Vec<Case>, Result<Vec<_>>)| {
+            begin(cases);
+            Self::of_ready(roof, cases, ready?, options, &accept)
+        };
+        groups.iter().zip(ready).map(group).collect()
+    }
+
+    /// Verifies one case.
+    ///
+    /// # Errors
+    /// As for [`Self::verified`].
     pub fn new(
         roof: &'g CopyRoof<'g>,
-        cases: &[Case],
+        case: &Case,
         options: BenchOptions,
         accept: impl Fn(&Case) -> Result<(), Outcome>,
     ) -> Result<Self> {
-        Self::of_known(roof, cases, options, accept, Rc::default())
+        Self::of_known(roof, case, options, accept, Arc::default())
     }
 
     /// As [`Self::new`], with the input and the expected result of other cases of the same work.
     fn of_known(
         roof: &'g CopyRoof<'g>,
-        cases: &[Case],
+        case: &Case,
         options: BenchOptions,
         accept: impl Fn(&Case) -> Result<(), Outcome>,
-        known: Rc<Known>,
+        known: Arc<Known>,
+    ) -> Result<Self> {
+        let ready = outcome_of(case.plan(roof.gpu()).and_then(|plan| Ready::new(case, plan, known)))?;
+        Self::of_ready(roof, std::slice::from_ref(case), vec![ready], options, accept)
+    }
+
+    fn of_ready(
+        roof: &'g CopyRoof<'g>,
+        cases: &[Case],
+        ready: Vec<Result<Ready, Outcome>>,
+        options: BenchOptions,
+        accept: impl Fn(&Case) -> Result<(), Outcome>,
     ) -> Result<Self> {
         let gpu = roof.gpu();
-        let begin = |case: &Case| match accept(case) {
-            Ok(()) => Entry::of(Running::new(roof, case, &known)),
+        let begin = |(case, ready): (&Case, Result<Ready, Outcome>)| match accept(case).and(ready) {
+            Ok(ready) => Entry::of(Running::new(roof, case, ready)),
             Err(outcome) => Ok(Entry::Finished(outcome)),
         };
-        let mut entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
+        let mut entries = cases.iter().zip(ready).map(begin).collect::<Result<Vec<_>>>()?;
         let first = entries.iter().find_map(|entry| match entry {
             Entry::Running(running) => Some(running.workload.pristine()),
             Entry::Finished(_) => None,
@@ -198,6 +244,11 @@ impl<'g> BenchGroup<'g> {
     }
 }
 
+/// The outcome of an error that concerns one case.
+fn outcome_of<T>(result: Result<T>) -> Result<Result<T, Outcome>> {
+    result.map(Ok).or_else(|error| Outcome::of_error(error).map(Err))
+}
+
 /// The device, for the rules of measuring.
 struct GroupMeter<'a, 'g> {
     roof: &'a CopyRoof<'g>,
@@ -255,14 +306,11 @@ impl<'g> Entry<'g> {
 }
 
 impl<'g> Running<'g> {
-    /// No end-to-end run begins later: those of many elements take seconds.
-    const MAX_END_TO_END: Duration = Duration::from_millis(200);
-
     /// Verifies the case.
-    fn new(roof: &CopyRoof<'g>, case: &Case, known: &Rc<Known>) -> Result<Result<Self, Outcome>> {
+    fn new(roof: &CopyRoof<'g>, case: &Case, ready: Ready) -> Result<Result<Self, Outcome>> {
         let mut running = Self {
             case: case.clone(),
-            workload: Workload::with(roof.gpu(), case, BufferLayout::Guarded, known.clone())?,
+            workload: Workload::of(roof.gpu(), case, BufferLayout::Guarded, ready)?,
             run_count: 1,
             samples_ns: Vec::new(),
             record_samples_ns: Vec::new(),
@@ -307,7 +355,7 @@ impl<'g> Running<'g> {
             let begin = Instant::now();
             self.workload.run_end_to_end()?;
             self.end_to_end_samples_ns.push(begin.elapsed().as_nanos() as f64);
-            if start.elapsed() > Self::MAX_END_TO_END {
+            if start.elapsed() > BenchOptions::MAX_END_TO_END {
                 break;
             }
         }

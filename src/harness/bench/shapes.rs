@@ -1,6 +1,6 @@
 //! Shapes of a part, measured one after the other on one input.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{BenchGroup, BenchOptions, CopyRoof, Known, Measured, Outcome};
@@ -14,7 +14,7 @@ pub struct ShapeBench<'g> {
     roof: &'g CopyRoof<'g>,
     part: TunedPart,
     case: Case,
-    known: Rc<Known>,
+    known: Arc<Known>,
 }
 
 impl<'g> ShapeBench<'g> {
@@ -31,7 +31,7 @@ impl<'g> ShapeBench<'g> {
 
     /// For shapes of `part` that `case` is measured with.
     pub fn new(roof: &'g CopyRoof<'g>, part: TunedPart, case: Case) -> Self {
-        Self { roof, part, case, known: Rc::default() }
+        Self { roof, part, case, known: Arc::default() }
     }
 
     /// Verifies and measures a shape: the outcome of one that is wrong or refused.
@@ -45,7 +45,7 @@ impl<'g> ShapeBench<'g> {
         }
         let case = self.case.clone().with_shape(self.part, shape);
         let mut group =
-            BenchGroup::of_known(self.roof, &[case], Self::OPTIONS, |_| Ok(()), self.known.clone())?;
+            BenchGroup::of_known(self.roof, &case, Self::OPTIONS, |_| Ok(()), self.known.clone())?;
         group.measure_block()?;
         group.finish()?;
         Ok(group.measured().remove(0))

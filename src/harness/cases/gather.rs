@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
@@ -118,7 +117,7 @@ impl PrimitiveCase for GatherCase {
     fn prepare(&self, plan: Arc<GatherPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let indices = known.data(|_| self.indices(input, count as usize, counted.room as usize));
-        let indices_operand = operands.add(Rc::clone(&indices));
+        let indices_operand = operands.add(Arc::clone(&indices));
         let scratch = plan.scratch_requirements(counted.room);
         let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
         let (words, source_size) = (self.words as usize, count * self.row_size());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
@@ -86,13 +85,13 @@ struct Arrays {
 /// [`Arrays`] in as much memory as the counts may need: what is beyond the counts must not be read.
 struct Padded {
     counts: [u64; 2],
-    keys: [Rc<Vec<u32>>; 2],
-    values: [Rc<Vec<u32>>; 2],
+    keys: [Arc<Vec<u32>>; 2],
+    values: [Arc<Vec<u32>>; 2],
 }
 
 impl Padded {
     /// The elements of two arrays, of some words each, without what is beyond the counts.
-    fn counted<'a>(&self, arrays: &'a [Rc<Vec<u32>>; 2], words: usize) -> [&'a [u32]; 2] {
+    fn counted<'a>(&self, arrays: &'a [Arc<Vec<u32>>; 2], words: usize) -> [&'a [u32]; 2] {
         [0, 1].map(|index| &arrays[index][..self.counts[index] as usize * words])
     }
 }
@@ -162,7 +161,7 @@ impl MergeCase {
         let pad = |[mut a, mut b]: [Vec<u32>; 2], words: usize| {
             a.resize(rooms[0] as usize * words, 0);
             b.resize(rooms[1] as usize * words, 0);
-            [a, b].map(Rc::new)
+            [a, b].map(Arc::new)
         };
         Padded { counts, keys: pad(keys, words), values: pad(values, value_words) }
     }

@@ -66,6 +66,9 @@ pub struct Case {
     pub tuned: Option<(TunedPart, KernelShape)>,
 }
 
+/// What is left to do of a case that has its plan: operands, recording and oracle. It needs no device.
+pub(super) type Planned = Box<dyn FnOnce(&Known) -> Result<Prepared> + Send>;
+
 /// Registers the case type of each primitive, whose file has the tables of cases.
 macro_rules! primitives {
     ($($(#[$doc:meta])* $name:ident($module:ident::$case:ident)),+ $(,)?) => {
@@ -111,18 +114,20 @@ macro_rules! primitives {
         }
 
         impl Case {
-            /// Creates the plan, the operands, the recording and the oracle.
+            /// Creates the plan. What is left to do, by [`PrimitiveCase::prepare`], needs no device.
             ///
             /// # Errors
-            /// Those of the plan and of [`PrimitiveCase::prepare`].
-            pub(super) fn prepare(&self, gpu: &Gpu, known: &Known) -> Result<Prepared> {
+            /// Those of the plan.
+            pub(super) fn plan(&self, gpu: &Gpu) -> Result<Planned> {
                 let capabilities = self.capabilities(gpu.capabilities());
-                match &self.work {
+                let (count, input) = (self.count, self.input);
+                Ok(match &self.work {
                     $(Work::$name(case) => {
                         let plan = gpu.plan(case.config().policy(case.policy(&capabilities)))?;
-                        case.prepare(plan, self.count, self.input, known)
+                        let case = case.clone();
+                        Box::new(move |known| case.prepare(plan, count, input, known))
                     }),+
-                }
+                })
             }
         }
 

@@ -4,7 +4,6 @@
 //! all other results those of a loop.
 
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
@@ -403,7 +402,7 @@ impl PrimitiveCase for ReduceCase {
             if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
         });
         let is_in_memory = runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_)));
-        let segments_operand = is_in_memory.then(|| operands.add(Rc::clone(&segments)));
+        let segments_operand = is_in_memory.then(|| operands.add(Arc::clone(&segments)));
         // Results are counted in rows of the source.
         let result_count = match runs {
             None => 1,

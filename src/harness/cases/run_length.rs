@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
@@ -88,8 +87,8 @@ struct Encoded {
 /// Operands and result of a decoding.
 struct Decoded {
     run_count: u64,
-    values: Rc<Vec<u32>>,
-    lengths: Rc<Vec<u32>>,
+    values: Arc<Vec<u32>>,
+    lengths: Arc<Vec<u32>>,
     /// The elements, or the indices of their runs, as words.
     elements: Vec<u32>,
 }
@@ -246,7 +245,7 @@ impl RunLengthCase {
         let room = self.count_from.room(run_count) as usize;
         lengths.resize(room, 3);
         values.resize(room * self.element.words() as usize, 7);
-        Decoded { run_count, values: Rc::new(values), lengths: Rc::new(lengths), elements: decoded }
+        Decoded { run_count, values: Arc::new(values), lengths: Arc::new(lengths), elements: decoded }
     }
 
     fn prepare_decoding(
@@ -261,7 +260,7 @@ impl RunLengthCase {
         let (mut operands, counted) = Operands::of_count(self.count_from, run_count);
         let words = self.element.words() as usize;
         let stored = (if self.is_cut { count - count.div_ceil(4) } else { count }) as usize * words;
-        let [values, lengths] = [&data.values, &data.lengths].map(|words| operands.add(Rc::clone(words)));
+        let [values, lengths] = [&data.values, &data.lengths].map(|words| operands.add(Arc::clone(words)));
         let (is_cut, element_size) = (self.is_cut, self.element.size() as u64);
         // More than there are, unless they are cut.
         let room = count + if is_cut { 0 } else { 5 };

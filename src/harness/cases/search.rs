@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works, tiled_cases};
@@ -13,7 +12,8 @@ use crate::error::Result;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::{self, by_type};
-use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges, in_threads};
+use crate::reference::oracle;
 use crate::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
 use crate::{ElementType, Number};
 
@@ -103,20 +103,26 @@ fn compare<N: PartialOrd>(a: &N, b: &N) -> Ordering {
     a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }
 
-fn sorted_words<N: Number + PartialOrd>(keys: &[u32]) -> Vec<u32> {
+fn sorted_words<N: Number + PartialOrd + Send>(keys: &[u32]) -> Vec<u32> {
     let mut keys: Vec<N> = bytemuck::pod_collect_to_vec(keys);
-    keys.sort_by(compare);
+    oracle::sort_by(&mut keys, compare);
     bytemuck::pod_collect_to_vec(&keys)
 }
 
-fn positions_of<N: Number + PartialOrd>(sorted: &[u32], needles: &[u32], is_upper_bound: bool) -> Vec<u32> {
+fn positions_of<N: Number + PartialOrd + Sync>(
+    sorted: &[u32],
+    needles: &[u32],
+    is_upper_bound: bool,
+) -> Vec<u32> {
     let [sorted, needles]: [Vec<N>; 2] = [sorted, needles].map(bytemuck::pod_collect_to_vec);
     let counts = |key: &N, needle: &N| match compare(key, needle) {
         Ordering::Less => true,
         Ordering::Equal => is_upper_bound,
         Ordering::Greater => false,
     };
-    needles.iter().map(|needle| sorted.partition_point(|key| counts(key, needle)) as u32).collect()
+    let position = |needle: &N| sorted.partition_point(|key| counts(key, needle)) as u32;
+    let positions = |needles: &[N]| needles.iter().map(position).collect::<Vec<_>>();
+    in_threads(needles.chunks(1 << 16).collect(), positions).concat()
 }
 
 impl fmt::Display for SearchCase {
@@ -162,7 +168,7 @@ impl PrimitiveCase for SearchCase {
             sorted.resize(sorted_counted.room as usize * words, 0);
             sorted
         });
-        let sorted_operand = operands.add(Rc::clone(&sorted));
+        let sorted_operand = operands.add(Arc::clone(&sorted));
         let (element, is_upper_bound) = (self.element, self.is_upper_bound);
         let scratch = plan.scratch_requirements((sorted_counted.room, counted.room));
         let needs = Needs {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pairwise::{InputTurns, axis, covering_works};
@@ -246,8 +245,9 @@ impl PrimitiveCase for SelectCase {
         let (mut operands, counted) = Operands::of_count(self.count_from, count);
         let room = counted.room;
         let data = known.data(|source| self.data(source, count, input));
-        let [flags, values_operand] = [&data.flags, &data.values].map(|words| operands.add(Rc::clone(words)));
-        let device_operands = self.has_device_operands.then(|| operands.add(Rc::clone(&data.operands)));
+        let [flags, values_operand] =
+            [&data.flags, &data.values].map(|words| operands.add(Arc::clone(words)));
+        let device_operands = self.has_device_operands.then(|| operands.add(Arc::clone(&data.operands)));
         let host_operands = SelectOperands::of_words(self.element, &data.operands)?;
         let kept_count = data.order.len() as u64;
         // After the counts: values, then indices.
@@ -302,10 +302,10 @@ impl PrimitiveCase for SelectCase {
 
 /// Operands and results of a selection.
 struct Selected {
-    flags: Rc<Vec<u32>>,
-    values: Rc<Vec<u32>>,
+    flags: Arc<Vec<u32>>,
+    values: Arc<Vec<u32>>,
     /// What elements are compared with.
-    operands: Rc<Vec<u32>>,
+    operands: Arc<Vec<u32>>,
     /// The indices of the elements that are written, in their order.
     order: Vec<u32>,
     /// The number of elements of each part that is counted.
@@ -334,7 +334,7 @@ impl SelectCase {
         order.sort_by_key(|&index| parts[index as usize]);
         let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
         let counts = (0..self.config().counts_size() as usize / 4).map(of_part).collect();
-        let [flags, values, operands] = [flags, values, operands].map(Rc::new);
+        let [flags, values, operands] = [flags, values, operands].map(Arc::new);
         Selected { flags, values, operands, order, counts }
     }
 

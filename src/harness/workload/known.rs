@@ -1,8 +1,7 @@
 //! Inputs and expected results, computed once for all cases of a work, count and input.
 
 use std::any::Any;
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use super::Expected;
 use super::prepared::{Contents, Prepared};
@@ -12,10 +11,10 @@ use crate::headless::GpuBuffer;
 /// The input of cases that differ in algorithm and policy alone, and their expected result.
 #[derive(Default)]
 pub(in crate::harness) struct Known {
-    input: OnceCell<Rc<Arrays>>,
-    data: OnceCell<Rc<dyn Any>>,
+    input: OnceLock<Arc<Arrays>>,
+    data: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// With the operands that it is for: those of some cases depend on the policy.
-    exact: OnceCell<(Contents, Rc<Expectation>)>,
+    exact: OnceLock<(Contents, Arc<Expectation>)>,
 }
 
 /// The elements, or a sort's keys; and a sort's values.
@@ -28,21 +27,25 @@ pub(super) struct Expectation {
     pub values: Vec<u32>,
     /// The right bits of both on the device: of an exact result the expected ones, otherwise those of the first run that
     /// was checked on the host.
-    pub on_device: OnceCell<[Option<GpuBuffer>; 2]>,
+    pub on_device: OnceLock<[Option<GpuBuffer>; 2]>,
 }
 
 impl Known {
     /// The input of `case`.
-    pub(super) fn input(&self, case: &Case) -> Rc<Arrays> {
-        self.input.get_or_init(|| Rc::new(case.work.parameters().generate(case.count, case.input))).clone()
+    pub(super) fn input(&self, case: &Case) -> Arc<Arrays> {
+        self.input.get_or_init(|| Arc::new(case.work.parameters().generate(case.count, case.input))).clone()
     }
 
     /// What the operands and the oracle of these cases are made of, whatever their policies. `compute` gets the elements, or the
     /// keys, of [`Self::input`].
-    pub(in crate::harness) fn data<T: 'static>(&self, compute: impl FnOnce(&[u32]) -> T) -> Rc<T> {
-        let compute =
-            || -> Rc<dyn Any> { Rc::new(compute(self.input.get().map_or(&[], |arrays| &arrays[0]))) };
-        let data = Rc::clone(self.data.get_or_init(compute));
+    pub(in crate::harness) fn data<T: Send + Sync + 'static>(
+        &self,
+        compute: impl FnOnce(&[u32]) -> T,
+    ) -> Arc<T> {
+        let compute = || -> Arc<dyn Any + Send + Sync> {
+            Arc::new(compute(self.input.get().map_or(&[], |arrays| &arrays[0])))
+        };
+        let data = Arc::clone(self.data.get_or_init(compute));
         data.downcast().unwrap_or_else(|_| unreachable!("the data of one work is of one type"))
     }
 
@@ -53,12 +56,12 @@ impl Known {
         prepared: &Prepared,
         operands: &Contents,
         input: &Arrays,
-    ) -> Rc<Expectation> {
+    ) -> Arc<Expectation> {
         if let Some((_, expectation)) = self.exact.get().filter(|(of, _)| of == operands) {
             return expectation.clone();
         }
         let (result, values) = (prepared.expected)(&input[0]);
-        let expectation = Rc::new(Expectation { result, values, on_device: OnceCell::new() });
+        let expectation = Arc::new(Expectation { result, values, on_device: OnceLock::new() });
         if expectation.result.is_exact() {
             let _ = self.exact.set((operands.clone(), expectation.clone()));
         }

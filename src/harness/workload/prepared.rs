@@ -1,6 +1,5 @@
 //! A case without its memory on a device: plan, operands, recording and oracle.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::device::{AddressRange, BufferRange, Recorder};
@@ -30,8 +29,8 @@ impl Prepared {
         traffic_size: u64,
         plan: Arc<Plan<P>>,
         needs: Needs,
-        operands: impl Fn(&Ranges) -> (P::Buffers, C) + 'static,
-        expected: impl Fn(&[u32]) -> (Expected, Vec<u32>) + 'static,
+        operands: impl Fn(&Ranges) -> (P::Buffers, C) + Send + Sync + 'static,
+        expected: impl Fn(&[u32]) -> (Expected, Vec<u32>) + Send + Sync + 'static,
     ) -> Self {
         Self {
             policy: plan.policy().to_string(),
@@ -48,12 +47,12 @@ impl Prepared {
 }
 
 /// Records a run.
-type Record = dyn Fn(&mut Recorder<'_>, &Ranges) -> Result<()>;
+type Record = dyn Fn(&mut Recorder<'_>, &Ranges) -> Result<()> + Send + Sync;
 
 /// Computes the expected result, and the expected values of a sort, from the input.
-type Oracle = dyn Fn(&[u32]) -> (Expected, Vec<u32>);
+type Oracle = dyn Fn(&[u32]) -> (Expected, Vec<u32>) + Send + Sync;
 
-type LookBack = dyn Fn(&Gpu, &Ranges) -> Result<Option<LookBackCounts>>;
+type LookBack = dyn Fn(&Gpu, &Ranges) -> Result<Option<LookBackCounts>> + Send + Sync;
 
 /// Memory that a recording needs.
 pub(in crate::harness) struct Needs {
@@ -87,7 +86,7 @@ impl Needs {
 }
 
 /// The words of each operand, shared by the cases of a work.
-pub(in crate::harness) type Contents = Vec<Rc<Vec<u32>>>;
+pub(in crate::harness) type Contents = Vec<Arc<Vec<u32>>>;
 
 /// Arrays that a recording only reads, beside its source.
 #[derive(Default)]
@@ -122,7 +121,7 @@ impl Operands {
         (operands, counted)
     }
 
-    pub fn add(&mut self, words: impl Into<Rc<Vec<u32>>>) -> Operand {
+    pub fn add(&mut self, words: impl Into<Arc<Vec<u32>>>) -> Operand {
         self.0.push(words.into());
         Operand(self.0.len() - 1)
     }
