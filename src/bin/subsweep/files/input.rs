@@ -262,16 +262,18 @@ pub enum Compared {
 pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
     /// Hundreds of times the size of a report of every case.
     const MAX_SIZE: u64 = 64 << 20;
-    let json = read_start(source, MAX_SIZE + 1)?;
+    let file = read_start(source, MAX_SIZE + 1)?;
+    // An editor or a shell may have put the mark of UTF-8 before it.
+    let json = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&file);
     let compared = match json.trim_ascii_start().first() {
         Some(b'{' | b'[') if json.len() as u64 > MAX_SIZE => {
             Err(InputProblem::TooLarge { max_size: MAX_SIZE, what: "a report or an inspection" })
         }
         Some(b'[') => {
-            InspectedDevice::all_from_json(&json).map(Compared::Inspection).map_err(InputProblem::Report)
+            InspectedDevice::all_from_json(json).map(Compared::Inspection).map_err(InputProblem::Report)
         }
         // What does not begin as JSON is refused by its first byte.
-        _ => Report::from_json(&json)
+        _ => Report::from_json(json)
             .map(|report| Compared::Report(Box::new(report)))
             .map_err(InputProblem::Report),
     };
