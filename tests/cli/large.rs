@@ -284,6 +284,16 @@ fn chunks_of_parts_and_runs_have_the_results_of_the_whole() {
         assert!(read("out") == of(&begins) && read("offsets") == begins, "{option:?}");
         assert!(read("counts") == kept.iter().map(|(begin, end)| end - begin).collect::<Vec<_>>(), "{option:?}");
     }
+    // Of equal floats that differ in their bits, the run has those of the first.
+    let half = CHUNKED_COUNT / 2;
+    let sign = |index: usize| (index as u32 & 1) << 31;
+    let nan = |index: usize| 0x7fc0_0000 + (index as u32 & 0xff);
+    let floats: Vec<_> = (0..half).map(sign).chain((half..CHUNKED_COUNT).map(nan)).collect();
+    let floats = folder.file("floats", bytes(&floats));
+    run(&mut subsweep(["runs", &floats, "--type", "f32", "-o", &output, "--counts", &counts])).done();
+    assert_eq!(read("out"), [0, nan(half)]);
+    assert_eq!(read("counts"), [half as u32, (CHUNKED_COUNT - half) as u32]);
+    ended(&["runs", "--counts", &counts]).done();
     // The runs of all elements are there.
     let values = folder.file("values", folder.read("out"));
     run(subsweep(["runs", "--counts", &counts, "--decode", &values]).args(limit)).done();
