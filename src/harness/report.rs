@@ -1,4 +1,4 @@
-//! The report: one versioned JSON file, complete and valid after every case.
+//! The report: one versioned JSON file, whole and valid whenever it is written.
 
 use std::collections::BTreeMap;
 use std::{fmt, io};

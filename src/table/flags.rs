@@ -25,7 +25,7 @@ impl Flags {
         let mut bytes = Vec::new();
         reader.take(max_size).read_to_end(&mut bytes).map_err(TableError::of)?;
         if let Some(start) = bytes.first_chunk() {
-            npy::check_archive(start)?;
+            npy::check_archive(start, &mut &bytes[start.len()..])?;
         }
         let Some(mut rest) = bytes.strip_prefix(&npy::MAGIC) else {
             let size = bytes.len() as u64;

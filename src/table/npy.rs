@@ -14,17 +14,30 @@ pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
 /// Refuses the first bytes of a zip archive, as `numpy.savez` writes it: of the header of its first file, with the version of
 /// the format that is needed to extract it, or of the end of an empty archive. Raw elements may begin with the signature, but
-/// hardly with all six bytes.
+/// hardly with all six bytes. `rest` has the bytes after them.
 ///
 /// # Errors
 /// [`TableError::Archive`].
-pub fn check_archive(start: &[u8; MAGIC.len()]) -> Result<(), TableError> {
+pub fn check_archive(start: &[u8; MAGIC.len()], rest: &mut impl Read) -> Result<(), TableError> {
     match start {
-        b"PK\x03\x04\x0a\0" | b"PK\x03\x04\x14\0" | b"PK\x03\x04\x2d\0" | b"PK\x05\x06\0\0" => {
-            Err(TableError::Archive)
+        b"PK\x03\x04\x0a\0" | b"PK\x03\x04\x14\0" | b"PK\x03\x04\x2d\0" => {
+            Err(TableError::Archive { array: first_array(rest) })
         }
+        b"PK\x05\x06\0\0" => Err(TableError::Archive { array: None }),
         _ => Ok(()),
     }
+}
+
+/// The name of the first array of an archive, from the header of its first file after the first six bytes.
+fn first_array(rest: &mut impl Read) -> Option<String> {
+    /// Flags, method, time, checksum and sizes, then the lengths of the name and of what follows it.
+    const LENGTHS_AT: usize = 20;
+    let mut header = [0; LENGTHS_AT + 4];
+    rest.read_exact(&mut header).ok()?;
+    let length = u16::from_le_bytes([header[LENGTHS_AT], header[LENGTHS_AT + 1]]);
+    let mut name = vec![0; length.into()];
+    rest.read_exact(&mut name).ok()?;
+    name.strip_suffix(b".npy").map(shown)
 }
 
 /// Maximum size of the dictionary, in bytes. Only structured types have longer ones, and these are refused.

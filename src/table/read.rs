@@ -99,10 +99,11 @@ pub enum TableError {
     #[error("is empty; give it elements, or say with --type of which type it holds none")]
     Empty,
     /// A zip archive, as of `numpy.savez`.
-    #[error(
-        "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['a'])"
-    )]
-    Archive,
+    #[error("{}", of_archive(array.as_deref()))]
+    Archive {
+        /// The name of its first file without `.npy`, by which numpy knows the array; none if it holds no array first.
+        array: Option<String>,
+    },
     /// A raw file whose size is not a multiple of the element size.
     #[error(
         "holds {size} bytes, which is no multiple of the {} bytes of a {element}; \
@@ -304,6 +305,15 @@ impl TableError {
     }
 }
 
+fn of_archive(array: Option<&str>) -> String {
+    match array {
+        Some(name) => format!(
+            "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['{name}'])"
+        ),
+        None => "is a zip archive; save an array of it with numpy.save".to_owned(),
+    }
+}
+
 fn names(elements: &[ElementType]) -> String {
     elements.iter().map(|element| element.name()).collect::<Vec<_>>().join("|")
 }
@@ -315,7 +325,10 @@ fn dimensions_taken(count: usize, max: usize, is_line: bool) -> &'static str {
         (0, 3) => "one to three are taken; save a.reshape(-1)",
         (_, 3) => "up to three are taken; save a.reshape(len(a), len(a[0]), -1)",
         (0, _) => "one or two are taken; save a.reshape(-1)",
-        _ => "one or two are taken; save a.reshape(-1) or a.reshape(len(a), -1)",
+        _ => {
+            "one or two are taken; save a.reshape(-1), or as rows the a[i], a.reshape(len(a), -1), or the last axis, \
+             a.reshape(-1, a.shape[-1])"
+        }
     }
 }
 

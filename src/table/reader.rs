@@ -223,7 +223,7 @@ impl<R: Read> Read for TableReader<R> {
 pub(super) fn read_start(reader: &mut impl Read) -> Result<Option<Start>, TableError> {
     let mut start = [0; npy::MAGIC.len()];
     let size = read_full(reader, &mut start)?;
-    npy::check_archive(&start)?;
+    npy::check_archive(&start, reader)?;
     Ok((start != npy::MAGIC).then(|| Cursor::new(start).take(size as u64)))
 }
 

@@ -33,6 +33,18 @@ pub(super) fn remedy(found: &str, taken: &[ElementType]) -> String {
             )
         }
         'O' | 'V' => "save an array of numbers".to_owned(),
+        'f' if size > 8 => {
+            let widest = if taken.contains(&ElementType::F64) { ElementType::F64 } else { ElementType::F32 };
+            match taken.contains(&widest) {
+                true => format!("save a.astype('{}'), which rounds them", widest.descr()),
+                false => format!("save {}{}", conversions(taken), IF_IT_FITS),
+            }
+        }
+        // Numbers of rows.
+        'b' if !taken.contains(&ElementType::F32) => {
+            let numbers = conversions(&taken[..taken.len().min(1)]);
+            format!("save numpy.flatnonzero(a), the indices of what is true, or {numbers}, its numbers")
+        }
         _ => match holding(kind, size, taken) {
             Some(element) => format!("save a.astype('{}')", element.descr()),
             None => format!("save {}{}", conversions(taken), IF_IT_FITS),
@@ -114,7 +126,14 @@ mod tests {
             ("<u2", &[I64], "save a.astype('<i8')"),
             ("u64", &[I64], "save a.astype('<i8') if every element fits, "),
             ("<f8", &[U32, F32], "save a.astype('<u4') or a.astype('<f4') if every element fits, "),
-            ("<f16", &ElementType::ALL, "save a.astype('<u4') or "),
+            ("<f16", &ElementType::ALL, "save a.astype('<f8'), which rounds them"),
+            (">f16", &[U32, F32], "save a.astype('<f4'), which rounds them"),
+            ("<f16", &[U32, I64], "save a.astype('<u4') or a.astype('<i8') if every element fits, "),
+            (
+                "|b1",
+                &[U32, I64],
+                "save numpy.flatnonzero(a), the indices of what is true, or a.astype('<u4')",
+            ),
             ("<M8[D]", &[U32], "save a.view('<i8').astype('<u4') if every element fits, "),
             ("", &[U32], "save a.astype('<u4') if every element fits, "),
             ("<\u{fc}1", &[U32], "save a.astype('<u4') if every element fits, "),

@@ -94,6 +94,9 @@ fn reports_are_compared_case_by_case() {
             assert_eq!(ended.stderr.lines().count(), 1);
         }
     }
+    // As an editor may save it.
+    let marked = folder.file("marked.json", [&b"\xef\xbb\xbf"[..], &folder.read("same.json")].concat());
+    assert_eq!(gate(&base, &marked).code, 0);
     // Slower, but within 25 %.
     assert_eq!(compare(&[&base, &slower, "--fail-on-regression", "25"]).code, 0);
     assert_eq!(compare(&[&base, &slower, "--tolerance", "25", "--fail-on-regression", "10"]).code, 1);

@@ -236,6 +236,72 @@ fn chunks_of_any_number_have_the_results_of_the_whole() {
     }
 }
 
+/// From a file and from a pipe; the elements of a partition and the runs are spooled.
+#[test]
+fn chunks_of_parts_and_runs_have_the_results_of_the_whole() {
+    let folder = Folder::new();
+    let mut numbers = in_runs();
+    // A run of several chunks, and runs of one element on both sides of an end.
+    numbers[(5 << 20)..(11 << 20)].fill(30);
+    numbers[(12 << 20) - 1] = 31;
+    numbers[12 << 20] = 32;
+    let path = folder.file("in", bytes(&numbers));
+    let [output, counts, offsets] = ["out", "counts", "offsets"].map(|name| folder.argument(name));
+    let limit = ["--type", "u32", "--memory", "160MiB", "-o", &output];
+    let ended = |arguments: &[&str]| {
+        let ended = run(subsweep([arguments, &[&path]].concat()).args(limit));
+        let of_file = folder.read("out");
+        let piped = run_with(subsweep([arguments, &["-"]].concat()).args(limit), &bytes(&numbers));
+        assert!(piped.code == 0 && folder.read("out") == of_file, "{arguments:?}: {}", piped.stderr);
+        ended
+    };
+    let read = |name: &str| words(&folder.read(name));
+    let all = || (0..numbers.len() as u32).collect::<Vec<_>>();
+    let of = |indices: &[u32]| indices.iter().map(|&index| numbers[index as usize]).collect::<Vec<_>>();
+
+    let (kept, rejected): (Vec<_>, Vec<_>) = all().into_iter().partition(|&index| numbers[index as usize] < 7);
+    let (second, rest): (Vec<_>, Vec<_>) = rejected.iter().copied().partition(|&index| numbers[index as usize] < 30);
+    let partition = ["partition", "--where", "x < 7", "--indices", &offsets];
+    let line = ended(&partition).stderr;
+    assert!(line.ends_with(&format!("kept {}, rejected {}\n", kept.len(), rejected.len())), "{line}");
+    let indices = [&kept[..], &rejected].concat();
+    assert!(read("out") == of(&indices) && read("offsets") == indices);
+    ended(&[&partition[..], &["--and-then", "x < 30", "--count", &counts]].concat()).done();
+    let indices = [&kept[..], &second, &rest].concat();
+    assert!(read("out") == of(&indices) && read("offsets") == indices);
+    assert_eq!(read("counts"), [&kept, &second, &rest].map(|part| part.len() as u32));
+
+    let begins: Vec<u32> = all().into_iter().filter(|&index| {
+        index == 0 || numbers[index as usize] != numbers[index as usize - 1]
+    }).collect();
+    let ends = begins.iter().skip(1).copied().chain([numbers.len() as u32]);
+    let runs: Vec<_> = begins.iter().copied().zip(ends).collect();
+    for is_non_trivial in [true, false] {
+        let option = if is_non_trivial { &["--non-trivial"][..] } else { &[] };
+        ended(&[&["runs", "--counts", &counts, "--offsets", &offsets], option].concat()).done();
+        let kept: Vec<_> = runs.iter().copied().filter(|(begin, end)| end - begin > 1 || !is_non_trivial).collect();
+        let begins: Vec<_> = kept.iter().map(|&(begin, _)| begin).collect();
+        assert!(read("out") == of(&begins) && read("offsets") == begins, "{option:?}");
+        assert!(read("counts") == kept.iter().map(|(begin, end)| end - begin).collect::<Vec<_>>(), "{option:?}");
+    }
+    // Of equal floats that differ in their bits, the run has those of the first.
+    let half = CHUNKED_COUNT / 2;
+    let sign = |index: usize| (index as u32 & 1) << 31;
+    let nan = |index: usize| 0x7fc0_0000 + (index as u32 & 0xff);
+    let floats: Vec<_> = (0..half).map(sign).chain((half..CHUNKED_COUNT).map(nan)).collect();
+    let floats = folder.file("floats", bytes(&floats));
+    run(&mut subsweep(["runs", &floats, "--type", "f32", "-o", &output, "--counts", &counts])).done();
+    assert_eq!(read("out"), [0, nan(half)]);
+    assert_eq!(read("counts"), [half as u32, (CHUNKED_COUNT - half) as u32]);
+    ended(&["runs", "--counts", &counts]).done();
+    // The runs of all elements are there.
+    let values = folder.file("values", folder.read("out"));
+    run(subsweep(["runs", "--counts", &counts, "--decode", &values]).args(limit)).done();
+    assert!(read("out") == numbers);
+    run_with(subsweep(["runs", "--counts", &counts, "--decode", "-"]).args(limit), &folder.read("values")).done();
+    assert!(read("out") == numbers);
+}
+
 /// Of a table, whose shape the outputs have.
 #[test]
 fn chunks_of_tables_have_the_results_of_the_whole() {
@@ -278,21 +344,25 @@ fn what_is_too_large_for_memory_or_device_is_refused_before_it_is_read() {
         &["reduce"][..],
         &["diff"],
         &["select", "--unique"],
+        &["partition", "--where", "x < 3"],
+        &["runs", "--counts", "counts"],
+        &["runs", "--counts", &path, "--decode"],
         &["histogram", "--bins", "2", "--range", "0:9"],
     ] {
+        // Whole elements of a chunk in each of ten arrays of runs, and four of the others.
+        let needed = if command[0] == "runs" { 167_772_152 } else { 167_772_160 };
         let mut command = subsweep([command, &[&path], &options].concat());
-        let what = "--memory 1048576 is too little; give 167772160 bytes or more";
-        run(without_drivers(&mut command)).refused(2, what);
+        let what = format!("--memory 1048576 is too little; give {needed} bytes or more");
+        run(without_drivers(&mut command)).refused(2, &what);
     }
     let devices = run(&mut subsweep(["devices", "--device", "0", "--json"])).json();
     let limit = |name: &str| devices[0]["limits"][name].as_u64().unwrap();
     let size = limit("max_allocation_size").min(limit("largest_heap_size")).saturating_add(1 << 20);
     let Some(large) = sparse_file(&folder, size).filter(|_| size < 1 << 40) else { return };
     let one = folder.file("one", bytes(&[0]));
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 4] = [
         &["reduce", &large, "--segments", &one],
         &["select", &large, "--flags", &one],
-        &["runs", &large, "--counts", "counts"],
         &["search", &large, &one],
         &["merge", &one, &large],
     ];

@@ -116,6 +116,23 @@ mod unix {
         assert_eq!(folder.names(), ["in", "out"]);
     }
 
+    /// What is spooled beside the output, or for a stream in `TMPDIR`.
+    #[test]
+    fn a_temporary_file_that_cannot_be_written_has_the_remedy_of_its_error() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&random(1 << 20)));
+        let output = folder.file("out", "before");
+        let line = r#"ulimit -f 64; "$0" select "$1" --type u32 --where 'x >= 0' -o "$2""#;
+        let ended = run(&mut by_shell(line, &[&input, &output]));
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.ends_with("; raise the limit of a file's size (ulimit -f)\n"), "{}", ended.stderr);
+        assert_eq!((folder.read("out"), folder.names()), (b"before".into(), ["in", "out"].map(str::to_owned).into()));
+        let mut command = subsweep(["select", &input, "--type", "u32", "--unique"]);
+        let ended = run(command.env("TMPDIR", "/nowhere"));
+        ended.refused(2, "/nowhere: no temporary file can be written or read (No such file");
+        assert!(ended.stderr.ends_with("is a folder and writable, or name another folder in TMPDIR\n"), "{}", ended.stderr);
+    }
+
     /// Nothing can remove a file after SIGKILL: it has no name until it is complete.
     #[test]
     #[cfg(target_os = "linux")]

@@ -45,6 +45,9 @@ fn every_shape_is_reported_and_the_fastest_is_one_of_them() {
         assert_eq!(shape["outcome"], "measured", "{shape}");
         assert!(shape["median_ns"].as_f64().unwrap() > 0.0, "{shape}");
     }
+    let folder = Folder::new();
+    let file = folder.file("tune.json", report.to_string());
+    run(without_drivers(&mut subsweep(["compare", &file, &file]))).refused(2, "is what tune --json wrote, and no report");
 }
 
 /// Parts of different primitives are searched by one command.

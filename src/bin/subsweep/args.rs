@@ -54,11 +54,12 @@ pub struct Common {
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 
-    /// The algorithm, by its name in --list-algorithms [default: the best for the device]
+    /// The algorithm of scan, sort, select, partition, verify, bench, devices and inspect, by its name in --list-algorithms;
+    /// other commands have no choice [default: the best for the device]
     #[arg(long, global = true, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
 
-    /// The tuning of the algorithms [default: default; verify and bench take every tuning]
+    /// The tuning of scan, sort, verify, bench, devices and inspect [default: default; verify and bench take every tuning]
     #[arg(long, global = true, value_enum)]
     pub policy: Option<PolicyKind>,
 

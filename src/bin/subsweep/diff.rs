@@ -50,7 +50,13 @@ impl Run for DiffArgs {
         let config = self.config(&source, element, of_table)?;
         let row_words = of_table.columns() * element.words() as usize;
         let output = Output::prepare(&self.files.destination(), "-o", &[&source])?;
-        let mut chunks = opened.chunks(&source, row_words, "subtracting rows of", &self.memory)?;
+        let mut chunks = opened.chunks(
+            &source,
+            row_words,
+            files::ROWS_AND_RESULTS,
+            "subtracting rows of",
+            &self.memory,
+        )?;
 
         let gpu = device::open(common)?;
         let rows = config.result_count(of_table.rows() as u64) as usize;

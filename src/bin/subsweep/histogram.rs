@@ -84,7 +84,8 @@ impl Run for HistogramArgs {
         let output = Output::prepare(&self.files.destination(), "-o", &inputs)?;
 
         let row_words = shape.columns() * element.words() as usize;
-        let mut chunks = opened.chunks(&source, row_words, "counting", &self.memory)?;
+        let mut chunks =
+            opened.chunks(&source, row_words, files::ROWS_AND_RESULTS, "counting", &self.memory)?;
         let gpu = device::open(common)?;
         let size = config.counts_size();
         let zeroed = || {

@@ -216,8 +216,13 @@ impl ReduceArgs {
         let output = self.files.output.clone().map(Destination::from);
         let output = output.map(|output| Output::prepare(&output, "-o", &[source])).transpose()?;
         let columns = shape.columns();
-        let mut chunks =
-            opened.chunks(source, columns * element.words() as usize, "reducing", &self.memory)?;
+        let mut chunks = opened.chunks(
+            source,
+            columns * element.words() as usize,
+            files::ROWS_AND_RESULTS,
+            "reducing",
+            &self.memory,
+        )?;
 
         let gpu = device::open(common)?;
         let mut partial = Partial::new(&gpu, source, config, element, self.axis == 1);

@@ -76,6 +76,9 @@ pub struct PartitionArgs {
 
     #[command(flatten)]
     moved: Moved,
+
+    #[command(flatten)]
+    memory: MemoryLimit,
 }
 
 /// The predicates of both commands.
@@ -187,7 +190,7 @@ impl Run for SelectArgs {
             keys_output: self.keys_output.as_ref(),
             and_then: None,
             count: None,
-            memory: Some(&self.memory),
+            memory: &self.memory,
         }
         .run(common)
     }
@@ -210,7 +213,7 @@ impl Run for PartitionArgs {
             keys_output: None,
             and_then: self.and_then.as_ref(),
             count: self.count.as_ref(),
-            memory: None,
+            memory: &self.memory,
         }
         .run(common)
     }
@@ -226,8 +229,7 @@ struct Selection<'a> {
     keys_output: Option<&'a OsString>,
     and_then: Option<&'a Condition>,
     count: Option<&'a OsString>,
-    /// The memory of a selection, which takes elements in chunks.
-    memory: Option<&'a MemoryLimit>,
+    memory: &'a MemoryLimit,
 }
 
 /// The source of an option.
@@ -252,10 +254,10 @@ impl Selection<'_> {
         }
         let destinations = self.destinations()?;
 
-        if let ([_], Some(memory)) = (&sources[..], self.memory) {
-            return self.run_in_chunks(common, algorithm, &input_source, destinations, memory);
+        if let [_] = sources[..] {
+            return self.run_in_chunks(common, algorithm, &input_source, destinations, self.memory);
         }
-        if self.memory.is_some_and(MemoryLimit::is_given) {
+        if self.memory.is_given() {
             let what = "flags, keys and values are taken in memory; leave out them or --memory";
             return Err(Ended::usage(what).into());
         }
@@ -304,11 +306,8 @@ impl Selection<'_> {
             device::check_memory(&gpu, prepared.device_size(), "the elements, the result and their scratch")?;
             prepared.run()?;
         }
-        let mut sizes = selected.counts.clone();
-        if config.part_count() > 1 {
-            sizes.push(count as u32 - sizes.iter().sum::<u32>());
-        }
-        let kept_count = if config.part_count() > 1 { count as usize } else { sizes[0] as usize };
+        let sizes = self.sizes(&selected.counts, count);
+        let kept_count = sizes.iter().sum::<u64>() as usize;
         let of = |table: &Table, words: Vec<u32>| Table {
             shape: table.shape.with_rows(kept_count),
             words,
@@ -323,18 +322,35 @@ impl Selection<'_> {
             ("-o", None, _) => of(&input, mem::take(&mut selected.elements)),
             ("--keys-output", Some(keys), _) => of(keys, mem::take(&mut selected.elements)),
             ("--values-output", _, Some(values)) => of(values, mem::take(&mut selected.values)),
-            ("--count", ..) => whole(sizes.clone()),
+            ("--count", ..) => whole(sizes.iter().map(|&size| size as u32).collect()),
             _ => whole(mem::take(&mut selected.indices)),
         };
         files::commit_all(outputs.into_iter().map(|(option, output)| (output, take(option))).collect())?;
-        if config.part_count() > 1 && self.count.is_none() {
-            let names: &[_] =
-                if sizes.len() == 2 { &["kept", "rejected"] } else { &["kept", "second part", "rejected"] };
+        self.print_sizes(&sizes);
+        Ok(())
+    }
+
+    /// The sizes of all parts of `count` elements, of which the device counts all but the last; of a selection the number of
+    /// the selected.
+    fn sizes(&self, counts: &[u32], count: u64) -> Vec<u64> {
+        let mut sizes: Vec<_> = counts.iter().copied().map(u64::from).collect();
+        if self.command == "partition" {
+            sizes.push(count - sizes.iter().sum::<u64>());
+        }
+        sizes
+    }
+
+    /// Prints the sizes of the parts of a partition, unless they are written.
+    fn print_sizes(&self, sizes: &[u64]) {
+        let names: &[_] = match sizes.len() {
+            2 => &["kept", "rejected"],
+            _ => &["kept", "second part", "rejected"],
+        };
+        if self.command == "partition" && self.count.is_none() {
             let parts: Vec<_> =
-                names.iter().zip(&sizes).map(|(name, size)| format!("{name} {size}")).collect();
+                names.iter().zip(sizes).map(|(name, size)| format!("{name} {size}")).collect();
             words::print_line(parts.join(", "));
         }
-        Ok(())
     }
 
     /// The outputs, by their options.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -208,8 +208,7 @@ impl SortArgs {
 
     /// The folder of temporary files.
     fn folder_of_runs(&self, output: &Output) -> PathBuf {
-        let beside = || output.folder().map_or_else(std::env::temp_dir, Path::to_owned);
-        self.temp_dir.clone().unwrap_or_else(beside)
+        self.temp_dir.clone().unwrap_or_else(|| output.temporary_folder())
     }
 
     /// Sorts each segment by itself, in memory.

@@ -217,12 +217,15 @@ fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     }
 }
 
-/// Every sample of each algorithm at the shown count, over its median.
+/// Every sample of each algorithm at the shown count, over its median; nothing where reports have summaries only.
 fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     /// Samples beyond these ratios are only counted: they would compress the scale.
     const FARTHEST: [f64; 2] = [0.5, 2.5];
 
     let rows: Vec<_> = rows.iter().filter_map(|(series, point)| Some((series, Spread::of(point)?))).collect();
+    if rows.is_empty() {
+        return html! {};
+    }
     let all = || rows.iter().flat_map(|(_, spread)| &spread.samples).copied();
     let low = all().fold(0.95, f64::min).max(FARTHEST[0]);
     let high = all().fold(1.05, f64::max).min(FARTHEST[1]);

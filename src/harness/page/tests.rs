@@ -152,6 +152,12 @@ fn odd_reports_have_pages() {
     let nothing = change(&|report| report.devices.iter_mut().for_each(|device| device.measured.clear()));
     assert!(nothing.contains("Nothing was measured"));
     change(&|report| report.devices.clear());
+    assert!(change(&|_| {}).contains("over their medians"));
+    let summarised = change(&|report| {
+        let measured = report.devices.iter_mut().flat_map(|device| &mut device.measured);
+        measured.for_each(|measurement| *measurement = measurement.summarised());
+    });
+    assert!(!summarised.contains("over their medians"));
     change(&|report| report.devices[1].measured.clear());
     change(&|report| report.devices.iter_mut().for_each(|device| device.measured.truncate(1)));
     change(&|report| {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
 use super::{DeviceReport, Measurement, Report, Summary, VerifiedCase};
@@ -61,6 +62,14 @@ pub enum ReportError {
         /// Its schema version.
         found: u32,
     },
+    /// JSON that another command wrote.
+    #[error(
+        "is what {command} --json wrote, and no report; name a file that verify or bench wrote with --json"
+    )]
+    OfCommand {
+        /// The command.
+        command: &'static str,
+    },
     /// A case with an unknown outcome, or a failure without its reason.
     #[error(
         "has a case with an unknown outcome ({place}); it was changed or damaged: write it again with --json"
@@ -95,9 +104,9 @@ pub enum ReportError {
         /// The value found.
         value: f64,
     },
-    /// A number that contradicts the samples it is derived from.
+    /// A number that contradicts the samples or the summary that it is derived from.
     #[error(
-        "contradicts itself: {place} is {found}, and by its samples {expected}; \
+        "contradicts itself: {place} is {found}, and by its other numbers {expected}; \
          it was changed or damaged: measure again"
     )]
     Contradiction {
@@ -120,15 +129,23 @@ impl Report {
     /// # Errors
     /// The first problem found.
     pub fn from_json(json: &[u8]) -> Result<Self, ReportError> {
-        /// The field common to reports of any schema.
+        /// The field common to reports of any schema, and those by which what other commands write is known.
         #[derive(Deserialize)]
         struct Versioned {
-            schema: u32,
+            schema: Option<u32>,
+            comparison_schema: Option<IgnoredAny>,
+            parts: Option<IgnoredAny>,
         }
 
-        let Versioned { schema } = serde_json::from_slice(json).map_err(of_parser)?;
-        if schema != Self::SCHEMA {
-            return Err(ReportError::Schema { found: schema });
+        match serde_json::from_slice(json).map_err(of_parser)? {
+            Versioned { schema: Some(Self::SCHEMA), .. } => {}
+            Versioned { schema: Some(found), .. } => return Err(ReportError::Schema { found }),
+            Versioned { comparison_schema: Some(_), .. } => {
+                return Err(ReportError::OfCommand { command: "compare" });
+            }
+            Versioned { parts: Some(_), .. } => return Err(ReportError::OfCommand { command: "tune" }),
+            // The parser says what is missing.
+            Versioned { schema: None, comparison_schema: None, parts: None } => {}
         }
         let mut report: Self = serde_json::from_slice(json).map_err(of_parser)?;
         for (index, device) in report.devices.iter_mut().enumerate() {
@@ -209,6 +226,9 @@ impl Measurement {
                 None if samples.is_empty() => {}
                 None => return Err(ReportError::NoSummary { place: format!("{path}.{}", names[0]) }),
             }
+        }
+        if let Some(empty) = self.block_lengths.iter().position(|&length| length == 0) {
+            return Err(ReportError::NoSamples { place: format!("{path}.block_lengths[{empty}]") });
         }
         let in_blocks: u64 = self.block_lengths.iter().copied().map(u64::from).sum();
         let counted = if is_summary { u64::from(self.sample_count) } else { self.samples_ns.len() as u64 };

@@ -70,18 +70,30 @@ fn archives_are_refused_whatever_is_declared() {
     for version in [10, 20, 45] {
         let archive = [&b"PK\x03\x04"[..], &[version, 0, 0, 0]].concat();
         for declared in [None, U32] {
-            assert!(refusal(&archive, declared).starts_with("is an archive of arrays (.npz); save one"));
+            assert_eq!(refusal(&archive, declared), "is a zip archive; save an array of it with numpy.save");
         }
         let bytes = || Bytes { reader: &archive[..], file_size: Some(8), memory_size: 1 << 40 };
         for read in
             [Table::read_values(bytes(), 2), Table::read_values_of(bytes(), TableShape::Flat { count: 2 })]
         {
-            assert!(matches!(read, Err(TableError::Archive)));
+            assert!(matches!(read, Err(TableError::Archive { .. })));
         }
-        assert!(matches!(TableReader::values(&archive[..], 8, 2), Err(TableError::Archive)));
-        assert!(matches!(crate::table::Flags::read(&archive[..], 8), Err(TableError::Archive)));
+        assert!(matches!(TableReader::values(&archive[..], 8, 2), Err(TableError::Archive { .. })));
+        assert!(matches!(crate::table::Flags::read(&archive[..], 8), Err(TableError::Archive { .. })));
     }
-    assert!(refusal(b"PK\x05\x06\0\0\0\0", U32).starts_with("is an archive"));
+    assert!(refusal(b"PK\x05\x06\0\0\0\0", U32).starts_with("is a zip archive"));
+    // The first file's name is the array's, and cut short or of another kind is none.
+    let named = |name: &str| {
+        [&b"PK\x03\x04\x14\0"[..], &[0; 20], &[name.len() as u8, 0, 0, 0], name.as_bytes()].concat()
+    };
+    let remedy =
+        "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['arr_0'])";
+    assert_eq!(refusal(&named("arr_0.npy"), None), remedy);
+    let flags = crate::table::Flags::read(&named("arr_0.npy")[..], 8).unwrap_err();
+    assert_eq!(flags.to_string(), remedy);
+    for archive in [&named("data.pkl")[..], &named("arr_0.npy")[..35]] {
+        assert!(refusal(archive, None).starts_with("is a zip archive"));
+    }
     // The signature alone may be a number.
     assert_eq!(as_file(b"PK\x03\x04\x01\x02\x03\x04", U32).unwrap().words.len(), 2);
 }
@@ -202,6 +214,8 @@ fn refused_dimensions_are_listed_with_the_maximum() {
         let message = refusal(&npy_of("'<u4'", line, b""), flat);
         assert!(message.ends_with("and one is taken; save a.reshape(-1)"), "{message}");
     }
+    let cube = refusal(&npy_of("'<u4'", "(2, 3, 4)", b""), TAKEN);
+    assert!(cube.ends_with("a.reshape(len(a), -1), or the last axis, a.reshape(-1, a.shape[-1])"), "{cube}");
     assert_eq!(refusal(SCALAR, flat), "has 0 dimensions, shape (), and one is taken; save a.reshape(-1)");
     assert_eq!(
         refusal(SCALAR, TAKEN),

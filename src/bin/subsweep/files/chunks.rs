@@ -7,13 +7,31 @@ use anyhow::Result;
 use super::Source;
 use super::input::{InputError, OpenTable};
 use crate::args::MemoryLimit;
+use crate::error::Ended;
 use crate::words::Progress;
 
-/// Bytes of the rows in a chunk, whatever the memory: sums of floats depend on it.
-const CHUNK_SIZE: u64 = 32 << 20;
+/// Bytes of all arrays of a chunk, whatever the memory: sums of floats depend on the rows in a chunk.
+const ARRAYS_SIZE: u64 = 128 << 20;
 
 /// Arrays of the size of a chunk: rows and results, each on the host and on the device.
-const ARRAY_COUNT: u64 = 4;
+pub const ROWS_AND_RESULTS: u64 = 4;
+
+/// Bytes of a chunk, of which up to `array_count` arrays are in memory.
+pub const fn chunk_size(array_count: u64) -> u64 {
+    ARRAYS_SIZE / array_count
+}
+
+/// Refuses a memory of too few bytes for `array_count` arrays of `size` bytes.
+///
+/// # Errors
+/// It is too little.
+pub fn check_arrays(memory: &MemoryLimit, array_count: u64, size: u64) -> Result<(), Ended> {
+    let needed = array_count * size + OTHER_SIZE;
+    match memory.size().filter(|&given| given < needed) {
+        Some(given) => Err(memory.refusal(needed, given)),
+        None => Ok(()),
+    }
+}
 
 /// Bytes of memory beside the chunk, such as that of transfers.
 const OTHER_SIZE: u64 = 32 << 20;
@@ -30,7 +48,8 @@ pub struct Chunks {
 }
 
 impl OpenTable {
-    /// The elements in chunks, of rows of `row_words` words. `verb` is the command's word for its progress.
+    /// The elements in chunks, of rows of `row_words` words. Up to `array_count` arrays of the size of a chunk are in memory;
+    /// `verb` is the command's word for its progress.
     ///
     /// # Errors
     /// The first elements of a stream cannot be read, or the memory is too little for a chunk.
@@ -38,17 +57,16 @@ impl OpenTable {
         self,
         source: &Source,
         row_words: usize,
+        array_count: u64,
         verb: &str,
         memory: &MemoryLimit,
     ) -> Result<Chunks> {
         let progress = Progress::of_bytes(format_args!("{verb} {source}"), self.table.payload_size);
         let row_size = 4 * row_words as u64;
-        let size = CHUNK_SIZE.min(self.table.payload_size.unwrap_or(CHUNK_SIZE));
+        let size = chunk_size(array_count);
+        let size = size.min(self.table.payload_size.unwrap_or(size));
         let chunk_size = (size / row_size).max(1) * row_size;
-        let needed = ARRAY_COUNT * chunk_size + OTHER_SIZE;
-        if let Some(given) = memory.size().filter(|&given| given < needed) {
-            return Err(memory.refusal(needed, given).into());
-        }
+        check_arrays(memory, array_count, chunk_size)?;
         let (reader, _) = self.forward(source)?;
         Ok(Chunks {
             reader: Box::new(progress.reads(reader)),

@@ -1,13 +1,14 @@
 //! Input of tables and reports: a file, a pipe or standard input.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::headless::Backward;
 use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken};
 
+use super::spool::Spool;
 use super::{Source, memory, streams};
 use crate::error::Ended;
 use crate::words::Progress;
@@ -147,34 +148,25 @@ pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result
     Ok(OpenTable { table, position: 0 })
 }
 
-/// The refusal of a folder without room for temporary files.
-pub fn no_temporary(folder: &Path, error: &io::Error) -> Ended {
-    Ended::usage(format!(
-        "{}: no temporary file can be written or read ({error}); free some space, or name another folder",
-        folder.display()
-    ))
-}
-
 /// Copies what is left of a reader to a temporary file, and returns it with its size.
 fn spool(mut reader: impl Read, source: &Source, folder: &Path) -> anyhow::Result<(File, u64)> {
     let _spinner = Progress::of_one(format_args!("reading {source}"));
-    let no_room = |error: io::Error| no_temporary(folder, &error);
-    let mut file = tempfile::tempfile_in(folder).map_err(no_room)?;
+    let mut spool = Spool::new_in(folder)?;
     let mut bytes = vec![0; 1 << 20];
     let mut size = 0;
     loop {
         match reader.read(&mut bytes) {
             Ok(0) => break,
             Ok(read) => {
-                file.write_all(&bytes[..read]).map_err(no_room)?;
+                spool.write_bytes(&bytes[..read])?;
                 size += read as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(InputError::of(source, error)),
         }
     }
-    file.rewind().map_err(no_room)?;
-    Ok((file, size))
+    spool.rewind()?;
+    Ok((spool.into_file(), size))
 }
 
 fn read_by(
@@ -270,16 +262,18 @@ pub enum Compared {
 pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
     /// Hundreds of times the size of a report of every case.
     const MAX_SIZE: u64 = 64 << 20;
-    let json = read_start(source, MAX_SIZE + 1)?;
+    let file = read_start(source, MAX_SIZE + 1)?;
+    // An editor or a shell may have put the mark of UTF-8 before it.
+    let json = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&file);
     let compared = match json.trim_ascii_start().first() {
         Some(b'{' | b'[') if json.len() as u64 > MAX_SIZE => {
             Err(InputProblem::TooLarge { max_size: MAX_SIZE, what: "a report or an inspection" })
         }
         Some(b'[') => {
-            InspectedDevice::all_from_json(&json).map(Compared::Inspection).map_err(InputProblem::Report)
+            InspectedDevice::all_from_json(json).map(Compared::Inspection).map_err(InputProblem::Report)
         }
         // What does not begin as JSON is refused by its first byte.
-        _ => Report::from_json(&json)
+        _ => Report::from_json(json)
             .map(|report| Compared::Report(Box::new(report)))
             .map_err(InputProblem::Report),
     };

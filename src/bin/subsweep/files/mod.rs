@@ -15,6 +15,7 @@ pub mod input;
 #[cfg(target_os = "linux")]
 pub mod memory;
 pub mod output;
+mod spool;
 mod streams;
 mod temporary;
 mod unfinished;
@@ -27,11 +28,13 @@ pub mod memory {
     }
 }
 
+pub use chunks::{ROWS_AND_RESULTS, check_arrays, chunk_size};
 pub use input::{
-    Compared, MAX_HEADER, ROW_NUMBERS, no_temporary, open_table, open_values, read, read_bytes,
-    read_compared, read_flags, read_row_numbers, read_values, read_values_of, row_number,
+    Compared, MAX_HEADER, ROW_NUMBERS, open_table, open_values, read, read_bytes, read_compared, read_flags,
+    read_row_numbers, read_values, read_values_of, row_number,
 };
 pub use output::{BegunOutput, Output, Spooled, begin_both, commit_all, commit_spooled, finish_all};
+pub use spool::{Spool, no_temporary};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Output of tables and reports that appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Seek, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use subsweep::table::Table;
 
 use super::identity;
+use super::spool::Spool;
 use super::temporary::Temporary;
 pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
@@ -100,6 +101,11 @@ impl Output {
             Target::Regular(regular) => Some(folder_of(&regular.path)),
             Target::Stdout | Target::Special(_) => None,
         }
+    }
+
+    /// The folder of temporary files: that of the file, and of a stream `TMPDIR`.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.folder().map_or_else(std::env::temp_dir, Path::to_owned)
     }
 
     /// Begins to write a table from its first byte to its last.
@@ -256,21 +262,21 @@ pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
     commit_all_by(outputs, |output, table| output.write_table(table))
 }
 
-/// A table whose elements are in a temporary file.
+/// A table whose elements are in temporary files.
 #[derive(Debug)]
 pub struct Spooled {
     /// The bytes before the elements.
     pub header: Vec<u8>,
-    /// The elements, from the start of the file to its end.
-    pub elements: File,
+    /// The elements of one file, then those of the next.
+    pub elements: Vec<Spool>,
 }
 
 /// Writes several tables, as [`commit_all_by`] does.
 pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
     commit_all_by(outputs, |output, Spooled { header, elements }| {
         output.write_bytes(header)?;
-        let copied = elements.rewind().and_then(|()| io::copy(elements, output));
-        copied.map(|_| ()).map_err(|error| output.error(error))
+        let copied = elements.iter_mut().try_for_each(|spool| spool.copy_to(output));
+        copied.map_err(|error| output.error(error))
     })
 }
 

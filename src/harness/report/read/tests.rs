@@ -124,6 +124,30 @@ fn each_measurement_is_on_a_line_and_a_summary_is_read_back_equal() {
     assert!(matches!(refused(|m| m.time.iqr_ns = -1.0), ReportError::NoTime { .. }));
     let outside = refused(|m| m.time.median_interval_ns = [0.0, m.time.median_ns / 2.0]);
     assert!(matches!(outside, ReportError::Contradiction { .. }), "{outside}");
+    let rate = refused(|m| m.copy_percent = 1e6).to_string();
+    assert!(
+        rate.starts_with(
+            "contradicts itself: devices[0].measured[2].copy_percent is 1000000, and by its other numbers "
+        ),
+        "{rate}"
+    );
+}
+
+#[test]
+fn every_block_has_samples() {
+    let error = refused_number(|measured| measured.block_lengths.insert(1, 0));
+    assert_eq!(error, ReportError::NoSamples { place: "devices[0].measured[0].block_lengths[1]".into() });
+}
+
+#[test]
+fn what_other_commands_write_is_named() {
+    for (json, command) in [
+        (&b"{\"device\": \"0: a\", \"clock\": \"GPU time\", \"parts\": []}"[..], "tune"),
+        (b"{\"comparison_schema\": 1, \"comparisons\": []}", "compare"),
+    ] {
+        assert_eq!(Report::from_json(json), Err(ReportError::OfCommand { command }));
+    }
+    assert!(matches!(Report::from_json(b"{}"), Err(ReportError::NotReport { .. })));
 }
 
 /// `docs/reports.md` names every field.

@@ -1,0 +1,141 @@
+//! Elements in temporary files without a name, whose number is known at their end.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Ended;
+
+/// Elements in a temporary file.
+#[derive(Debug)]
+pub struct Spool {
+    file: File,
+    folder: PathBuf,
+}
+
+impl Spool {
+    /// An empty file in `folder`.
+    ///
+    /// # Errors
+    /// No file can be made there.
+    pub fn new_in(folder: &Path) -> Result<Self, Ended> {
+        let file = tempfile::tempfile_in(folder).map_err(|error| no_temporary(folder, &error))?;
+        Ok(Self { file, folder: folder.to_owned() })
+    }
+
+    /// Appends words.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, words: &[u32]) -> Result<(), Ended> {
+        self.write_bytes(bytemuck::cast_slice(words))
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Ended> {
+        self.file.write_all(bytes).map_err(|error| self.refusal(&error))
+    }
+
+    /// Returns to the first element.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn rewind(&mut self) -> Result<(), Ended> {
+        self.file.rewind().map_err(|error| self.refusal(&error))
+    }
+
+    /// Reads the next words, as many as there is room for.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has fewer.
+    pub fn read(&mut self, words: &mut [u32]) -> Result<(), Ended> {
+        let read = self.file.read_exact(bytemuck::cast_slice_mut(words));
+        read.map_err(|error| self.refusal(&error))
+    }
+
+    /// Copies all elements.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the other not written.
+    pub fn copy_to(&mut self, to: &mut impl Write) -> io::Result<()> {
+        self.file.rewind()?;
+        io::copy(&mut self.file, to).map(|_| ())
+    }
+
+    /// The file, at the place of the last write or read.
+    pub fn into_file(self) -> File {
+        self.file
+    }
+
+    fn refusal(&self, error: &io::Error) -> Ended {
+        no_temporary(&self.folder, error)
+    }
+}
+
+/// The refusal of a folder in which a temporary file cannot be made, written or read.
+pub fn no_temporary(folder: &Path, error: &io::Error) -> Ended {
+    use io::ErrorKind as Kind;
+
+    let another = match folder == std::env::temp_dir() {
+        true => "name another folder in TMPDIR",
+        false => "name another folder",
+    };
+    let remedy = match error.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded => format!("free some space, or {another}"),
+        Kind::FileTooLarge => "raise the limit of a file's size (ulimit -f)".to_owned(),
+        Kind::NotFound | Kind::NotADirectory | Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+            format!("check that it is a folder and writable, or {another}")
+        }
+        _ => another.to_owned(),
+    };
+    // The kind alone where a name was sought: the whole error has that of the temporary file.
+    let error = error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string());
+    Ended::usage(format!(
+        "{}: no temporary file can be written or read ({error}); {remedy}",
+        folder.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_is_that_of_the_error() {
+        use io::ErrorKind as Kind;
+
+        let text = |folder: &Path, kind: Kind| no_temporary(folder, &kind.into()).to_string();
+        let folder = Path::new("/some");
+        for (kind, remedy) in [
+            (Kind::StorageFull, "free some space, or name another folder"),
+            (Kind::FileTooLarge, "raise the limit of a file's size (ulimit -f)"),
+            (Kind::NotFound, "check that it is a folder and writable, or name another folder"),
+            (Kind::PermissionDenied, "check that it is a folder and writable, or name another folder"),
+            (Kind::TimedOut, "name another folder"),
+        ] {
+            let text = text(folder, kind);
+            assert!(text.starts_with("/some: ") && text.ends_with(&format!("; {remedy}")), "{text}");
+        }
+        assert!(text(&std::env::temp_dir(), Kind::NotFound).ends_with(" in TMPDIR"));
+    }
+
+    #[test]
+    fn words_are_read_from_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut spool = Spool::new_in(folder.path()).unwrap();
+        spool.write(&[1, 2]).unwrap();
+        spool.write(&[3]).unwrap();
+        let mut words = [0; 2];
+        spool.rewind().unwrap();
+        spool.read(&mut words).unwrap();
+        assert_eq!(words, [1, 2]);
+        assert!(spool.read(&mut words).is_err());
+        let mut bytes = Vec::new();
+        spool.copy_to(&mut bytes).unwrap();
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&bytes), [1, 2, 3]);
+        assert!(Spool::new_in(&folder.path().join("none")).is_err());
+    }
+}
