@@ -29,7 +29,7 @@ mod ns_of_byte {
     }
 
     /// Staging of input and expected result, and of input and result of an end-to-end run: of the host of an H200.
-    pub const UPLOADS: f64 = 0.8;
+    pub const UPLOADS: f64 = 0.6;
     pub const END_TO_END: f64 = 0.85;
 }
 
