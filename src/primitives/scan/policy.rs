@@ -5,7 +5,7 @@ use std::fmt;
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind, SegmentsBy};
 use super::operator::RowShape;
-use super::progress::single_pass;
+use super::progress::makes_progress;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
@@ -57,19 +57,19 @@ impl ScanPolicy {
     ///
     /// Also returns a policy for a configuration that is an error for a plan.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        single_pass(capabilities, config).unwrap_or_else(|| {
-            let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-            let policy = Self::tuned(algorithm, capabilities, config);
-            let reason = match policy.mixed_access {
-                true => {
-                    "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together"
-                }
-                false => {
-                    "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU"
-                }
-            };
-            Choice { policy, reason }
-        })
+        if config.is_out_of_place && config.is_chainable() && makes_progress(capabilities) {
+            let words = [config.row_shape().element_words, 0];
+            let Choice { policy: algorithm, reason } =
+                tuning::algorithm_of(tuning::SCANS, capabilities, words);
+            return Choice { policy: Self::tuned(algorithm, capabilities, config), reason };
+        }
+        let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+        let policy = Self::tuned(algorithm, capabilities, config);
+        let reason = match policy.mixed_access {
+            true => "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
+            false => "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU",
+        };
+        Choice { policy, reason }
     }
 
     /// The tuned part of the scans by an algorithm.

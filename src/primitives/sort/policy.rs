@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::config::SortConfig;
-use super::tuning::{SortTuning, choose_algorithm, tile};
+use super::tuning::{SortTuning, tile};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::tuning::KernelShape;
+use crate::primitives::tuning::{self, KernelShape};
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
@@ -278,21 +278,21 @@ impl SortPolicy {
 
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
-        let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
+        let words = [config.key.words(), config.values.words()];
         let Choice { policy: algorithm, reason } = match config.has_large_counts {
             true => Choice {
                 policy: SortAlgorithm::Onesweep,
                 reason: "few keys take one dispatch; only onesweep sorts 2^32 and more",
             },
-            false => choose_algorithm(capabilities),
+            false => tuning::algorithm_of(tuning::SORTS, capabilities, words),
         };
-        let tuned = Self::tuned(algorithm, capabilities, config);
-        Choice { policy: Self { single_workgroup: Some(tile(&tuning.counted)), ..tuned }, reason }
+        let single_workgroup = Some(tile(&SortTuning::of(capabilities, words).counted));
+        Choice { policy: Self { single_workgroup, ..Self::tuned(algorithm, capabilities, config) }, reason }
     }
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
-        let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
+        let tuning = SortTuning::of(capabilities, [config.key.words(), config.values.words()]);
         let tuned = match algorithm {
             SortAlgorithm::Onesweep => tuning.onesweep,
             SortAlgorithm::Radix8Bit => tuning.radix_8bit,

@@ -3,6 +3,7 @@
 //! "Derived" rows follow from compiler statistics without the device: no spills, and registers and shared memory for
 //! two workgroups per compute unit. A measured row names device, driver and source.
 
+use super::condition::Condition;
 use super::shape::KernelShape;
 use super::{Devices, TunedPart, TuningRow};
 use crate::device::{Architecture, Capabilities, Generation};
@@ -47,7 +48,7 @@ const fn row(
     shape: KernelShape,
     source: &'static str,
 ) -> TuningRow<'static> {
-    TuningRow { devices, lanes: None, parts, words: [None; 2], shape, formula: None, source }
+    TuningRow { condition: Condition::new(devices), parts, shape, formula: None, source }
 }
 
 /// The onesweep variants of Hopper.
