@@ -80,10 +80,11 @@ mod tests {
     use crate::harness::cases::tests::capabilities;
     use crate::tuning::{self, KernelShape};
 
-    /// The configuration of the plan of a case with a shape.
-    fn plan(case: &Case, part: TunedPart, shape: KernelShape) -> String {
+    /// The configuration of the plan of a case with a shape, and its policy as text.
+    fn plan(case: &Case, part: TunedPart, shape: KernelShape) -> (String, String) {
+        let case = case.clone().with_shape(part, shape);
         let with = tuning::with_shape(&capabilities(), part, &shape);
-        format!("{:?}", case.work.plan(&with))
+        (format!("{:?}", case.work.plan(&with)), case.policy(&capabilities()))
     }
 
     #[test]
@@ -100,6 +101,9 @@ mod tests {
                 });
                 let plans: std::collections::BTreeSet<_> = plans.collect();
                 assert!(plans.len() > 1, "{part:?}, {axis:?}: {plans:?}");
+                // Policies are printed with every number.
+                let texts = plans.iter().map(|(_, text)| text).collect::<std::collections::BTreeSet<_>>();
+                assert_eq!(texts.len(), plans.len(), "{part:?}, {axis:?}: {texts:?}");
             }
         }
     }

@@ -81,8 +81,11 @@ impl ReducePolicy {
 
 impl fmt::Display for ReducePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { packs_per_invocation, subgroup_size, .. } = self;
+        let Self { packs_per_invocation, subgroup_size, mixed_access } = self;
         write!(f, "reduce: workgroup 128, {packs_per_invocation} packs per invocation")?;
+        if !mixed_access {
+            f.write_str(", one kind of access")?;
+        }
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }

@@ -348,7 +348,10 @@ impl fmt::Display for ScanPolicy {
             f.write_str(", fixed tree")?;
         }
         if *algorithm == ScanAlgorithm::Chained {
-            write!(f, "{}", self.look_back)?;
+            self.look_back.write(f, Self::LOOK_BACK.spin_limit)?;
+        }
+        if !self.mixed_access && self.sums == SumsPlacement::Scratch {
+            f.write_str(", one kind of access")?;
         }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }

@@ -71,6 +71,8 @@ pub struct SelectPolicy {
 }
 
 impl SelectPolicy {
+    const SPIN_LIMIT: u32 = 4;
+
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SelectConfig) -> Choice<Self> {
         let words = [config.kept_words(), 0];
@@ -126,7 +128,7 @@ impl SelectPolicy {
         items_per_invocation: u32,
         scan: ScanPolicy,
     ) -> Self {
-        let look_back = LookBack::portable(4);
+        let look_back = LookBack::portable(Self::SPIN_LIMIT);
         Self { algorithm, workgroup_size, items_per_invocation, subgroup_size: None, look_back, scan }
     }
 
@@ -179,8 +181,8 @@ impl fmt::Display for SelectPolicy {
         )?;
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
         match algorithm {
-            SelectAlgorithm::Chained => write!(f, "{}", self.look_back),
-            SelectAlgorithm::ReduceThenScan => Ok(()),
+            SelectAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
+            SelectAlgorithm::ReduceThenScan => write!(f, "; counts by {}", self.scan),
         }
     }
 }

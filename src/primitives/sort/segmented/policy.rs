@@ -161,6 +161,12 @@ impl fmt::Display for SegmentedSortPolicy {
             f,
             "others: radix-8bit, workgroup {workgroup_size}, {items_per_invocation} items per invocation"
         )?;
+        if self.matching.by_shared_masks {
+            f.write_str(", matching lanes by shared masks")?;
+        }
+        if !self.has_exchange {
+            f.write_str(", scattered from registers")?;
+        }
         if let Some(size) = self.subgroup_size {
             write!(f, "; subgroups of {size}")?;
         }
