@@ -1,5 +1,7 @@
 //! `tune`: rows of the table from measurements. The ranking itself depends on the device.
 
+use std::process::Stdio;
+
 use super::*;
 
 /// Runs `tune`.
@@ -31,7 +33,7 @@ fn a_part_is_searched_and_printed_as_a_row() {
 
 #[test]
 fn every_shape_is_reported_and_the_fastest_is_one_of_them() {
-    let report = tune(few("scan-chained", &["--json"])).json();
+    let report = tune(few("scan-chained", &["--json", "-"])).json();
     let parts = report["parts"].as_array().unwrap();
     assert_eq!(parts.len(), 1, "{report}");
     let part = &parts[0];
@@ -50,7 +52,7 @@ fn every_shape_is_reported_and_the_fastest_is_one_of_them() {
 /// Parts of different primitives are searched by one command.
 #[test]
 fn several_parts_are_searched() {
-    let arguments = ["merge", "search", "histogram", "--quick", "--count", "3000", "--try", "items=4", "--json"];
+    let arguments = ["merge", "search", "histogram", "--quick", "--count", "3000", "--try", "items=4", "--json", "-"];
     let report = tune(arguments).json();
     let parts = report["parts"].as_array().unwrap();
     assert_eq!((parts.len(), &report["left_out"]), (5, &0.into()), "{report}");
@@ -58,6 +60,27 @@ fn several_parts_are_searched() {
         assert_eq!(part["shapes"][0]["outcome"], "measured", "{part}");
         assert!(part["row"].as_str().unwrap().starts_with("row(Devices::"), "{part}");
     }
+}
+
+/// A search that is cut off keeps what it has found.
+#[test]
+fn the_report_is_valid_after_each_part() {
+    let folder = Folder::new();
+    let file = folder.argument("tune.json");
+    let arguments = ["tune", "merge", "search", "gather", "--quick", "--try", "items=4,8", "--json", &file];
+    let mut command = subsweep(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let read = || serde_json::from_slice::<serde_json::Value>(&folder.read("tune.json")).unwrap();
+    while !folder.path("tune.json").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let first = read();
+    let searched = |report: &serde_json::Value| report["parts"].as_array().unwrap().len() as u64;
+    assert_eq!(first["complete"], false, "{first}");
+    assert_eq!(searched(&first) + first["left_out"].as_u64().unwrap(), 3, "{first}");
+    assert!(child.wait().unwrap().success());
+    let last = read();
+    assert_eq!((&last["complete"], searched(&last)), (&true.into(), 3), "{last}");
 }
 
 #[test]
@@ -82,7 +105,7 @@ fn wrong_uses_are_refused() {
 
 #[test]
 fn shapes_that_no_device_takes_are_refused_with_their_reason() {
-    let ended = tune(["scan-chained", "--quick", "--count", "100", "--try", "items=6", "--budget", "20", "--json"]);
+    let ended = tune(["scan-chained", "--quick", "--count", "100", "--try", "items=6", "--budget", "20", "--json", "-"]);
     let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     let shapes = report["parts"][0]["shapes"].as_array().unwrap();
     let refused: Vec<_> = shapes.iter().filter(|shape| shape["outcome"] == "refused").collect();
@@ -102,7 +125,7 @@ fn static_searches_need_a_compiler_that_reports() {
 fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
     let Some(environment) = found(children::radv()) else { return };
     let tune = |arguments: &[&str]| {
-        let tries = ["tune", "--quick", "--json", "--try", "workgroup=128,256", "--try", "items=8,16"];
+        let tries = ["tune", "--quick", "--json", "-", "--try", "workgroup=128,256", "--try", "items=8,16"];
         let mut command = subsweep(tries.iter().chain(arguments));
         command.envs(environment.clone()).env("RADV_FORCE_FAMILY", "navi21");
         run(command.env("MESA_SHADER_CACHE_DISABLE", "true"))
