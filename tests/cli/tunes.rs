@@ -67,7 +67,7 @@ fn several_parts_are_searched() {
 fn the_report_is_valid_after_each_part() {
     let folder = Folder::new();
     let file = folder.argument("tune.json");
-    let arguments = ["tune", "merge", "search", "gather", "--quick", "--try", "items=4,8", "--json", &file];
+    let arguments = ["tune", "merge", "search", "difference", "--quick", "--try", "items=4,8", "--json", &file];
     let mut command = subsweep(arguments);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let read = || serde_json::from_slice::<serde_json::Value>(&folder.read("tune.json")).unwrap();

@@ -73,8 +73,12 @@ impl ScanPolicy {
     }
 
     /// The tuned part of the scans by an algorithm.
-    pub(crate) fn part(algorithm: ScanAlgorithm) -> TunedPart {
-        if algorithm == ScanAlgorithm::Chained { TunedPart::ChainedScan } else { TunedPart::Scan }
+    fn part(algorithm: ScanAlgorithm, config: &ScanConfig) -> TunedPart {
+        match algorithm {
+            ScanAlgorithm::Chained => TunedPart::ChainedScan,
+            ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky) if config.rounds() => TunedPart::ScanTree,
+            _ => TunedPart::Scan,
+        }
     }
 
     /// The policy of an algorithm with a shape, whose items are words of elements, for a configuration.
@@ -123,13 +127,8 @@ impl ScanPolicy {
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
         let words = [config.row_shape().element_words, 0];
-        let tuned = tuning::shape_of(capabilities, Self::part(algorithm), words);
-        let mut policy = Self::of_shape(algorithm, tuned, capabilities, config);
-        if algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky) && config.rounds() {
-            policy.workgroup_size = 128;
-            policy.items_per_invocation = 16 / config.row_shape().element_words.max(1);
-        }
-        policy.with_algorithm(algorithm)
+        let tuned = tuning::shape_of(capabilities, Self::part(algorithm, config), words);
+        Self::of_shape(algorithm, tuned, capabilities, config)
     }
 
     /// A policy for sums and products of floats that have the same bits on every device that keeps denormals: the order
