@@ -1,9 +1,9 @@
 // Exclusive prefix sums of the numbers of heads of tiles, their total, and the dispatch of the runs.
 //
-// Dispatch: one workgroup: a tile has 1024 rows, so that there are few tiles.
+// Dispatch: one workgroup: a tile has many rows, so that there are few tiles.
 // Reads:    tile_heads, a word for each of tile_count; indirect_tiles, tile_count, where it is not null.
 // Writes:   tile_heads, their exclusive prefix sums; run_count, one word, the total; grid, the three workgroup counts of
-//           an indirect dispatch with an invocation for each column of each run.
+//           an indirect dispatch with an invocation for each column of each run, in workgroups of run_invocations.
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::reduce::scan_heads.
 
@@ -22,6 +22,8 @@ layout(push_constant, std430) uniform Push {
     Words indirect_tiles;
     uint tile_count;
     uint column_count;
+    // Invocations of a workgroup of the dispatch of the runs.
+    uint run_invocations;
     // The maximum of workgroups in a row of a dispatch.
     uint max_row;
 } push;
@@ -59,6 +61,6 @@ void main() {
     }
     if (invocation_index() == 0) {
         push.run_count.word[0] = total;
-        store_grid(push.grid, ceil_div(total * push.column_count, WORKGROUP_SIZE), push.max_row);
+        store_grid(push.grid, ceil_div(total * push.column_count, push.run_invocations), push.max_row);
     }
 }

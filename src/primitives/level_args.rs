@@ -81,6 +81,19 @@ impl LevelArgsWriter {
         levels: LevelArgs,
         grid: LevelGrid,
     ) -> Result<()> {
+        self.dispatch(recorder, count, levels, grid)?;
+        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        Ok(())
+    }
+
+    /// Records the dispatch alone.
+    pub(super) fn dispatch(
+        &self,
+        recorder: &mut Recorder<'_>,
+        count: vk::DeviceAddress,
+        levels: LevelArgs,
+        grid: LevelGrid,
+    ) -> Result<()> {
         let push = push::ScanLevelArgs {
             count: AddressRange::new(count, size_of::<u32>() as u64),
             levels: levels.0.addresses(),
@@ -90,9 +103,7 @@ impl LevelArgsWriter {
             column_count: grid.column_count,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
         };
-        recorder.dispatch(&self.0, &push, 1)?;
-        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
-        Ok(())
+        recorder.dispatch(&self.0, &push, 1)
     }
 }
 

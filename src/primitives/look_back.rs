@@ -39,17 +39,18 @@ impl LookBack {
         PolicyConflict::check_power_of_two("window", self.window)?;
         PolicyConflict::check_range("spin_limit", self.spin_limit, 1..=4096)
     }
-}
 
-/// What differs from [`LookBack::portable`], each after a comma.
-impl fmt::Display for LookBack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes what differs from [`Self::portable`] with `spin_limit` reads, each after a comma.
+    pub(super) fn write(self, f: &mut fmt::Formatter<'_>, spin_limit: u32) -> fmt::Result {
         match (self.has_loads, self.has_stores) {
             (false, false) => {}
             (true, false) => f.write_str(", statuses by loads")?,
             (false, true) => f.write_str(", statuses by stores")?,
             (true, true) => f.write_str(", statuses by loads and stores")?,
         }
-        if self.window > 1 { write!(f, ", look-back window {}", self.window) } else { Ok(()) }
+        if self.window > 1 {
+            write!(f, ", look-back window {}", self.window)?;
+        }
+        if self.spin_limit == spin_limit { Ok(()) } else { write!(f, ", spin limit {}", self.spin_limit) }
     }
 }

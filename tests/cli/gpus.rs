@@ -292,7 +292,7 @@ fn the_exit_of_a_child_is_reported() {
         4,
         "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
     );
-    for command in [&["devices"][..], &["inspect", "--json"], &["tune", "sort", "--json"]] {
+    for command in [&["devices"][..], &["inspect", "--json"], &["tune", "sort", "--json", "-"]] {
         let ended = children("printf ' [{\\n'", &[command, &["--device", "gpu:apple-m1"]].concat());
         assert_eq!((ended.code, &ended.stdout[..], ended.stderr.as_str()), (0, &b" [{\n"[..], ""));
     }

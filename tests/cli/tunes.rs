@@ -1,10 +1,18 @@
 //! `tune`: rows of the table from measurements. The ranking itself depends on the device.
 
+use std::process::Stdio;
+
 use super::*;
 
 /// Runs `tune`.
 fn tune<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Ended {
     run(&mut subsweep(["tune"].into_iter().chain(arguments)))
+}
+
+/// The report on standard output; the text is on standard error then.
+fn reported(ended: &Ended) -> serde_json::Value {
+    assert!(ended.code == 0 && ended.stderr.contains("rows for src/primitives/tuning/rows.rs"), "{}", ended.stderr);
+    serde_json::from_slice(&ended.stdout).unwrap()
 }
 
 /// A search of a few shapes.
@@ -31,7 +39,7 @@ fn a_part_is_searched_and_printed_as_a_row() {
 
 #[test]
 fn every_shape_is_reported_and_the_fastest_is_one_of_them() {
-    let report = tune(few("scan-chained", &["--json"])).json();
+    let report = reported(&tune(few("scan-chained", &["--json", "-"])));
     let parts = report["parts"].as_array().unwrap();
     assert_eq!(parts.len(), 1, "{report}");
     let part = &parts[0];
@@ -53,14 +61,36 @@ fn every_shape_is_reported_and_the_fastest_is_one_of_them() {
 /// Parts of different primitives are searched by one command.
 #[test]
 fn several_parts_are_searched() {
-    let arguments = ["merge", "search", "histogram", "--quick", "--count", "3000", "--try", "items=4", "--json"];
-    let report = tune(arguments).json();
+    let arguments =
+        ["merge", "search", "histogram", "reduce-by-key", "--quick", "--count", "3000", "--try", "items=4", "--json", "-"];
+    let report = reported(&tune(arguments));
     let parts = report["parts"].as_array().unwrap();
-    assert_eq!((parts.len(), &report["left_out"]), (5, &0.into()), "{report}");
+    assert_eq!((parts.len(), &report["left_out"]), (6, &0.into()), "{report}");
     for part in parts {
         assert_eq!(part["shapes"][0]["outcome"], "measured", "{part}");
         assert!(part["row"].as_str().unwrap().starts_with("row(Devices::"), "{part}");
     }
+}
+
+/// A search that is cut off keeps what it has found.
+#[test]
+fn the_report_is_valid_after_each_part() {
+    let folder = Folder::new();
+    let file = folder.argument("tune.json");
+    let arguments = ["tune", "merge", "search", "difference", "--quick", "--try", "items=4,8", "--json", &file];
+    let mut command = subsweep(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let read = || serde_json::from_slice::<serde_json::Value>(&folder.read("tune.json")).unwrap();
+    while !folder.path("tune.json").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let first = read();
+    let searched = |report: &serde_json::Value| report["parts"].as_array().unwrap().len() as u64;
+    assert_eq!(first["complete"], false, "{first}");
+    assert_eq!(searched(&first) + first["left_out"].as_u64().unwrap(), 3, "{first}");
+    assert!(child.wait().unwrap().success());
+    let last = read();
+    assert_eq!((&last["complete"], searched(&last)), (&true.into(), 3), "{last}");
 }
 
 #[test]
@@ -85,7 +115,7 @@ fn wrong_uses_are_refused() {
 
 #[test]
 fn shapes_that_no_device_takes_are_refused_with_their_reason() {
-    let ended = tune(["scan-chained", "--quick", "--count", "100", "--try", "items=6", "--budget", "20", "--json"]);
+    let ended = tune(["scan-chained", "--quick", "--count", "100", "--try", "items=6", "--budget", "20", "--json", "-"]);
     let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     let shapes = report["parts"][0]["shapes"].as_array().unwrap();
     let refused: Vec<_> = shapes.iter().filter(|shape| shape["outcome"] == "refused").collect();
@@ -105,13 +135,13 @@ fn static_searches_need_a_compiler_that_reports() {
 fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
     let Some(environment) = found(children::radv()) else { return };
     let tune = |arguments: &[&str]| {
-        let tries = ["tune", "--quick", "--json", "--try", "workgroup=128,256", "--try", "items=8,16"];
+        let tries = ["tune", "--quick", "--try", "workgroup=128,256", "--try", "items=8,16"];
         let mut command = subsweep(tries.iter().chain(arguments));
         command.envs(environment.clone()).env("RADV_FORCE_FAMILY", "navi21");
         run(command.env("MESA_SHADER_CACHE_DISABLE", "true"))
     };
     for part in ["scan-chained", "sort-onesweep", "sort-radix-8bit"] {
-        let report = tune(&["--static", "--budget", "10", part]).json();
+        let report = reported(&tune(&["--static", "--budget", "10", "--json", "-", part]));
         assert_eq!(report["clock"], "nothing ran");
         let part = &report["parts"][0];
         let compiled =
@@ -121,5 +151,5 @@ fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
         let row = part["row"].as_str().unwrap();
         assert!(row.contains("Architecture::AmdRdna") && row.contains("derived: "), "{row}");
     }
-    tune(&["scan"]).refused(3, "is for inspect and tune --static");
+    tune(&["scan"]).refused_with_words(3, "is for inspect and tune --static");
 }

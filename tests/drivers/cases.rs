@@ -28,7 +28,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
         let matches_digits = is_match_of_digits(work);
         // The row of shared masks leaves matching by ballots to the other rows, except lane-sensitive cases.
         !(matches_digits && row.has_shared_masks())
-            && row.takes(name, work.depends_on_progress(), matches_digits)
+            && row.takes(name, work.depends_on_progress(gpu.capabilities()), matches_digits)
     };
     let mut groups: BTreeMap<_, _> = by_name.into_iter().filter(is_taken).collect();
     if row.has_lane_sensitive_additionally() {
@@ -94,7 +94,7 @@ fn cases_of(capabilities: &Capabilities, row: &DriverRow) -> Vec<Case> {
         let is_taken = |case: &Case| {
             let is_small = case.item_count() <= MAX_SIZE_OF_MOST && !products.contains(&case.id());
             // Look-back over many tiles depends on the driver's scheduling.
-            is_small || case.work.depends_on_progress() && case.count.abs_diff(1 << 20) == 1
+            is_small || case.work.depends_on_progress(capabilities) && case.count.abs_diff(1 << 20) == 1
         };
         cases.retain(is_taken);
     }

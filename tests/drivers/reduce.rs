@@ -11,6 +11,7 @@ use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::reference::passes::reduce::{self as model, Reduced, Tree};
 use subsweep::reference::{Add, Max, Min, Mul, Row, Xor};
 use subsweep::scan::ScanOperator;
+use subsweep::sort::TileShape;
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trials;
@@ -512,15 +513,16 @@ fn segments<R: TestRow>(
 }
 
 fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    let specializations = [(1, 8, false), (2, 8, false), (1, 8, true), (2, 8, true), (2, 3, false)];
-    for (key_words, items, are_floats) in selection.first(4, specializations) {
-        let tile = 128 * items;
+    let specializations =
+        [(1, 128, 8, false), (2, 256, 4, false), (1, 128, 32, true), (2, 128, 8, true), (2, 64, 3, false)];
+    for (key_words, workgroup_size, items, are_floats) in selection.first(4, specializations) {
+        let tile = workgroup_size as usize * items;
         let numbers = if are_floats { 2 } else { 0 };
         let constants =
             [("ITEMS_PER_INVOCATION", items as u32), ("HEADS", key_words as u32), ("KEY_NUMBERS", numbers)];
         let rigs = [0, 1].map(|stores| {
             let constants = [&constants[..], &[("STORES_HEADS", stores)]].concat();
-            Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)
+            Rig::new(gpu, kernel, workgroup_size, &constants)
         });
         let [count_rig, store_rig] = rigs;
         let (count_rig, store_rig) = (count_rig?, store_rig?);
@@ -584,12 +586,17 @@ fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
 }
 
 fn scan_heads(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
-    let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &[("ITEMS_PER_INVOCATION", 8)])?;
+    let rigs = [(WORKGROUP_SIZE, 8), (256, 3)].map(|(workgroup_size, items)| {
+        Rig::new(gpu, kernel, workgroup_size, &[("ITEMS_PER_INVOCATION", items)])
+    });
+    let [rig, other_rig] = rigs;
+    let rigs = [rig?, other_rig?];
     for (index, tile_count) in [0, 1, 9, 1023, 1024, 1025, 5000].into_iter().enumerate() {
+        let (rig, run_invocations) = (&rigs[index % 2], [WORKGROUP_SIZE, 64][index / 2 % 2]);
         let counts: Vec<_> = random(tile_count, tile_count).iter().map(|word| word % 1025).collect();
         let (expected, total) = model::scan_heads(&counts);
         let (columns, max_row) = (1 + index as u32 % 3, 65_535 >> (index % 4 * 4));
-        let workgroups = (total * columns).div_ceil(WORKGROUP_SIZE);
+        let workgroups = (total * columns).div_ceil(run_invocations);
         let rows = workgroups.div_ceil(max_row).max(1);
         let heads = Memory::of(gpu, &counts, Alignment::Words)?;
         let run_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
@@ -604,6 +611,7 @@ fn scan_heads(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fa
                 ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
                 ("tile_count", Value::Number(if is_on_device { 3 } else { tile_count })),
                 ("column_count", Value::Number(columns as usize)),
+                ("run_invocations", Value::Number(run_invocations as usize)),
                 ("max_row", Value::Number(max_row as usize)),
             ],
             1,
@@ -758,7 +766,11 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let columns = [0, 17].map(|columns| sum.columns(columns));
     refused.expect(columns, |error| matches!(error, Error::OutOfRange { .. }));
     let policy = ReducePolicy::choose(gpu.capabilities(), &sum).policy;
+    let heads = |workgroup_size, items_per_invocation| {
+        policy.with_heads(TileShape { workgroup_size, items_per_invocation })
+    };
     let policies = [policy.with_packs(0), policy.with_packs(33), policy.with_subgroup_size(3)];
+    let policies = policies.into_iter().chain([heads(128, 0), heads(128, 33), heads(0, 8)]);
     let configs = policies.map(|policy| sum.policy(policy));
     refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
     Ok(())

@@ -76,7 +76,7 @@ impl VerifyArgs {
     /// The cases of an effort, before `--filter`.
     fn cases(&self, effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let mut cases = verify_cases(effort, capabilities);
-        cases.retain(|case| !self.waiting || case.work.depends_on_progress());
+        cases.retain(|case| !self.waiting || case.work.depends_on_progress(capabilities));
         repeated(cases, self.repeat)
     }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{axis, covering_works};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, uniform_cases};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
 use crate::device::Capabilities;
 use crate::error::Result;
 use crate::harness::expected::Expected;
@@ -19,6 +19,7 @@ use crate::reduce::{ReduceBuffers, ReduceConfig, ReducePlan, ReducePolicy, Reduc
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
 use crate::scan::ScanOperator;
+use crate::sort::TileShape;
 use crate::{ElementType, Number};
 
 /// Parameters of a reduction.
@@ -99,7 +100,8 @@ impl ReduceCase {
         if self.has_small_tiles {
             // The choice for GPUs, on CPUs as well.
             policy.mixed_access = true;
-            policy = policy.with_packs(1);
+            let workgroup_size = small_workgroup(capabilities);
+            policy = policy.with_packs(1).with_heads(TileShape { workgroup_size, items_per_invocation: 3 });
         }
         policy
     }

@@ -1,6 +1,7 @@
 //! Cases of a soak: those in which workgroups wait for others, repeated with other counts, and so with other numbers.
 
-use super::{Case, PolicyName, Work};
+use super::{Case, PolicyName, RunLengthCoding, Work};
+use crate::device::Capabilities;
 use crate::scan::ScanAlgorithm;
 use crate::select::SelectAlgorithm;
 use crate::sort::SortAlgorithm;
@@ -9,15 +10,18 @@ use crate::sort::SortAlgorithm;
 const STEP: u64 = 11;
 
 impl Work {
-    /// Whether workgroups wait for others, or may, where the library chooses the policy.
-    pub fn depends_on_progress(&self) -> bool {
+    /// Whether workgroups wait for others on a device, or may, where the library chooses the policy of a scan or sort.
+    pub fn depends_on_progress(&self, capabilities: &Capabilities) -> bool {
         match self {
             Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
             Work::Sort(sort) => {
                 sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen
             }
-            Work::Select(select) => select.algorithm == Some(SelectAlgorithm::Chained),
-            Work::RunLength(of) => of.algorithm == Some(SelectAlgorithm::Chained),
+            Work::Select(select) => select.policy(capabilities).algorithm == SelectAlgorithm::Chained,
+            Work::RunLength(of) if of.coding == RunLengthCoding::Decode => {
+                of.policy(capabilities).scan.algorithm == ScanAlgorithm::Chained
+            }
+            Work::RunLength(of) => of.policy(capabilities).select.algorithm == SelectAlgorithm::Chained,
             _ => false,
         }
     }
@@ -39,14 +43,36 @@ pub fn repeated(cases: Vec<Case>, times: u32) -> Vec<Case> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use ash::vk;
+
     use super::super::tests::capabilities;
-    use super::super::{Effort, verify_cases};
+    use super::super::{Effort, RunLengthCase, SelectCase, verify_cases};
     use super::*;
+    use crate::select::{Comparison, Predicate};
+
+    #[test]
+    fn chosen_single_passes_depend_on_progress() {
+        let mut with_progress = capabilities();
+        with_progress.identity.driver_id = vk::DriverId::NVIDIA_PROPRIETARY;
+        let less = Predicate::Compare(Comparison::Less);
+        let run_length = |coding| Work::from(RunLengthCase::of_u32(coding, 8));
+        for work in [
+            Work::from(SelectCase::of_u32(less)),
+            run_length(RunLengthCoding::Encode),
+            run_length(RunLengthCoding::NonTrivial),
+            run_length(RunLengthCoding::Decode),
+        ] {
+            assert!(work.depends_on_progress(&with_progress), "{work}");
+            assert!(!work.depends_on_progress(&capabilities()), "{work}");
+        }
+        let partition = Work::from(SelectCase { parts: 2, ..SelectCase::of_u32(less) });
+        assert!(!partition.depends_on_progress(&with_progress));
+    }
 
     #[test]
     fn repetitions_have_counts_and_seeds_of_their_own() {
         let mut cases = verify_cases(Effort::Quick, &capabilities());
-        cases.retain(|case| case.work.depends_on_progress());
+        cases.retain(|case| case.work.depends_on_progress(&capabilities()));
         let all = repeated(cases.clone(), 3);
         let ids: BTreeSet<_> = all.iter().map(Case::id).collect();
         assert!(ids.len() == all.len() && all.starts_with(&cases) && all.len() > 2 * cases.len());

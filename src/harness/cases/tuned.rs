@@ -6,6 +6,7 @@ use super::{
 };
 use super::{DifferenceCase, Input};
 use crate::ElementType;
+use crate::reduce::ReduceRuns;
 use crate::scan::{ScanAlgorithm, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
 use crate::sort::SortAlgorithm;
@@ -44,6 +45,8 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
     let columns = 1 << 16;
     let (work, count): (Work, u64) = match part {
         TunedPart::Scan => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)), count),
+        TunedPart::ScanTree if !element.is_float() => return None,
+        TunedPart::ScanTree => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky)), count),
         TunedPart::ChainedScan => (scan(ScanAlgorithm::Chained), count),
         TunedPart::Select => (select(SelectAlgorithm::ReduceThenScan), count),
         TunedPart::ChainedSelect => (select(SelectAlgorithm::Chained), count),
@@ -51,6 +54,9 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
         TunedPart::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
         TunedPart::Reduce => (ReduceCase::sum(element).into(), count),
+        TunedPart::ReduceByKey => {
+            (ReduceCase { runs: Some(ReduceRuns::Keys32), ..ReduceCase::sum(element) }.into(), count)
+        }
         TunedPart::Histogram => (histogram(256)?, count),
         TunedPart::LargeHistogram => (histogram(5000)?, count),
         TunedPart::HistogramInMemory => (histogram(1 << 16)?, count),
@@ -60,8 +66,11 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
             let values = values.moved_size() as u32 / 4;
             (MergeCase { values, ..MergeCase::keys(element) }.into(), count)
         }
-        TunedPart::TopK => {
+        TunedPart::TopKFew => {
             (TopKCase::largest(element, columns, 32).into(), (count / u64::from(columns)).max(1))
+        }
+        TunedPart::TopK => {
+            (TopKCase::largest(element, columns, 1024).into(), (count / u64::from(columns)).max(1))
         }
         TunedPart::TopKSort => {
             (TopKCase::largest(element, columns, columns / 2).into(), (count / u64::from(columns)).max(1))
@@ -80,16 +89,18 @@ mod tests {
     use crate::harness::cases::tests::capabilities;
     use crate::tuning::{self, KernelShape};
 
-    /// The configuration of the plan of a case with a shape.
-    fn plan(case: &Case, part: TunedPart, shape: KernelShape) -> String {
+    /// The configuration of the plan of a case with a shape, and its policy as text.
+    fn plan(case: &Case, part: TunedPart, shape: KernelShape) -> (String, String) {
+        let case = case.clone().with_shape(part, shape);
         let with = tuning::with_shape(&capabilities(), part, &shape);
-        format!("{:?}", case.work.plan(&with))
+        (format!("{:?}", case.work.plan(&with)), case.policy(&capabilities()))
     }
 
     #[test]
     fn every_axis_of_a_part_changes_the_plan_of_its_case() {
         for part in TunedPart::ALL {
-            let case = tuned_case(part, ElementType::U32, SortValues::None, 1 << 20).expect("u32 is tuned");
+            let element = if part == TunedPart::ScanTree { ElementType::F32 } else { ElementType::U32 };
+            let case = tuned_case(part, element, SortValues::None, 1 << 20).expect("the type is tuned");
             let now = tuning::shape_of(&capabilities(), part, [1, 0]);
             for axis in part.axes() {
                 let plans = axis.values(part).iter().map(|&value| {
@@ -100,6 +111,9 @@ mod tests {
                 });
                 let plans: std::collections::BTreeSet<_> = plans.collect();
                 assert!(plans.len() > 1, "{part:?}, {axis:?}: {plans:?}");
+                // Policies are printed with every number.
+                let texts = plans.iter().map(|(_, text)| text).collect::<std::collections::BTreeSet<_>>();
+                assert_eq!(texts.len(), plans.len(), "{part:?}, {axis:?}: {texts:?}");
             }
         }
     }

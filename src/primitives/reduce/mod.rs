@@ -59,9 +59,9 @@ pub type ReducePlan = Plan<Reduce>;
 /// |---|---|
 /// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column |
 /// | segments | a row for each 31 rows; none below 32 rows |
-/// | runs of keys | also 4 per row and 4 for each 1024 rows |
+/// | runs of keys | also 4 per row and 4 for each tile of [`ReducePolicy::heads`] |
 /// | rows of a table | a number for each tile, of 16 KiB by default, of a longer row; for indices also 4 |
-/// | an indirect count | 32 per level of tiles |
+/// | an indirect count | 32 per level of tiles; of runs of keys 32 more |
 ///
 /// | reduction of | bytes read | commands |
 /// |---|---|---|
@@ -70,8 +70,8 @@ pub type ReducePlan = Plan<Reduce>;
 /// | runs of keys | the source once or twice, the keys twice | three more dispatches |
 /// | rows of a table | the source once | one dispatch up to 4096 words in a row, two up to 2^24 |
 ///
-/// With barriers between them; an indirect count takes another dispatch where it has a tile; those that find the runs of keys
-/// have workgroups for each column, of which one is enough. A count of 0 records the dispatch that writes
+/// With barriers between them; an indirect count takes another dispatch where it has a tile, and one for runs of keys.
+/// A count of 0 records the dispatch that writes
 /// the result: identities, or a `run_count` of 0; along rows it has no results and records nothing.
 ///
 /// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments, or of rows

@@ -26,8 +26,8 @@ const GROUP_ROWS: u64 = 32;
 const TILE_ROWS: u32 = 1024;
 /// Rows of a level that a segment takes: fewer than a group before its whole groups, and behind them.
 const MAX_LEVEL_ROWS: u64 = 2 * GROUP_ROWS;
-/// Rows that an invocation of `heads.comp` and of `scan_heads.comp` takes.
-const HEAD_ITEMS: u32 = TILE_ROWS / ReducePolicy::WORKGROUP_SIZE;
+/// Rounds of the workgroup of `scan_heads.comp`, each of as many tiles as a tile has keys: `Workarounds::LOOPS_END_AT_65535`.
+const MAX_ROUNDS: u64 = 65_535;
 
 #[derive(Debug)]
 pub(super) struct Segmented {
@@ -49,6 +49,8 @@ struct Heads {
     count: Pipeline,
     scan: Pipeline,
     store: Pipeline,
+    /// Keys of a tile.
+    tile_items: u32,
 }
 
 /// Numbers of rows by level, and offsets in scratch.
@@ -64,6 +66,7 @@ pub(super) struct Layout {
     offsets: u64,
     grid: u64,
     level_args: u64,
+    head_args: u64,
 }
 
 impl Layout {
@@ -74,7 +77,7 @@ impl Layout {
         cursor: &mut ScratchCursor,
         row_count: u64,
         row_size: u64,
-        has_keys: bool,
+        head_tile: Option<u32>,
         has_args: bool,
     ) -> Self {
         let mut counts = [0; Self::MAX_LEVELS];
@@ -90,15 +93,17 @@ impl Layout {
         }
         let sums_size = counts[1..].iter().sum::<u64>() * row_size;
         let mut take = |name, is_needed, size| if is_needed { cursor.take(name, size) } else { 0 };
+        let (has_keys, head_tile) = (head_tile.is_some(), head_tile.unwrap_or(1));
         Self {
             dispatch_count,
             counts,
             sums: take("sums of groups", true, sums_size),
             sums_size,
-            tile_heads: take("heads of tiles", has_keys, counts[0].div_ceil(TILE_ROWS.into()) * 4),
+            tile_heads: take("heads of tiles", has_keys, counts[0].div_ceil(head_tile.into()) * 4),
             offsets: take("offsets of runs", has_keys, counts[0] * 4),
             grid: take("workgroups of runs", has_keys, 12),
-            level_args: take("level arguments", has_args, LevelArgs::size(dispatch_count.max(1) as u64)),
+            level_args: take("level arguments", has_args, LevelArgs::size(dispatch_count as u64)),
+            head_args: take("arguments of the heads", has_args && has_keys, LevelArgs::size(1)),
         }
     }
 }
@@ -123,17 +128,12 @@ impl Segmented {
         let key_numbers = if runs.has_float_keys() { ElementType::F32 } else { ElementType::U32 }.numbers();
         let heads = |key_words| {
             let step = |stores: bool| {
-                let constants = [
-                    ("ITEMS_PER_INVOCATION", HEAD_ITEMS),
-                    ("HEADS", key_words),
-                    ("KEY_NUMBERS", key_numbers),
-                    ("STORES_HEADS", stores.into()),
-                ];
-                policy.pipeline(device, kernels::REDUCE_HEADS.module(&[]), &constants)
+                let constants =
+                    [("HEADS", key_words), ("KEY_NUMBERS", key_numbers), ("STORES_HEADS", stores.into())];
+                policy.heads_pipeline(device, kernels::REDUCE_HEADS.module(&[]), &constants)
             };
-            let constants = [("ITEMS_PER_INVOCATION", HEAD_ITEMS)];
-            let scan = policy.pipeline(device, kernels::REDUCE_SCAN_HEADS.module(&[]), &constants)?;
-            Ok(Heads { count: step(false)?, scan, store: step(true)? })
+            let scan = policy.heads_pipeline(device, kernels::REDUCE_SCAN_HEADS.module(&[]), &[])?;
+            Ok(Heads { count: step(false)?, scan, store: step(true)?, tile_items: policy.heads.tile_items() })
         };
         let key_words = (runs.key_size() / 4) as u32;
         Ok(Self {
@@ -169,7 +169,8 @@ impl Algorithm<Reduce> for Segmented {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
-        Layout::new(cursor, max, self.row_size, self.heads.is_some(), self.level_args.is_some())
+        let head_tile = self.heads.as_ref().map(|heads| heads.tile_items);
+        Layout::new(cursor, max, self.row_size, head_tile, self.level_args.is_some())
     }
 
     fn record(
@@ -211,7 +212,14 @@ impl Recording<'_> {
         }
         let workgroup_size = u64::from(ReducePolicy::WORKGROUP_SIZE);
         recorder.check_workgroups((count * columns).div_ceil(workgroup_size))?;
-        recorder.check_workgroups(self.count.max().div_ceil(TILE_ROWS.into()) * columns)
+        recorder.check_workgroups(self.count.max().div_ceil(TILE_ROWS.into()) * columns)?;
+        let Some(Heads { tile_items, .. }) = self.reduction.heads else { return Ok(()) };
+        let (count, tile_items) = (self.count.max(), u64::from(tile_items));
+        let max = MAX_ROUNDS * tile_items * tile_items;
+        if count > max {
+            return Err(Error::TooManyElements { count, max, what: "the keys of this policy" });
+        }
+        recorder.check_workgroups(count.div_ceil(tile_items))
     }
 
     fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
@@ -219,21 +227,7 @@ impl Recording<'_> {
         if reduction.heads.is_none() && self.max_segment_count() == 0 {
             return Ok(());
         }
-        let mut args = None;
-        if let (&Count::Indirect { address, max }, Some(writer)) = (count, &reduction.level_args)
-            && max > 0
-            && (layout.dispatch_count > 0 || reduction.heads.is_some())
-        {
-            let level_count = layout.dispatch_count.max(1);
-            let size = LevelArgs::size(level_count as u64);
-            let levels = LevelArgs(self.buffers.scratch.slice(layout.level_args, size));
-            let column_count = reduction.shape.column_count;
-            let level_count = level_count as u32;
-            let grid = LevelGrid { max_count: max, tile_items: TILE_ROWS, level_count, column_count };
-            recorder.phase(c"level args");
-            writer.record(recorder, address, levels, grid)?;
-            args = Some(levels);
-        }
+        let [args, head_args] = self.write_args(recorder)?;
         // Steps of groups and of heads do not depend on each other.
         let step_count = layout.dispatch_count.max(if reduction.heads.is_some() { 3 } else { 0 });
         for step in 0..step_count {
@@ -247,7 +241,7 @@ impl Recording<'_> {
                 self.sum_groups(recorder, step, args)?;
             }
             if let Some(heads) = &reduction.heads {
-                is_recorded |= self.find_heads(recorder, heads, step, args)?;
+                is_recorded |= self.find_heads(recorder, heads, step, head_args)?;
             }
             let is_last = step + 1 == step_count;
             match (is_recorded, is_last && reduction.heads.is_some()) {
@@ -258,6 +252,41 @@ impl Recording<'_> {
         }
         recorder.phase(c"segments");
         self.reduce_segments(recorder)
+    }
+
+    /// Records the arguments of the groups and of the heads, for an indirect count.
+    fn write_args(&self, recorder: &mut Recorder<'_>) -> Result<[Option<LevelArgs>; 2]> {
+        let Self { reduction, layout, count, .. } = self;
+        let (&Count::Indirect { address, max: max_count @ 1.. }, Some(writer)) =
+            (count, &reduction.level_args)
+        else {
+            return Ok([None; 2]);
+        };
+        let column_count = reduction.shape.column_count;
+        let level_count = layout.dispatch_count as u32;
+        let groups = LevelGrid { max_count, tile_items: TILE_ROWS, level_count, column_count };
+        let heads = reduction.heads.as_ref().map(|heads| LevelGrid {
+            max_count,
+            tile_items: heads.tile_items,
+            level_count: 1,
+            column_count: 1,
+        });
+        let groups = Some(groups).filter(|groups| groups.level_count > 0);
+        if groups.is_none() && heads.is_none() {
+            return Ok([None; 2]);
+        }
+        recorder.phase(c"level args");
+        let mut args = [None; 2];
+        let offsets = [layout.level_args, layout.head_args];
+        for ((args, grid), offset) in args.iter_mut().zip([groups, heads]).zip(offsets) {
+            let Some(grid) = grid else { continue };
+            let size = LevelArgs::size(grid.level_count.into());
+            let levels = LevelArgs(self.buffers.scratch.slice(offset, size));
+            writer.dispatch(recorder, address, levels, grid)?;
+            *args = Some(levels);
+        }
+        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        Ok(args)
     }
 
     /// The tiles of level `level` for a count on the host.
@@ -308,7 +337,10 @@ impl Recording<'_> {
         let Self { reduction, buffers, layout, count } = self;
         let none = AddressRange::NONE;
         let is_empty = count.max() == 0;
-        let tiles = if is_empty { Tiles { count: 0, last_extent: 0 } } else { self.tiles(0)? };
+        let tiles = match is_empty {
+            true => Tiles { count: 0, last_extent: 0 },
+            false => Tiles::new(layout.counts[0], heads.tile_items)?,
+        };
         let array = |offset, size| buffers.scratch.slice(offset, size).addresses();
         let tile_heads = array(layout.tile_heads, u64::from(tiles.count) * 4);
         let indirect_tiles = args.map_or(none, |args| args.tiles(0));
@@ -335,6 +367,7 @@ impl Recording<'_> {
                     indirect_tiles,
                     tile_count: tiles.count,
                     column_count: reduction.shape.column_count,
+                    run_invocations: ReducePolicy::WORKGROUP_SIZE,
                     max_row: recorder.device().capabilities().max_workgroup_count[0],
                 };
                 recorder.dispatch(&heads.scan, &push, 1)?;
@@ -396,7 +429,7 @@ mod tests {
     fn a_dispatch_sums_groups_of_32_and_of_1024_rows() {
         let layout = |count| {
             let mut cursor = ScratchCursor::default();
-            (Layout::new(&mut cursor, count, 8, false, false), cursor.size)
+            (Layout::new(&mut cursor, count, 8, None, false), cursor.size)
         };
         assert_eq!((layout(31).0.dispatch_count, layout(31).1), (0, 0));
         assert_eq!((layout(32).0.dispatch_count, layout(32).1), (1, 16));
@@ -406,9 +439,12 @@ mod tests {
         assert_eq!(many.dispatch_count, 3);
         assert_eq!(many.counts[..7], [u32::MAX.into(), 1 << 27, 1 << 22, 1 << 17, 1 << 12, 128, 4]);
         let mut cursor = ScratchCursor::default();
-        let keys = Layout::new(&mut cursor, 3000, 4, true, true);
+        let keys = Layout::new(&mut cursor, 3000, 4, Some(1024), true);
         assert_eq!((keys.dispatch_count, keys.sums_size), (1, (94 + 3) * 4));
         assert_eq!((keys.tile_heads, keys.offsets, keys.grid), (400, 416, 12_416));
-        assert_eq!((keys.level_args, cursor.size), (12_432, 12_464));
+        assert_eq!((keys.level_args, keys.head_args, cursor.size), (12_432, 12_464, 12_496));
+        let mut cursor = ScratchCursor::default();
+        let small = Layout::new(&mut cursor, 3000, 4, Some(128), true);
+        assert_eq!((small.tile_heads, small.offsets), (400, 400 + 96));
     }
 }

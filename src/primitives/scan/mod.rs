@@ -42,6 +42,7 @@ pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, Se
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
 pub use policy::{ScanPolicy, SumsPlacement};
+pub(super) use progress::makes_progress;
 
 use std::ffi::CStr;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind, SegmentsBy};
 use super::operator::RowShape;
-use super::progress::single_pass;
+use super::progress::makes_progress;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
@@ -57,24 +57,28 @@ impl ScanPolicy {
     ///
     /// Also returns a policy for a configuration that is an error for a plan.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        single_pass(capabilities, config).unwrap_or_else(|| {
-            let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-            let policy = Self::tuned(algorithm, capabilities, config);
-            let reason = match policy.mixed_access {
-                true => {
-                    "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together"
-                }
-                false => {
-                    "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU"
-                }
-            };
-            Choice { policy, reason }
-        })
+        if config.is_out_of_place && config.is_chainable() && makes_progress(capabilities) {
+            let words = [config.row_shape().element_words, 0];
+            let Choice { policy: algorithm, reason } =
+                tuning::algorithm_of(tuning::SCANS, capabilities, words);
+            return Choice { policy: Self::tuned(algorithm, capabilities, config), reason };
+        }
+        let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+        let policy = Self::tuned(algorithm, capabilities, config);
+        let reason = match policy.mixed_access {
+            true => "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
+            false => "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU",
+        };
+        Choice { policy, reason }
     }
 
     /// The tuned part of the scans by an algorithm.
-    pub(crate) fn part(algorithm: ScanAlgorithm) -> TunedPart {
-        if algorithm == ScanAlgorithm::Chained { TunedPart::ChainedScan } else { TunedPart::Scan }
+    fn part(algorithm: ScanAlgorithm, config: &ScanConfig) -> TunedPart {
+        match algorithm {
+            ScanAlgorithm::Chained => TunedPart::ChainedScan,
+            ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky) if config.rounds() => TunedPart::ScanTree,
+            _ => TunedPart::Scan,
+        }
     }
 
     /// The policy of an algorithm with a shape, whose items are words of elements, for a configuration.
@@ -123,13 +127,8 @@ impl ScanPolicy {
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
         let words = [config.row_shape().element_words, 0];
-        let tuned = tuning::shape_of(capabilities, Self::part(algorithm), words);
-        let mut policy = Self::of_shape(algorithm, tuned, capabilities, config);
-        if algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky) && config.rounds() {
-            policy.workgroup_size = 128;
-            policy.items_per_invocation = 16 / config.row_shape().element_words.max(1);
-        }
-        policy.with_algorithm(algorithm)
+        let tuned = tuning::shape_of(capabilities, Self::part(algorithm, config), words);
+        Self::of_shape(algorithm, tuned, capabilities, config)
     }
 
     /// A policy for sums and products of floats that have the same bits on every device that keeps denormals: the order
@@ -348,7 +347,10 @@ impl fmt::Display for ScanPolicy {
             f.write_str(", fixed tree")?;
         }
         if *algorithm == ScanAlgorithm::Chained {
-            write!(f, "{}", self.look_back)?;
+            self.look_back.write(f, Self::LOOK_BACK.spin_limit)?;
+        }
+        if !self.mixed_access && self.sums == SumsPlacement::Scratch {
+            f.write_str(", one kind of access")?;
         }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }

@@ -1,78 +1,36 @@
-//! The drivers on which the single pass is the default of scans.
+//! Forward progress of workgroups that have started, which Vulkan does not guarantee: a rule for single passes, and no tuning.
+//!
+//! A single pass is correct without any guarantee. But where a started workgroup may make no progress while others wait for
+//! it, all of them compute its tile again, without end in sight: no measurement of an idle device shows how slow that is.
 
 use ash::vk;
 
-use super::algorithm::ScanAlgorithm;
-use super::config::ScanConfig;
-use super::policy::ScanPolicy;
 use crate::device::Capabilities;
-use crate::primitives::Choice;
 
-/// The single pass, where it is supported and faster.
+/// Whether workgroups of a device that have started are known to make progress while others wait for them.
 ///
-/// It moves two thirds of the bytes of reduce-then-scan, and is correct without any guarantee of forward progress. It
-/// is fast only where a workgroup that has started makes progress while others wait for it: otherwise all waiting
-/// workgroups reduce its tile again. Vulkan does not guarantee this.
-pub(super) fn single_pass(capabilities: &Capabilities, config: &ScanConfig) -> Option<Choice<ScanPolicy>> {
-    let is_possible = config.is_out_of_place && config.is_chainable();
-    if !is_possible {
-        return None;
-    }
-    let progress = Progress::of(capabilities)?;
-    Some(Choice {
-        policy: ScanPolicy::tuned(ScanAlgorithm::Chained, capabilities, config),
-        reason: progress.reason(),
-    })
-}
-
-/// Forward progress of workgroups that have started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    /// Occupancy-bound: a workgroup stays resident until it has finished.
-    Occupancy,
-    /// The operating system schedules the driver's threads fairly.
-    Threads,
-}
-
-impl Progress {
-    /// The forward progress of a device; `None` if unknown.
-    ///
-    /// GPUs are listed where the vendor's library scans in a single pass: CUB for NVIDIA, rocPRIM for AMD (its
-    /// `scan_config` uses look-back by default), and for Intel's discrete GPUs the kernel templates of oneDPL, whose
-    /// documentation requires parallel forward progress and names Data Center GPU Max and Arc B580, but no integrated
-    /// GPU. Apple's and ARM's GPUs do not conform to the occupancy-bound model: Sorensen, Salvador, Raval, Evrard,
-    /// Wickerson, Martonosi and Donaldson, "Specifying and Testing GPU Workgroup Progress Models", OOPSLA 2021. Listed
-    /// by driver, not by vendor, since layered drivers may differ.
-    ///
-    /// CPU drivers, measured with 2^22 u32 on two cores: lavapipe is faster with the single pass (Mesa 22.3.6 at 8
-    /// lanes: 58 % of the copy's speed, 52 % with reduce-then-scan), SwiftShader is slower (2.9 % and 3.3 %).
-    fn of(capabilities: &Capabilities) -> Option<Self> {
-        let identity = &capabilities.identity;
-        match identity.driver_id {
-            vk::DriverId::NVIDIA_PROPRIETARY
-            | vk::DriverId::MESA_NVK
-            | vk::DriverId::AMD_PROPRIETARY
-            | vk::DriverId::AMD_OPEN_SOURCE
-            | vk::DriverId::MESA_RADV => Some(Self::Occupancy),
-            vk::DriverId::INTEL_PROPRIETARY_WINDOWS | vk::DriverId::INTEL_OPEN_SOURCE_MESA
-                if identity.device_type == vk::PhysicalDeviceType::DISCRETE_GPU =>
-            {
-                Some(Self::Occupancy)
-            }
-            vk::DriverId::MESA_LLVMPIPE => Some(Self::Threads),
-            _ => None,
+/// GPUs are listed where the vendor's library scans in a single pass: CUB for NVIDIA, rocPRIM for AMD (its
+/// `scan_config` uses look-back by default), and for Intel's discrete GPUs the kernel templates of oneDPL, whose
+/// documentation requires parallel forward progress and names Data Center GPU Max and Arc B580, but no integrated
+/// GPU. They are occupancy-bound: a workgroup stays resident until it has finished. Apple's and ARM's GPUs do not conform
+/// to that model: Sorensen, Salvador, Raval, Evrard, Wickerson, Martonosi and Donaldson, "Specifying and Testing GPU
+/// Workgroup Progress Models", OOPSLA 2021. Listed by driver, not by vendor, since layered drivers may differ.
+///
+/// On CPU drivers that are listed, the operating system schedules the threads that run workgroups fairly.
+pub(in crate::primitives) fn makes_progress(capabilities: &Capabilities) -> bool {
+    let identity = &capabilities.identity;
+    match identity.driver_id {
+        vk::DriverId::NVIDIA_PROPRIETARY
+        | vk::DriverId::MESA_NVK
+        | vk::DriverId::AMD_PROPRIETARY
+        | vk::DriverId::AMD_OPEN_SOURCE
+        | vk::DriverId::MESA_RADV
+        | vk::DriverId::MESA_LLVMPIPE
+        | vk::DriverId::GOOGLE_SWIFTSHADER => true,
+        vk::DriverId::INTEL_PROPRIETARY_WINDOWS | vk::DriverId::INTEL_OPEN_SOURCE_MESA => {
+            identity.device_type == vk::PhysicalDeviceType::DISCRETE_GPU
         }
-    }
-
-    const fn reason(self) -> &'static str {
-        match self {
-            Self::Occupancy => {
-                "a single pass moves the fewest bytes, and workgroups of this GPU make progress once they have started"
-            }
-            Self::Threads => {
-                "a single pass moves the fewest bytes, and the driver's threads are scheduled fairly"
-            }
-        }
+        _ => false,
     }
 }
 
@@ -80,8 +38,7 @@ impl Progress {
 mod tests {
     use super::*;
     use crate::primitives::ElementType;
-    use crate::primitives::scan::WorkgroupScan;
-    use crate::scan::{ScanAlgorithm, ScanOperator};
+    use crate::scan::{ScanAlgorithm, ScanConfig, ScanOperator, ScanPolicy, WorkgroupScan};
 
     fn device(driver_id: vk::DriverId, device_type: vk::PhysicalDeviceType) -> Capabilities {
         let mut capabilities = Capabilities { max_workgroup_invocations: 1024, ..Capabilities::default() };
@@ -102,6 +59,8 @@ mod tests {
             (vk::DriverId::MOLTENVK, integrated, false),
             (vk::DriverId::ARM_PROPRIETARY, integrated, false),
             (vk::DriverId::MESA_LLVMPIPE, vk::PhysicalDeviceType::CPU, true),
+            // Progress is known there, too, and two passes are faster.
+            (vk::DriverId::GOOGLE_SWIFTSHADER, vk::PhysicalDeviceType::CPU, false),
         ] {
             let device = device(driver, kind);
             let algorithm = |config: ScanConfig| ScanPolicy::choose(&device, &config).policy.algorithm;

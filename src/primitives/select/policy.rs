@@ -5,6 +5,7 @@ use std::fmt;
 use super::config::{Parts, SelectConfig};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
+use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
@@ -70,27 +71,23 @@ pub struct SelectPolicy {
 }
 
 impl SelectPolicy {
+    const SPIN_LIMIT: u32 = 4;
+
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SelectConfig) -> Choice<Self> {
-        // A selection moves its elements as a scan of u32 out of place does.
-        let scan = ScanPolicy::choose(capabilities, &ScanConfig::inclusive(ElementType::U32).out_of_place());
-        let is_chained = scan.policy.algorithm == ScanAlgorithm::Chained;
-        let (algorithm, reason) = match config.parts {
-            Parts::Two | Parts::Three(_) => (
-                SelectAlgorithm::ReduceThenScan,
-                "a partition needs the sizes of its parts before it moves an element",
-            ),
-            Parts::Selected if is_chained && !tuning::is_cpu(capabilities) => {
-                (SelectAlgorithm::Chained, scan.reason)
+        let words = [config.kept_words(), 0];
+        let Choice { policy: algorithm, reason } = match config.parts {
+            Parts::Two | Parts::Three(_) => Choice {
+                policy: SelectAlgorithm::ReduceThenScan,
+                reason: "a partition needs the sizes of its parts before it moves an element",
+            },
+            Parts::Selected if makes_progress(capabilities) => {
+                tuning::algorithm_of(tuning::SELECTIONS, capabilities, words)
             }
-            // Measured on lavapipe 22.3.6 at 8 lanes, 2^22 u32: 64 ms, and 77 ms in a single pass.
-            Parts::Selected if is_chained => (
-                SelectAlgorithm::ReduceThenScan,
-                "on a CPU two plain passes are faster than one that looks back",
-            ),
-            Parts::Selected => {
-                (SelectAlgorithm::ReduceThenScan, "reduce-then-scan needs no forward progress")
-            }
+            Parts::Selected => Choice {
+                policy: SelectAlgorithm::ReduceThenScan,
+                reason: "reduce-then-scan needs no forward progress",
+            },
         };
         Choice { policy: Self::tuned(algorithm, capabilities, config), reason }
     }
@@ -131,7 +128,7 @@ impl SelectPolicy {
         items_per_invocation: u32,
         scan: ScanPolicy,
     ) -> Self {
-        let look_back = LookBack::portable(4);
+        let look_back = LookBack::portable(Self::SPIN_LIMIT);
         Self { algorithm, workgroup_size, items_per_invocation, subgroup_size: None, look_back, scan }
     }
 
@@ -184,8 +181,8 @@ impl fmt::Display for SelectPolicy {
         )?;
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
         match algorithm {
-            SelectAlgorithm::Chained => write!(f, "{}", self.look_back),
-            SelectAlgorithm::ReduceThenScan => Ok(()),
+            SelectAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
+            SelectAlgorithm::ReduceThenScan => write!(f, "; counts by {}", self.scan),
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::config::SortConfig;
-use super::tuning::{SortTuning, choose_algorithm, tile};
+use super::tuning::{SortTuning, tile};
 use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::tuning::KernelShape;
+use crate::primitives::tuning::{self, KernelShape};
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
@@ -275,24 +275,25 @@ pub(super) fn check_scan_of_counts(policy: &ScanPolicy, config: &ScanConfig) -> 
 impl SortPolicy {
     /// Maximum count in a descriptor.
     const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
+    const SPIN_LIMIT: u32 = 100;
 
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
-        let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
+        let words = [config.key.words(), config.values.words()];
         let Choice { policy: algorithm, reason } = match config.has_large_counts {
             true => Choice {
                 policy: SortAlgorithm::Onesweep,
                 reason: "few keys take one dispatch; only onesweep sorts 2^32 and more",
             },
-            false => choose_algorithm(capabilities),
+            false => tuning::algorithm_of(tuning::SORTS, capabilities, words),
         };
-        let tuned = Self::tuned(algorithm, capabilities, config);
-        Choice { policy: Self { single_workgroup: Some(tile(&tuning.counted)), ..tuned }, reason }
+        let single_workgroup = Some(tile(&SortTuning::of(capabilities, words).counted));
+        Choice { policy: Self { single_workgroup, ..Self::tuned(algorithm, capabilities, config) }, reason }
     }
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
-        let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
+        let tuning = SortTuning::of(capabilities, [config.key.words(), config.values.words()]);
         let tuned = match algorithm {
             SortAlgorithm::Onesweep => tuning.onesweep,
             SortAlgorithm::Radix8Bit => tuning.radix_8bit,
@@ -355,7 +356,7 @@ impl SortPolicy {
             subgroup_size: None,
             histogram_subgroup_size: None,
             histogram: DigitHistogramShape::PLAIN,
-            look_back: LookBack::portable(100),
+            look_back: LookBack::portable(Self::SPIN_LIMIT),
             has_exchange: true,
             mixed_access: false,
             scan: ScanPolicy::choose(capabilities, &COUNT_SCAN).policy,
@@ -401,6 +402,27 @@ impl SortPolicy {
             Some(size) => write!(f, ", subgroups of {size}"),
             None => Ok(()),
         }
+    }
+
+    /// What differs from [`DigitHistogramShape::PLAIN`] with the subgroups of the passes.
+    fn write_histogram(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shape, plain) = (self.histogram, DigitHistogramShape::PLAIN);
+        let numbers = [
+            (shape.items_per_invocation != plain.items_per_invocation)
+                .then(|| format!("{} items per invocation", shape.items_per_invocation)),
+            shape.max_workgroups.map(|workgroups| format!("at most {workgroups} workgroups")),
+            (shape.loads_in_flight != plain.loads_in_flight)
+                .then(|| format!("{} loads in flight", shape.loads_in_flight)),
+            (shape.copies != plain.copies).then(|| format!("{} × the counters", shape.copies)),
+            (self.histogram_subgroup_size != self.subgroup_size).then(|| {
+                match self.histogram_subgroup_size {
+                    Some(size) => format!("subgroups of {size}"),
+                    None => "subgroups of any size".to_owned(),
+                }
+            }),
+        ];
+        let numbers: Vec<_> = numbers.into_iter().flatten().collect();
+        if numbers.is_empty() { Ok(()) } else { write!(f, "; histogram of digits: {}", numbers.join(", ")) }
     }
 
     const fn tile_shape(&self) -> TileShape {
@@ -504,8 +526,12 @@ impl fmt::Display for SortPolicy {
         }
         self.write_subgroups(f)?;
         if self.algorithm == SortAlgorithm::Onesweep {
-            write!(f, "{}", self.look_back)?;
+            self.look_back.write(f, Self::SPIN_LIMIT)?;
         }
+        if self.ranking == Ranking::CounterScan && !self.mixed_access {
+            f.write_str(", one kind of access")?;
+        }
+        self.write_histogram(f)?;
         match (self.algorithm, self.portion_items) {
             // Onesweep has no separate scan of counts.
             (SortAlgorithm::Onesweep, Self::MAX_PORTION_ITEMS) => Ok(()),

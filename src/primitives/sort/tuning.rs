@@ -1,8 +1,7 @@
-//! Tuning of sorts: the shapes of the tuning room that fit a device together, and the algorithm for many keys.
+//! Tuning of sorts: the shapes of the tuning room that fit a device together.
 
-use super::policy::{SortAlgorithm, TileShape};
-use crate::device::{Architecture, Capabilities};
-use crate::primitives::Choice;
+use super::policy::TileShape;
+use crate::device::Capabilities;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
 
 /// Tuning of sorts on a device, for a key and a value size.
@@ -16,10 +15,10 @@ pub(super) struct SortTuning {
 }
 
 impl SortTuning {
-    /// The tuning of a device, for keys and values of `key_words` and `value_words` words.
-    pub(super) fn of(capabilities: &Capabilities, key_words: u32, value_words: u32) -> Self {
+    /// The tuning of a device, for keys and values of so many words.
+    pub(super) fn of(capabilities: &Capabilities, words: [u32; 2]) -> Self {
         let tuning = |shape_of: fn(&Capabilities, TunedPart, [u32; 2]) -> KernelShape| {
-            let shape = |part| shape_of(capabilities, part, [key_words, value_words]);
+            let shape = |part| shape_of(capabilities, part, words);
             Self {
                 onesweep: shape(TunedPart::Onesweep),
                 radix_8bit: shape(TunedPart::Radix8Bit),
@@ -48,36 +47,6 @@ impl SortTuning {
 /// The tile of a shape.
 pub(super) const fn tile(shape: &KernelShape) -> TileShape {
     TileShape { workgroup_size: shape.workgroup_size, items_per_invocation: shape.items }
-}
-
-/// Minimum subgroup size at which ranking by match pays: each ballot is shared by as many keys.
-const MATCHING_LANES: u32 = 16;
-
-/// The algorithm for more keys than one workgroup holds.
-pub(super) fn choose_algorithm(capabilities: &Capabilities) -> Choice<SortAlgorithm> {
-    let (policy, reason) = match capabilities.architecture() {
-        // Measured on lavapipe 22.3.6 at 8 lanes and on SwiftShader at 4 lanes: docs/results.md.
-        Some(Architecture::Lavapipe) => (
-            SortAlgorithm::Radix4Bit,
-            "few keys take one dispatch; on a CPU digits of 4 bits need little scratch, and compile in a third of the \
-             time",
-        ),
-        Some(Architecture::SwiftShader) => (
-            SortAlgorithm::Radix8Bit,
-            "few keys take one dispatch; SwiftShader sorts more by digits of 8 bits in half the time that 4 bits take",
-        ),
-        None if tuning::is_cpu(capabilities) || capabilities.subgroup_size < MATCHING_LANES => (
-            SortAlgorithm::Radix4Bit,
-            "few keys take one dispatch; on a CPU, or with few lanes, digits of 4 bits need little scratch, and \
-             compile in a third of the time",
-        ),
-        _ => (
-            SortAlgorithm::Onesweep,
-            "few keys take one dispatch; onesweep moves more keys the fewest times, in one kernel per pass with a \
-             bounded look-back",
-        ),
-    };
-    Choice { policy, reason }
 }
 
 /// Whether a row of the table can have the shape for a part: it must fit with 64-bit offsets.

@@ -53,14 +53,15 @@ impl TopKPolicy {
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
         let words = [config.element.words(), 0];
-        let [tiles, sort] =
-            [TunedPart::TopK, TunedPart::TopKSort].map(|part| tuning::shape_of(capabilities, part, words));
-        Self::of_shapes(&tiles, &sort, capabilities, config)
+        let [tiles, few, sort] = [TunedPart::TopK, TunedPart::TopKFew, TunedPart::TopKSort]
+            .map(|part| tuning::shape_of(capabilities, part, words));
+        Self::of_shapes(&tiles, &few, &sort, capabilities, config)
     }
 
-    /// The policy with the largest shape of a workgroup, and that of the sort; items are keys.
-    pub(crate) fn of_shapes(
+    /// The policy with the largest shape of a workgroup, that for few keys, and that of the sort; items are keys.
+    fn of_shapes(
         tuned: &KernelShape,
+        few: &KernelShape,
         sort: &KernelShape,
         capabilities: &Capabilities,
         config: &TopKConfig,
@@ -71,7 +72,7 @@ impl TopKPolicy {
         let limit = capabilities.max_workgroup_invocations.min(tuned.workgroup_size).max(least);
         let policy = |algorithm, size, items| Self { subgroup_size, ..Self::new(algorithm, size, items) };
         let tiles = |size: u32, items: u32| policy(TopKAlgorithm::Tiles, size, items);
-        let medium = tiles(limit.min(4096 / most_items), most_items);
+        let medium = tiles(limit.min(few.workgroup_size), few.items);
         let large = tiles(limit, most_items);
         let choice = |policy, reason| Choice { policy, reason };
         let fits = |policy: &Self| policy.check(capabilities, config).is_ok();

@@ -1,10 +1,11 @@
-//! The tuning room: the shape of tiles and the variants of kernels of every primitive, by device.
+//! The tuning room: the algorithms, the shapes of tiles and the variants of kernels of every primitive, by device.
 //!
 //! A [`TunedPart`] is a primitive's kernels that are tuned together: of a scan reduce-then-scan and the single pass, of a sort
 //! each method of ranking and the digit histogram. A [`TuningRow`] gives its [`KernelShape`] on some devices, for some numbers of
 //! words of keys (or elements) and of values, with the source of the numbers. [`row_of`] returns the first row that
 //! matches; the last row of each part matches every device. What a row cannot know, such as the memory of a smaller
-//! device or the columns of a table, is the formula of the policy that takes the shape.
+//! device or the columns of a table, is the formula of the policy that takes the shape. `algorithms.rs` has the rows of the
+//! choice between algorithms.
 //!
 //! What a sweep needs:
 //!
@@ -14,62 +15,29 @@
 //! - [`shape_of`]: the shape in use, to descend from; [`with_shape`]: capabilities whose policies take another.
 //! - [`TuningRow::measured`]: a row for the device, whose `Display` is the row in the syntax of `rows.rs`.
 
+mod algorithms;
 mod axes;
+mod condition;
 mod part;
 mod rows;
 mod shape;
 
 use std::fmt;
 
+pub use algorithms::{AlgorithmRow, SCANS, SELECTIONS, SORTS, algorithm_of};
 pub use axes::TuningAxis;
+pub use condition::Devices;
 pub use part::TunedPart;
 pub use shape::KernelShape;
 
-use crate::device::{Architecture, Capabilities, Generation, TunedNumber};
-
-/// Devices that a row is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Devices {
-    /// A generation of an architecture.
-    Generation(Generation),
-    /// An architecture.
-    Architecture(Architecture),
-    /// CPU drivers.
-    Cpu,
-    /// Every device.
-    All,
-}
-
-impl Devices {
-    fn include(self, capabilities: &Capabilities) -> bool {
-        match self {
-            Self::Generation(generation) => capabilities.generation() == Some(generation),
-            Self::Architecture(architecture) => capabilities.architecture() == Some(architecture),
-            Self::Cpu => capabilities.is_cpu(),
-            Self::All => true,
-        }
-    }
-
-    /// The narrowest class of a device.
-    fn of(capabilities: &Capabilities) -> Self {
-        match (capabilities.generation(), capabilities.architecture()) {
-            (Some(generation), _) => Self::Generation(generation),
-            (None, Some(architecture)) => Self::Architecture(architecture),
-            (None, None) if capabilities.is_cpu() => Self::Cpu,
-            (None, None) => Self::All,
-        }
-    }
-}
+use crate::device::{Capabilities, TunedNumber};
+use condition::Condition;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct TuningRow<'a> {
-    devices: Devices,
-    /// Lanes of a subgroup; `None` for any number.
-    lanes: Option<u32>,
+    condition: Condition,
     parts: &'static [TunedPart],
-    /// Words of a key or element, and of a value; `None` for any number.
-    words: [Option<u32>; 2],
     shape: KernelShape,
     /// Workgroup size and items by the limits of the device.
     formula: Option<fn(&Capabilities) -> KernelShape>,
@@ -78,12 +46,12 @@ pub struct TuningRow<'a> {
 
 impl<'a> TuningRow<'a> {
     const fn words(mut self, key_words: u32, value_words: u32) -> Self {
-        self.words = [Some(key_words), Some(value_words)];
+        self.condition.words = [Some(key_words), Some(value_words)];
         self
     }
 
     const fn keys(mut self, words: u32) -> Self {
-        self.words[0] = Some(words);
+        self.condition.words[0] = Some(words);
         self
     }
 
@@ -105,16 +73,13 @@ impl<'a> TuningRow<'a> {
             .iter()
             .position(|&other| other == part)
             .map_or(&[][..], |at| &TunedPart::ALL[at..=at]);
-        Self { devices: Devices::of(capabilities), lanes: None, parts, words, shape, formula: None, source }
+        let condition = Condition { words, ..Condition::new(Devices::of(capabilities)) };
+        Self { condition, parts, shape, formula: None, source }
     }
 
     /// Whether the row is for a part on a device, for keys or elements and values of so many words.
     fn matches(&self, capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> bool {
-        let has_words = |(row, words): (&Option<u32>, u32)| row.is_none_or(|row| row == words);
-        self.parts.contains(&part)
-            && self.devices.include(capabilities)
-            && self.lanes.is_none_or(|lanes| lanes == capabilities.subgroup_size)
-            && self.words.iter().zip(words).all(has_words)
+        self.parts.contains(&part) && self.condition.is_met(capabilities, words)
     }
 
     /// The shape on a device: the subgroup size only where the device supports it.
@@ -134,7 +99,7 @@ impl<'a> TuningRow<'a> {
 /// The row in the syntax of `rows.rs`.
 impl fmt::Display for TuningRow<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let devices = match self.devices {
+        let devices = match self.condition.devices {
             Devices::Generation(generation) => format!("Generation(Generation::{generation:?})"),
             Devices::Architecture(architecture) => format!("Architecture(Architecture::{architecture:?})"),
             Devices::Cpu => "Cpu".to_owned(),
@@ -142,18 +107,13 @@ impl fmt::Display for TuningRow<'_> {
         };
         let parts: Vec<_> = self.parts.iter().map(|part| format!("TunedPart::{part:?}")).collect();
         write!(f, "row(Devices::{devices}, &[{}], {}, {:?})", parts.join(", "), self.shape, self.source)?;
-        match self.words {
+        match self.condition.words {
             [Some(key), Some(value)] => write!(f, ".words({key}, {value})")?,
             [Some(key), None] => write!(f, ".keys({key})")?,
             [None, _] => {}
         }
         f.write_str(",")
     }
-}
-
-/// Whether a device is a CPU: lanes are loop iterations, and many items per invocation pay.
-pub(crate) fn is_cpu(capabilities: &Capabilities) -> bool {
-    Devices::Cpu.include(capabilities)
 }
 
 /// The first row of a part for a device, for keys or elements and values of so many words.
@@ -191,7 +151,7 @@ pub fn with_shape(capabilities: &Capabilities, part: TunedPart, shape: &KernelSh
 pub(crate) fn fallback(capabilities: &Capabilities, part: TunedPart) -> KernelShape {
     let is_last = |row: &&TuningRow<'_>| {
         row.parts.contains(&part)
-            && matches!(row.devices, Devices::Cpu | Devices::All)
+            && matches!(row.condition.devices, Devices::Cpu | Devices::All)
             && row.matches(capabilities, part, [u32::MAX; 2])
     };
     let row = rows::ROWS.iter().find(is_last);
@@ -233,8 +193,7 @@ mod tests {
     fn the_last_row_of_a_part_is_for_every_device() {
         for part in TunedPart::ALL {
             let last = rows::ROWS.iter().rfind(|row| row.parts.contains(&part)).expect("a part has rows");
-            let is_for_all = last.devices == Devices::All && last.words == [None; 2] && last.lanes.is_none();
-            assert!(is_for_all, "{part:?}");
+            assert!(last.condition.is_always_met(), "{part:?}");
             assert!(!last.source().is_empty());
         }
     }
@@ -265,7 +224,8 @@ mod tests {
         let keys = sort(SortConfig::keys(ElementType::U32));
         let pairs = sort(SortConfig::pairs(ElementType::U32, ValueSize::B4));
         let expected = "onesweep: workgroup 448, 18 items per invocation, ranked by matching lanes by shared masks, \
-                        early counts, statuses by loads and stores, look-back window 4";
+                        early counts, statuses by loads and stores, look-back window 4; histogram of digits: at most 132 \
+                        workgroups, 8 loads in flight, 2 × the counters";
         assert!(keys.to_string().ends_with(expected), "{keys}");
         assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (320, 18));
         assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(132), 8));

@@ -8,6 +8,8 @@ use super::TuningAxis;
 pub enum TunedPart {
     /// Scans in several passes; items are words of elements.
     Scan,
+    /// Scans of floats with the same bits on every device; items are words of elements.
+    ScanTree,
     /// The single-pass scan; items are words of elements.
     ChainedScan,
     /// Selections and partitions in several passes; items are elements of a word.
@@ -24,6 +26,8 @@ pub enum TunedPart {
     DigitHistogram,
     /// Reductions; items are packs of 16 bytes.
     Reduce,
+    /// Finding the runs of equal keys of a reduction by key; items are keys.
+    ReduceByKey,
     /// Histograms with copies of the counters in shared memory; items are the least number of values.
     Histogram,
     /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
@@ -38,6 +42,8 @@ pub enum TunedPart {
     Merge,
     /// Radix select of a top-k: the largest workgroup; items are keys.
     TopK,
+    /// Radix select of few keys of each tile, of which many run side by side; items are keys.
+    TopKFew,
     /// Top-k by a segmented sort; items are keys.
     TopKSort,
     /// Lengths of runs and decoding; items are runs or elements.
@@ -52,7 +58,7 @@ pub enum TunedPart {
 
 impl TunedPart {
     /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::Onesweep,
         Self::ChainedScan,
         Self::DigitHistogram,
@@ -64,10 +70,13 @@ impl TunedPart {
         Self::RunLength,
         Self::SegmentedCluster,
         Self::SegmentedSmall,
+        Self::TopKFew,
         Self::TopK,
         Self::Search,
         Self::Gather,
         Self::Reduce,
+        Self::ReduceByKey,
+        Self::ScanTree,
         Self::Select,
         Self::LargeHistogram,
         Self::HistogramInMemory,
@@ -112,7 +121,7 @@ impl TunedPart {
             Self::CountedSort => &[WorkgroupSize, Items, Exchange, MixedAccess, SubgroupSize],
             Self::DigitHistogram => &[MaxWorkgroups, LoadsInFlight, Copies, Items, SubgroupSize],
             // With other items, sums of floats have other bits than on other devices.
-            Self::Reduce => &[SubgroupSize, MixedAccess],
+            Self::Reduce | Self::ScanTree => &[SubgroupSize, MixedAccess],
             Self::Histogram => &[Copies, MaxWorkgroups, Items, WorkgroupSize, SubgroupSize],
             Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, SubgroupSize],
             Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
@@ -121,7 +130,7 @@ impl TunedPart {
                 &[Items, WorkgroupSize, SubgroupSize]
             }
             Self::TopK => &[Items, WorkgroupSize, SubgroupSize],
-            Self::TopKSort => &[Items, WorkgroupSize],
+            Self::ReduceByKey | Self::TopKFew | Self::TopKSort => &[Items, WorkgroupSize],
             Self::SegmentedCluster => &[Lanes, Items, WorkgroupSize],
             Self::SegmentedSmall => &[Items, WorkgroupSize],
         }
@@ -150,6 +159,7 @@ impl TunedPart {
                 | Self::CountedSort
                 | Self::DigitHistogram
                 | Self::TopK
+                | Self::TopKFew
         )
     }
 
@@ -157,6 +167,7 @@ impl TunedPart {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scan => "scan",
+            Self::ScanTree => "scan-tree",
             Self::ChainedScan => "scan-chained",
             Self::Select => "select",
             Self::ChainedSelect => "select-chained",
@@ -165,6 +176,7 @@ impl TunedPart {
             Self::CountedSort => "sort-counted",
             Self::DigitHistogram => "sort-digit-histogram",
             Self::Reduce => "reduce",
+            Self::ReduceByKey => "reduce-by-key",
             Self::Histogram => "histogram",
             Self::LargeHistogram => "histogram-large",
             Self::HistogramInMemory => "histogram-in-memory",
@@ -172,6 +184,7 @@ impl TunedPart {
             Self::Search => "search",
             Self::Merge => "merge",
             Self::TopK => "top-k",
+            Self::TopKFew => "top-k-few",
             Self::TopKSort => "top-k-sort",
             Self::RunLength => "run-length",
             Self::Gather => "gather",

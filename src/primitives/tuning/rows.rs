@@ -3,6 +3,7 @@
 //! "Derived" rows follow from compiler statistics without the device: no spills, and registers and shared memory for
 //! two workgroups per compute unit. A measured row names device, driver and source.
 
+use super::condition::Condition;
 use super::shape::KernelShape;
 use super::{Devices, TunedPart, TuningRow};
 use crate::device::{Architecture, Capabilities, Generation};
@@ -47,7 +48,7 @@ const fn row(
     shape: KernelShape,
     source: &'static str,
 ) -> TuningRow<'static> {
-    TuningRow { devices, lanes: None, parts, words: [None; 2], shape, formula: None, source }
+    TuningRow { condition: Condition::new(devices), parts, shape, formula: None, source }
 }
 
 /// The onesweep variants of Hopper.
@@ -96,6 +97,10 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
         LAVAPIPE,
     ),
     row(Devices::All, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16), NO_SPILLS),
+    row(XE, &[TunedPart::ScanTree], KernelShape::tile(128, 16).subgroups(16), FIXED),
+    row(XE2, &[TunedPart::ScanTree], KernelShape::tile(128, 16).subgroups(16), FIXED),
+    row(Devices::Cpu, &[TunedPart::ScanTree], KernelShape::tile(128, 16).one_access(), FIXED),
+    row(Devices::All, &[TunedPart::ScanTree], KernelShape::tile(128, 16), FIXED),
     // Selections move their elements as scans do.
     row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(256, 16).status_loads(), H200_TUNED),
     row(XE, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
@@ -192,6 +197,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(XE2, &[TunedPart::Reduce], KernelShape::tile(128, 8).subgroups(16), FIXED),
     row(Devices::Cpu, &[TunedPart::Reduce], KernelShape::tile(128, 8).one_access(), FIXED),
     row(Devices::All, &[TunedPart::Reduce], KernelShape::tile(128, 8), FIXED),
+    row(Devices::All, &[TunedPart::ReduceByKey], KernelShape::tile(128, 8), NO_SPILLS),
     row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_TUNED),
     row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
     row(Devices::All, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8), NO_SPILLS),
@@ -215,6 +221,10 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, &[TunedPart::TopK], KernelShape::tile(1024, 16), LAVAPIPE),
     row(Devices::All, &[TunedPart::TopK], KernelShape::tile(1024, 4), NO_SPILLS).keys(2),
     row(Devices::All, &[TunedPart::TopK], KernelShape::tile(1024, 8), NO_SPILLS),
+    // Tiles of 4,096 keys.
+    row(Devices::Cpu, &[TunedPart::TopKFew], KernelShape::tile(256, 16), LAVAPIPE),
+    row(Devices::All, &[TunedPart::TopKFew], KernelShape::tile(1024, 4), NO_SPILLS).keys(2),
+    row(Devices::All, &[TunedPart::TopKFew], KernelShape::tile(512, 8), NO_SPILLS),
     row(Devices::All, &[TunedPart::TopKSort], KernelShape::tile(256, 4), NO_SPILLS),
     row(HOPPER, &[TunedPart::RunLength], KernelShape::tile(256, 12), H200_TUNED),
     row(Devices::All, &[TunedPart::RunLength], KernelShape::tile(256, 8), NO_SPILLS),

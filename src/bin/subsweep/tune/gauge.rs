@@ -43,8 +43,8 @@ impl Judge {
         }
     }
 
-    /// Searches the fastest shape of each target, in a share of the budget each, and reports it at once. Targets for which
-    /// no time is left have no finding.
+    /// Searches the fastest shape of each target, in a share of the budget each, and reports the findings so far after
+    /// each. Targets for which no time is left have no finding.
     ///
     /// # Errors
     /// The device cannot be opened, or reports nothing; those of `report`.
@@ -53,7 +53,7 @@ impl Judge {
         targets: Vec<Target>,
         tries: &Tries,
         budget: Duration,
-        mut report: impl FnMut(&Finding) -> Result<()>,
+        mut report: impl FnMut(&[Finding]) -> Result<()>,
     ) -> Result<Vec<Finding>> {
         let end = Instant::now() + budget;
         let count = targets.len() as u32;
@@ -67,8 +67,8 @@ impl Judge {
             progress.begin_all(&target.to_string(), 1);
             let share_end = Instant::now() + left / (count - at);
             let finding = self.search_one(target, tries, share_end, &mut opened)?;
-            progress.suspend(|| report(&finding))?;
             findings.push(finding);
+            progress.suspend(|| report(&findings))?;
         }
         Ok(findings)
     }

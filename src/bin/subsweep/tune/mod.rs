@@ -6,6 +6,7 @@ mod report;
 mod static_rank;
 mod targets;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -17,7 +18,7 @@ use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
 use crate::error::Ended;
-use crate::files::output::{print, to_json};
+use crate::files::output::{Output, print_text, to_json};
 use crate::gpus;
 use crate::policy;
 use gauge::Judge;
@@ -67,15 +68,17 @@ pub struct TuneArgs {
     #[arg(long = "static")]
     pub is_static: bool,
 
-    /// Print a JSON object with every shape, times in nanoseconds
-    #[arg(long)]
-    pub json: bool,
+    /// Write a report of every shape as JSON, valid after each part and complete at the end; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
 }
 
 impl Run for TuneArgs {
     fn run(&self, common: &Common) -> Result<()> {
         check(common)?;
         device::check_one(&common.device, "tune")?;
+        let output =
+            self.json.clone().map(|file| Output::prepare(&file.into(), "--json", &[])).transpose()?;
         let device = device::choose_one(common, "tune")?;
         let is_static = self.is_static || device.gpu.is_some();
         let (judge, clock) = if is_static {
@@ -91,18 +94,24 @@ impl Run for TuneArgs {
         let capabilities = judge.capabilities().ok_or(subsweep::Error::NoDevice)?;
         let targets = targets::targets(self, capabilities, is_static)?;
         let seconds = self.budget.unwrap_or(if self.quick { 20 } else { 60 });
-        let left_out = targets.len();
-        if !self.json {
-            print(&report::heading(&device, clock))?;
-        }
-        // Text comes at once: a search may take long.
-        let show = |finding: &Finding| match self.json {
-            true => Ok(()),
-            false => Ok(print(&finding.to_string())?),
+        let part_count = targets.len();
+        let has_stdout = output.as_ref().is_some_and(Output::is_stdout);
+        print_text(&report::heading(&device, clock), has_stdout)?;
+        let report =
+            |findings: &[Finding]| TuneReport::new(&device, clock, findings, part_count - findings.len());
+        // Text and report come at once: a search may take long, and may be cut off.
+        let show = |findings: &[Finding]| {
+            let text = findings.last().map_or_else(String::new, Finding::to_string);
+            print_text(&text, has_stdout)?;
+            let json = || Ok(to_json(&report(findings))?.into_bytes());
+            output.as_ref().map_or(Ok(()), |output| output.update(json))
         };
         let findings = judge.search(targets, &self.tries, Duration::from_secs(seconds), show)?;
-        let report = TuneReport::new(&device, clock, &findings, left_out - findings.len());
-        print(&if self.json { to_json(&report)? } else { report.left_out_text() })?;
+        let report = report(&findings).completed();
+        print_text(&report.left_out_text(), has_stdout)?;
+        if let Some(output) = output {
+            output.commit_report(to_json(&report)?.as_bytes())?;
+        }
         Ok(report.verdict()?)
     }
 

@@ -146,8 +146,10 @@ pub struct TuneReport {
     device: String,
     /// `GPU time`, `wall-clock time` or `nothing ran`.
     clock: &'static str,
+    /// Whether the search has ended.
+    complete: bool,
     parts: Vec<ReportPart>,
-    /// Parts for which the budget left no time.
+    /// Parts that were not searched, in the end for lack of time.
     left_out: usize,
     #[serde(skip)]
     bad: Vec<String>,
@@ -237,7 +239,7 @@ impl ReportPart {
 }
 
 impl TuneReport {
-    /// The report of searches on a device, which left out some parts.
+    /// The report of searches on a device so far, which left out some parts.
     pub fn new(device: &Numbered, clock: &'static str, findings: &[Finding], left_out: usize) -> Self {
         let bad = |finding: &Finding| {
             let name =
@@ -247,10 +249,16 @@ impl TuneReport {
         Self {
             device: device.heading(),
             clock,
+            complete: false,
             parts: findings.iter().map(ReportPart::new).collect(),
             left_out,
             bad: findings.iter().flat_map(bad).collect(),
         }
+    }
+
+    /// The report of a search that has ended.
+    pub fn completed(self) -> Self {
+        Self { complete: true, ..self }
     }
 
     /// The last line of the text.

@@ -35,7 +35,7 @@ impl Target {
     pub fn items(&self, shape: &KernelShape) -> u32 {
         let words = match self.part {
             // Items of scans are words.
-            TunedPart::Scan | TunedPart::ChainedScan => self.element.words(),
+            TunedPart::Scan | TunedPart::ScanTree | TunedPart::ChainedScan => self.element.words(),
             _ => 1,
         };
         (shape.items / words).max(1)
@@ -122,9 +122,13 @@ fn elements_of(args: &TuneArgs, part: TunedPart) -> Vec<ElementType> {
         ([], TunedPart::Onesweep | TunedPart::DigitHistogram) if !args.quick => {
             vec![ElementType::U32, ElementType::U64]
         }
-        ([], TunedPart::Histogram | TunedPart::LargeHistogram | TunedPart::HistogramInMemory) => {
-            vec![ElementType::F32]
-        }
+        (
+            [],
+            TunedPart::Histogram
+            | TunedPart::LargeHistogram
+            | TunedPart::HistogramInMemory
+            | TunedPart::ScanTree,
+        ) => vec![ElementType::F32],
         ([], _) => vec![ElementType::U32],
         (given, _) => given.to_vec(),
     }
@@ -178,7 +182,7 @@ mod tests {
         let of = |name| -> Vec<_> {
             TunedPart::ALL.into_iter().filter(|part| is_part_of(*part, name)).map(TunedPart::name).collect()
         };
-        assert_eq!(of("scan"), ["scan-chained", "scan"]);
+        assert_eq!(of("scan"), ["scan-chained", "scan", "scan-tree"]);
         assert!(of("sor").is_empty());
     }
 

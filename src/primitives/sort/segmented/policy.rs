@@ -71,7 +71,7 @@ impl SegmentedSortPolicy {
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
         let words = [config.sort.key.words(), config.sort.values.words()];
-        let SortTuning { radix_8bit, counted, .. } = SortTuning::of(capabilities, words[0], words[1]);
+        let SortTuning { radix_8bit, counted, .. } = SortTuning::of(capabilities, words);
         let KernelShape { matching, subgroup_size, has_exchange, .. } = radix_8bit;
         let counted = tile(&counted);
         let cluster = tuning::shape_of(capabilities, TunedPart::SegmentedCluster, words);
@@ -161,6 +161,12 @@ impl fmt::Display for SegmentedSortPolicy {
             f,
             "others: radix-8bit, workgroup {workgroup_size}, {items_per_invocation} items per invocation"
         )?;
+        if self.matching.by_shared_masks {
+            f.write_str(", matching lanes by shared masks")?;
+        }
+        if !self.has_exchange {
+            f.write_str(", scattered from registers")?;
+        }
         if let Some(size) = self.subgroup_size {
             write!(f, "; subgroups of {size}")?;
         }

@@ -1,0 +1,185 @@
+//! The algorithms: of each primitive that chooses one by the device, rows as those of the shapes. The first that matches
+//! is taken; the last matches every device.
+//!
+//! A row says what is fast. Whether a device may have an algorithm at all is a rule of the primitive: a configuration that
+//! only one algorithm takes, or the forward progress that a single pass counts on.
+
+use super::condition::{Condition, Devices};
+use crate::device::{Architecture, Capabilities};
+use crate::primitives::Choice;
+use crate::scan::{ScanAlgorithm, WorkgroupScan};
+use crate::select::SelectAlgorithm;
+use crate::sort::SortAlgorithm;
+
+/// A row of a table of algorithms.
+#[derive(Debug, Clone, Copy)]
+pub struct AlgorithmRow<A> {
+    condition: Condition,
+    algorithm: A,
+    /// What a user reads of the choice.
+    reason: &'static str,
+    source: &'static str,
+}
+
+const LAVAPIPE: Devices = Devices::Architecture(Architecture::Lavapipe);
+const SWIFTSHADER: Devices = Devices::Architecture(Architecture::SwiftShader);
+const XE: Devices = Devices::Architecture(Architecture::IntelXe);
+
+const TWO_PASSES: ScanAlgorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+
+const ONE_PASS: &str =
+    "a single pass moves the fewest bytes, and workgroups of this GPU make progress once they have started";
+const ONE_PASS_OF_THREADS: &str =
+    "a single pass moves the fewest bytes, and the driver's threads are scheduled fairly";
+const TWO_PASSES_OF_CPU: &str = "on a CPU two plain passes are faster than one that looks back";
+const ONESWEEP: &str = "few keys take one dispatch; onesweep moves more keys the fewest times, in one kernel per pass \
+                        with a bounded look-back";
+const FEW_LANES: &str = "few keys take one dispatch; on a CPU, or with few lanes, digits of 4 bits need little scratch, \
+                         and compile in a third of the time";
+
+const VENDORS: &str =
+    "derived: the libraries of NVIDIA, AMD and Intel scan in a single pass; measured: NVIDIA H200";
+const FEW_BALLOTS: &str =
+    "derived: ranking by match pays from 16 lanes on, where as many keys share each ballot";
+
+const fn row<A>(
+    devices: Devices,
+    algorithm: A,
+    reason: &'static str,
+    source: &'static str,
+) -> AlgorithmRow<A> {
+    AlgorithmRow { condition: Condition::new(devices), algorithm, reason, source }
+}
+
+impl<A> AlgorithmRow<A> {
+    const fn max_lanes(mut self, lanes: u32) -> Self
+    where
+        A: Copy,
+    {
+        self.condition.max_lanes = Some(lanes);
+        self
+    }
+
+    /// The source of the choice: measurements, or what it was derived from.
+    pub const fn source(&self) -> &'static str {
+        self.source
+    }
+}
+
+/// Scans out of place that can be chained, on devices with forward progress.
+pub const SCANS: &[AlgorithmRow<ScanAlgorithm>] = &[
+    row(
+        LAVAPIPE,
+        ScanAlgorithm::Chained,
+        ONE_PASS_OF_THREADS,
+        "measured: lavapipe 22.3.6 at 8 lanes, two cores, 2^22 u32: 58 % of the copy's speed, 52 % in two passes",
+    ),
+    row(
+        Devices::Cpu,
+        TWO_PASSES,
+        TWO_PASSES_OF_CPU,
+        "measured: SwiftShader, two cores, 2^22 u32: 3.3 % of the copy's speed, 2.9 % in a single pass",
+    ),
+    row(Devices::All, ScanAlgorithm::Chained, ONE_PASS, VENDORS),
+];
+
+/// Selections, on devices with forward progress.
+pub const SELECTIONS: &[AlgorithmRow<SelectAlgorithm>] = &[
+    row(
+        Devices::Cpu,
+        SelectAlgorithm::ReduceThenScan,
+        TWO_PASSES_OF_CPU,
+        "measured: lavapipe 22.3.6 at 8 lanes, 2^22 u32: 64 ms, and 77 ms in a single pass",
+    ),
+    row(Devices::All, SelectAlgorithm::Chained, ONE_PASS, VENDORS),
+];
+
+/// Sorts of more keys than one workgroup holds.
+pub const SORTS: &[AlgorithmRow<SortAlgorithm>] = &[
+    row(
+        LAVAPIPE,
+        SortAlgorithm::Radix4Bit,
+        "few keys take one dispatch; on a CPU digits of 4 bits need little scratch, and compile in a third of the time",
+        "measured: lavapipe 22.3.6 at 8 lanes, docs/results.md",
+    ),
+    row(
+        SWIFTSHADER,
+        SortAlgorithm::Radix8Bit,
+        "few keys take one dispatch; SwiftShader sorts more by digits of 8 bits in half the time that 4 bits take",
+        "measured: SwiftShader at 4 lanes, docs/results.md",
+    ),
+    row(Devices::Cpu, SortAlgorithm::Radix4Bit, FEW_LANES, "as on lavapipe; measured on no other CPU driver"),
+    row(
+        XE,
+        SortAlgorithm::Onesweep,
+        ONESWEEP,
+        "derived: its passes require 16 lanes, whatever the driver's default is",
+    ),
+    row(Devices::All, SortAlgorithm::Radix4Bit, FEW_LANES, FEW_BALLOTS).max_lanes(15),
+    row(
+        Devices::All,
+        SortAlgorithm::Onesweep,
+        ONESWEEP,
+        "derived: 36 bytes moved per u32 key, 52 by radix-8bit; measured: NVIDIA H200",
+    ),
+];
+
+/// The algorithm of the first row for a device, for keys or elements and values of so many words.
+pub fn algorithm_of<A: Copy>(
+    rows: &[AlgorithmRow<A>],
+    capabilities: &Capabilities,
+    words: [u32; 2],
+) -> Choice<A> {
+    let row = rows.iter().find(|row| row.condition.is_met(capabilities, words));
+    let row = row.expect("the last row matches every device");
+    Choice { policy: row.algorithm, reason: row.reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use ash::vk;
+
+    use super::*;
+
+    fn check<A: PartialEq + std::fmt::Debug>(rows: &[AlgorithmRow<A>]) {
+        assert!(rows.last().is_some_and(|row| row.condition.is_always_met()), "{rows:?}");
+        for (index, row) in rows.iter().enumerate() {
+            assert!(!row.reason.is_empty() && !row.source.is_empty(), "{row:?}");
+            let is_again = |other: &AlgorithmRow<A>| other.condition == row.condition;
+            assert!(!rows[..index].iter().any(is_again), "{row:?} is never taken");
+        }
+    }
+
+    #[test]
+    fn the_last_row_of_an_algorithm_is_for_every_device() {
+        check(SCANS);
+        check(SELECTIONS);
+        check(SORTS);
+    }
+
+    fn device(driver_id: vk::DriverId, vendor_id: u32, lanes: [u32; 2]) -> Capabilities {
+        let [min_subgroup_size, subgroup_size] = lanes;
+        let mut capabilities = Capabilities { min_subgroup_size, subgroup_size, ..Capabilities::default() };
+        let identity = &mut capabilities.identity;
+        (identity.driver_id, identity.vendor_id) = (driver_id, vendor_id);
+        identity.device_type = vk::PhysicalDeviceType::INTEGRATED_GPU;
+        capabilities
+    }
+
+    #[test]
+    fn lanes_and_architectures_choose_the_sort() {
+        let [none, intel, arm] = [0, 0x8086, 0x13b5];
+        let driver = vk::DriverId::ARM_PROPRIETARY;
+        for (device, expected) in [
+            (device(driver, arm, [16, 16]), SortAlgorithm::Onesweep),
+            (device(driver, arm, [15, 15]), SortAlgorithm::Radix4Bit),
+            (device(driver, arm, [8, 8]), SortAlgorithm::Radix4Bit),
+            // Its passes require 16 lanes.
+            (device(vk::DriverId::INTEL_PROPRIETARY_WINDOWS, intel, [8, 8]), SortAlgorithm::Onesweep),
+            (device(vk::DriverId::MESA_LLVMPIPE, none, [8, 32]), SortAlgorithm::Radix4Bit),
+            (device(vk::DriverId::GOOGLE_SWIFTSHADER, none, [4, 4]), SortAlgorithm::Radix8Bit),
+        ] {
+            assert_eq!(algorithm_of(SORTS, &device, [1, 0]).policy, expected, "{device:?}");
+        }
+    }
+}
