@@ -33,7 +33,7 @@ pub(super) struct Expectation {
 impl Known {
     /// The input of `case`.
     pub(super) fn input(&self, case: &Case) -> Rc<Arrays> {
-        self.input.get_or_init(|| Rc::new(case.work.parameters().generate(case.count, case.input))).clone()
+        self.input.get_or_init(|| Rc::new(case.generate())).clone()
     }
 
     /// The expected result for this input and operands. It is computed anew for each case if it is not exact: the bound
