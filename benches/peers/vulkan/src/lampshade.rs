@@ -35,12 +35,12 @@ impl Implementer for Lampshade<'_> {
 
     fn subject<'s>(&'s self, task: &Task) -> Result<Option<Box<dyn Subject + 's>>> {
         let wgpu = self.wgpu;
-        wgpu.within_memory(|| Some(Box::new(Lit::new(wgpu, task)) as Box<dyn Subject>))
+        wgpu.within_memory(|| Some(Box::new(LampshadeWork::new(wgpu, task)) as Box<dyn Subject>))
     }
 }
 
 /// A work of lampshade.
-struct Lit<'w> {
+struct LampshadeWork<'w> {
     wgpu: &'w Wgpu,
     pass: Pass,
     count: usize,
@@ -55,7 +55,7 @@ enum Pass {
     Scan(Box<Scanner>),
 }
 
-impl<'w> Lit<'w> {
+impl<'w> LampshadeWork<'w> {
     fn new(wgpu: &'w Wgpu, task: &Task) -> Self {
         let Wgpu { device, queue, info, .. } = wgpu;
         let Task { work, input, expected, .. } = task;
@@ -81,7 +81,7 @@ impl<'w> Lit<'w> {
     }
 }
 
-impl Subject for Lit<'_> {
+impl Subject for LampshadeWork<'_> {
     fn times(&mut self, run_count: u32) -> Result<Vec<f64>> {
         let Self { wgpu, pass, input, output, .. } = self;
         let count = self.count as u32;

@@ -101,7 +101,7 @@ fn print_rows(task: &Task, turns: &Turns) {
         println!("| {} | 2^{} | {name} | {cells} |", task.work.title(), task.case.count.ilog2());
     };
     let copy_ns = median(&turns.copies_ns);
-    let ours_ns = turns.all.iter().find_map(|one| match &one.outcome {
+    let ours_ns = turns.measured.iter().find_map(|one| match &one.outcome {
         Outcome::Measured(samples) if one.index == 0 => Some(median(&samples.samples_ns)),
         _ => None,
     });
@@ -111,10 +111,10 @@ fn print_rows(task: &Task, turns: &Turns) {
         format!("{:.3}{unsteady} | {over_ours} | {:.2}", time_ns / 1e6, time_ns / copy_ns)
     };
     row("copy kernel", &cells(copy_ns));
-    for Measured { name, outcome, .. } in &turns.all {
+    for Measured { name, outcome, .. } in &turns.measured {
         match outcome {
             Outcome::Measured(samples) => row(name, &cells(median(&samples.samples_ns))),
-            Outcome::Wrong(mismatch) => {
+            Outcome::Wrong(_, mismatch) => {
                 row(name, "WRONG | - | -");
                 eprintln!("vulkan: {name}: {mismatch:?}");
             }
@@ -179,11 +179,11 @@ fn table(options: Options) -> Result<bool> {
         let input = Columns::of(&case);
         let expected = Rc::new(work::expected(work, &input));
         let task = Task { work, case, input, expected };
-        let measured = measure(&gpu, &roof, bench_options(options.round_count), &peers, &task);
-        let outcomes = measured.with_context(|| task.case.id())?;
-        print_rows(&task, &outcomes);
-        is_right &= outcomes.all.iter().all(|one| !matches!(one.outcome, Outcome::Wrong(_)));
-        reports.add(&task, &outcomes);
+        let turns = measure(&gpu, &roof, bench_options(options.round_count), &peers, &task)
+            .with_context(|| task.case.id())?;
+        print_rows(&task, &turns);
+        is_right &= turns.measured.iter().all(|one| !matches!(one.outcome, Outcome::Wrong(..)));
+        reports.add(&task, &turns);
         reports.write(false)?;
     }
     reports.write(true)?;

@@ -54,16 +54,16 @@ impl Reports {
     /// Adds the outcomes of a case.
     pub fn add(&mut self, task: &Task, turns: &Turns) {
         let case = &task.case;
-        for Measured { index, policy, outcome, .. } in &turns.all {
+        for Measured { index, policy, outcome, .. } in &turns.measured {
             let device = &mut self.reports[*index].1.devices[0];
             let verdict = match outcome {
                 Outcome::Measured(samples) => {
                     device.measured.push(measurement(case, policy, turns, samples));
                     continue;
                 }
-                Outcome::Wrong(mismatch) => {
+                Outcome::Wrong(run, mismatch) => {
                     let mismatch = mismatch.clone();
-                    Verdict::Fail(Failure::Wrong { run: 1, seed: case.seed(), mismatch })
+                    Verdict::Fail(Failure::Wrong { run: *run, seed: case.seed(), mismatch })
                 }
                 Outcome::Failed(error) => Verdict::NotSupported(format!("{error:#}")),
             };

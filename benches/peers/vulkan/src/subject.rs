@@ -8,7 +8,7 @@ use subsweep::headless::Gpu;
 
 use crate::work::{Columns, Work};
 
-/// Who wrote what is measured.
+/// The name and build of an implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Implementation {
     /// The name in tables and of the report's file.

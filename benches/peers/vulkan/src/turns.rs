@@ -12,8 +12,8 @@ use crate::subject::Subject;
 /// Samples of a subject, or why it has none.
 pub enum Outcome {
     Measured(Samples),
-    /// Of its first run, or of its last.
-    Wrong(Mismatch),
+    /// The first wrong word after a run, the first or the last, by its number from 1.
+    Wrong(u32, Mismatch),
     Failed(Error),
 }
 
@@ -44,7 +44,7 @@ pub struct Measured {
 
 /// The outcome of each subject, and of the copies beside them.
 pub struct Turns {
-    pub all: Vec<Measured>,
+    pub measured: Vec<Measured>,
     /// Bytes of elements that our algorithm reads and writes.
     pub traffic_size: u64,
     /// Two for each block.
@@ -58,6 +58,8 @@ struct TurnMeter<'a, 's> {
     roof: &'a CopyRoof<'a>,
     copies: &'a [GpuBuffer; 2],
     subjects: Vec<&'a mut (dyn Subject + 's)>,
+    /// Runs of each so far.
+    run_counts: Vec<u32>,
 }
 
 impl Meter for TurnMeter<'_, '_> {
@@ -75,7 +77,10 @@ impl Meter for TurnMeter<'_, '_> {
                 // SAFETY: the memory is of this device, and has no other use before this has waited.
                 Ok(unsafe { self.roof.time(source.range(), destination.range(), run_count) }?)
             }
-            Timed::Case(index) => self.subjects[index].times(run_count),
+            Timed::Case(index) => {
+                self.run_counts[index] = self.run_counts[index].saturating_add(run_count);
+                self.subjects[index].times(run_count)
+            }
         }
     }
 }
@@ -89,27 +94,33 @@ pub fn measure(
     options: BenchOptions,
     named: Vec<Named<'_>>,
 ) -> Result<Turns> {
-    let (mut all, mut right) = (Vec::new(), Vec::new());
+    let (mut measured, mut right) = (Vec::new(), Vec::new());
     for Named { index, name, subject } in named {
         let (policy, fault) = match subject {
             Ok(mut subject) => {
                 let policy = subject.policy();
                 let fault = first_fault(subject.as_mut());
-                right.extend(fault.is_none().then_some((all.len(), subject)));
+                right.extend(fault.is_none().then_some((measured.len(), subject)));
                 (policy, fault)
             }
             Err(error) => (String::new(), Some(Outcome::Failed(error))),
         };
         // Those without a fault have their outcome from what follows.
         let outcome = fault.unwrap_or(Outcome::Measured(Samples::default()));
-        all.push(Measured { index, name, policy, outcome });
+        measured.push(Measured { index, name, policy, outcome });
     }
     let copies = [gpu.allocate(size)?, gpu.allocate(size)?];
     let subjects: Vec<_> = right.iter_mut().map(|(_, subject)| subject.as_mut()).collect();
     let case_count = subjects.len();
     let mut clock = Clock::new(!gpu.capabilities().is_cpu());
     let mut course = Course::new(case_count);
-    let mut meter = TurnMeter { opened: Instant::now(), roof, copies: &copies, subjects };
+    let mut meter = TurnMeter {
+        opened: Instant::now(),
+        roof,
+        copies: &copies,
+        subjects,
+        run_counts: vec![1; case_count],
+    };
     // First writes may allocate memory, and first runs take longer.
     meter.run(Timed::Copy, 1)?;
     let plan = options.block(case_count as u32);
@@ -123,25 +134,27 @@ pub fn measure(
             samples.samples_ns.extend(samples_ns);
         }
     }
-    for (((at, mut subject), mut samples), runs) in right.into_iter().zip(samples).zip(course.case_runs) {
-        samples.runs_per_sample = runs.unwrap_or(1);
-        all[at].outcome = fault_of(subject.as_mut()).unwrap_or(Outcome::Measured(samples));
+    let run_counts = meter.run_counts;
+    for (index, ((at, mut subject), mut samples)) in right.into_iter().zip(samples).enumerate() {
+        samples.runs_per_sample = course.case_runs[index].unwrap_or(1);
+        let fault = fault_of(subject.as_mut(), run_counts[index]);
+        measured[at].outcome = fault.unwrap_or(Outcome::Measured(samples));
     }
-    Ok(Turns { all, traffic_size, is_steady: is_steady(&copies_ns), copies_ns })
+    Ok(Turns { measured, traffic_size, is_steady: is_steady(&copies_ns), copies_ns })
 }
 
 /// Runs once; what is wrong, if anything is.
 fn first_fault(subject: &mut dyn Subject) -> Option<Outcome> {
     match subject.times(1) {
-        Ok(_) => fault_of(subject),
+        Ok(_) => fault_of(subject, 1),
         Err(error) => Some(Outcome::Failed(error)),
     }
 }
 
-/// What is wrong with the last run, if anything is.
-fn fault_of(subject: &mut dyn Subject) -> Option<Outcome> {
+/// What is wrong with the last run, the `run`th, if anything is.
+fn fault_of(subject: &mut dyn Subject, run: u32) -> Option<Outcome> {
     match subject.mismatch() {
-        Ok(mismatch) => mismatch.map(Outcome::Wrong),
+        Ok(mismatch) => mismatch.map(|mismatch| Outcome::Wrong(run, mismatch)),
         Err(error) => Some(Outcome::Failed(error)),
     }
 }
