@@ -1,4 +1,4 @@
-//! CUB's peer in benches/peers measures the cases of `bench --preset peers`, by their ids.
+//! The peers in benches/peers measure cases of `bench --preset peers`, by their ids.
 
 #![cfg(feature = "cli")]
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use subsweep::harness::{BenchScale, Effort, peer_bench_cases};
+use subsweep::harness::{BenchScale, Effort, peer_bench_cases, without_count};
 
 /// Ids with N for the count, where a case has several.
 fn without_counts(ids: impl IntoIterator<Item = String>) -> BTreeSet<String> {
@@ -20,14 +20,9 @@ fn without_counts(ids: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     ids.into_iter().map(replaced).collect()
 }
 
-/// The string literals of C++ sources that are ids.
+/// The string literals of sources in C++ or Rust that are ids.
 fn ids_of(source: &str) -> impl Iterator<Item = String> {
-    source
-        .split('"')
-        .skip(1)
-        .step_by(2)
-        .filter(|text| text.contains(";n=") && text.contains(";input="))
-        .map(str::to_owned)
+    source.split('"').skip(1).step_by(2).filter(|text| text.contains(";input=")).map(str::to_owned)
 }
 
 #[test]
@@ -41,6 +36,16 @@ fn cub_measures_the_works_of_the_preset() {
     let ours = without_counts(peer_bench_cases(scale).iter().map(|case| case.id()));
     assert_eq!(without_counts(of_cub.clone()), ours);
     assert_eq!(of_cub.len(), ours.len(), "no id twice");
+}
+
+/// Its own tests, of the full suite, run it.
+#[test]
+fn the_peers_on_vulkan_measure_works_of_the_preset() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/vulkan/src/work.rs");
+    let of_peers: BTreeSet<_> = ids_of(&fs::read_to_string(path).unwrap()).collect();
+    let scale = BenchScale { effort: Effort::Normal, is_gpu: true };
+    let ours: BTreeSet<_> = peer_bench_cases(scale).iter().map(|case| without_count(&case.id())).collect();
+    assert!(of_peers.len() == 4 && of_peers.is_subset(&ours), "{of_peers:?}");
 }
 
 #[test]

@@ -24,7 +24,9 @@ pub mod units;
 mod verify;
 mod workload;
 
-pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured, ShapeBench};
+pub use bench::{
+    BenchGroup, BenchOptions, CacheFlush, CopyKernel, CopyRoof, Measured, ShapeBench, steadiness,
+};
 pub use cases::*;
 pub use comparison::{
     CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,

@@ -205,12 +205,7 @@ impl<'g> Workload<'g> {
     ///
     /// # Errors
     /// Those of [`Self::run`].
-    pub(super) fn time(
-        &self,
-        roof: &CopyRoof<'_>,
-        flush: Option<&CacheFlush>,
-        run_count: u32,
-    ) -> Result<Vec<f64>> {
+    pub fn time(&self, roof: &CopyRoof<'_>, flush: Option<&CacheFlush>, run_count: u32) -> Result<Vec<f64>> {
         let prepare = |recorder: &mut Recorder<'_>| {
             let [is_replaced, has_values] =
                 [self.destination == self.source && self.source.count > 0, self.pristine_values.count > 0];

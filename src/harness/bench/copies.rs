@@ -4,18 +4,23 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::steadiness::Clock;
-use crate::device::{BufferRange, Pipeline, PipelineOptions, Recorder, push};
+use crate::device::{BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Error, Result};
 use crate::harness::workload::Comparer;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
 
-/// Copies by a kernel, 16 bytes an access: the roofline of every benchmark.
-pub struct CopyRoof<'g> {
-    gpu: &'g Gpu,
+/// The copy kernel, 16 bytes an access.
+pub struct CopyKernel {
     /// By quads, and by words for ranges that are not aligned to quads.
     pipelines: [Pipeline; 2],
     workgroup_size: u32,
+}
+
+/// Copies by the kernel: the roofline of every benchmark.
+pub struct CopyRoof<'g> {
+    gpu: &'g Gpu,
+    kernel: CopyKernel,
     /// Source and destination of copies that warm the clock.
     warm_up: [GpuBuffer; 2],
     pub(super) comparer: Comparer<'g>,
@@ -24,44 +29,22 @@ pub struct CopyRoof<'g> {
     pub(super) opened: Instant,
 }
 
-impl<'g> CopyRoof<'g> {
+impl CopyKernel {
     const UNITS_PER_INVOCATION: u32 = 4;
 
     /// Compiles the kernel.
     ///
     /// # Errors
-    /// Those of [`Pipeline::new`] and [`Gpu::allocate`].
-    pub fn new(gpu: &'g Gpu) -> Result<Self> {
-        let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
+    /// Those of [`Pipeline::new`].
+    pub fn new(device: &Device) -> Result<Self> {
+        let workgroup_size = device.capabilities().max_workgroup_invocations.min(256);
         let pipeline = |by_quads: bool| {
             let constants =
                 [("UNITS_PER_INVOCATION", Self::UNITS_PER_INVOCATION), ("QUAD_ACCESS", by_quads.into())];
             let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size: None };
-            Pipeline::new(gpu.device(), kernels::PROBE_COPY.module(&[]), options)
+            Pipeline::new(device, kernels::PROBE_COPY.module(&[]), options)
         };
-        let is_cpu = gpu.capabilities().is_cpu();
-        let warm_up_size = if is_cpu { 1 << 20 } else { 64 << 20 };
-        let warm_up = [gpu.allocate(warm_up_size)?, gpu.allocate(warm_up_size)?];
-        // First writes may allocate memory.
-        let fill = |recorder: &mut Recorder<'_>| {
-            warm_up.iter().for_each(|buffer| recorder.fill(buffer.range(), 0));
-            Ok(())
-        };
-        // SAFETY: the memory is of this device, and lives until `submit` has waited.
-        unsafe { gpu.submit(fill) }?;
-        Ok(Self {
-            gpu,
-            pipelines: [pipeline(true)?, pipeline(false)?],
-            workgroup_size,
-            warm_up,
-            comparer: Comparer::new(gpu)?,
-            clock: RefCell::new(Clock::new(!is_cpu)),
-            opened: Instant::now(),
-        })
-    }
-
-    pub(super) fn gpu(&self) -> &'g Gpu {
-        self.gpu
+        Ok(Self { pipelines: [pipeline(true)?, pipeline(false)?], workgroup_size })
     }
 
     /// Records a copy of the words of `source` to the start of `destination` by the kernel.
@@ -90,16 +73,67 @@ impl<'g> CopyRoof<'g> {
         let workgroup_count = (word_count / unit_words).div_ceil(tile_units).max(1);
         recorder.dispatch(&self.pipelines[pipeline], &push, workgroup_count)
     }
+}
+
+impl<'g> CopyRoof<'g> {
+    /// Compiles the kernel.
+    ///
+    /// # Errors
+    /// Those of [`CopyKernel::new`] and [`Gpu::allocate`].
+    pub fn new(gpu: &'g Gpu) -> Result<Self> {
+        let is_cpu = gpu.capabilities().is_cpu();
+        let warm_up_size = if is_cpu { 1 << 20 } else { 64 << 20 };
+        let warm_up = [gpu.allocate(warm_up_size)?, gpu.allocate(warm_up_size)?];
+        // First writes may allocate memory.
+        let fill = |recorder: &mut Recorder<'_>| {
+            warm_up.iter().for_each(|buffer| recorder.fill(buffer.range(), 0));
+            Ok(())
+        };
+        // SAFETY: the memory is of this device, and lives until `submit` has waited.
+        unsafe { gpu.submit(fill) }?;
+        Ok(Self {
+            gpu,
+            kernel: CopyKernel::new(gpu.device())?,
+            warm_up,
+            comparer: Comparer::new(gpu)?,
+            clock: RefCell::new(Clock::new(!is_cpu)),
+            opened: Instant::now(),
+        })
+    }
+
+    pub(super) fn gpu(&self) -> &'g Gpu {
+        self.gpu
+    }
+
+    /// Records a copy of the words of `source` to the start of `destination` by the kernel.
+    ///
+    /// # Errors
+    /// Those of [`CopyKernel::record`].
+    pub fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        source: BufferRange,
+        destination: BufferRange,
+    ) -> Result<()> {
+        self.kernel.record(recorder, source, destination)
+    }
 
     /// Times `run_count` copies in one submission, nanoseconds each.
-    pub(super) fn time(
+    ///
+    /// # Errors
+    /// Those of [`Self::record`] and [`Gpu::submit`].
+    ///
+    /// # Safety
+    /// Those of [`Gpu::submit`]: both ranges are of this device, live until this returns, and are used by nothing else
+    /// meanwhile.
+    pub unsafe fn time(
         &self,
         source: BufferRange,
         destination: BufferRange,
         run_count: u32,
     ) -> Result<Vec<f64>> {
         let record = |recorder: &mut Recorder<'_>| self.record(recorder, source, destination);
-        // SAFETY: the memory is of this device, lives until this has waited, and has no other use.
+        // SAFETY: as the caller promises.
         unsafe { self.gpu.submit_runs(run_count, |_| Ok(false), record) }
     }
 
@@ -114,14 +148,18 @@ impl<'g> CopyRoof<'g> {
             recorder.copy(source, destination);
             Ok(())
         };
-        // SAFETY: as above.
+        // SAFETY: the memory is of this device, lives until this has waited, and has no other use.
         unsafe { self.gpu.submit_runs(run_count, |_| Ok(false), record) }
     }
 
-    /// Times `run_count` copies that warm the clock.
-    pub(super) fn time_warm_up(&self, run_count: u32) -> Result<Vec<f64>> {
+    /// Times `run_count` copies that warm the clock, nanoseconds each.
+    ///
+    /// # Errors
+    /// Those of [`Self::time`].
+    pub fn time_warm_up(&self, run_count: u32) -> Result<Vec<f64>> {
         let [source, destination] = &self.warm_up;
-        self.time(source.range(), destination.range(), run_count)
+        // SAFETY: the memory is this value's, and has no other use.
+        unsafe { self.time(source.range(), destination.range(), run_count) }
     }
 }
 
@@ -141,8 +179,11 @@ impl Copies {
         let gpu = roof.gpu;
         let [source, destination] = [gpu.allocate(elements.size)?, gpu.allocate(elements.size)?];
         // First writes may allocate memory, and first runs take longer.
-        roof.time(elements, source.range(), 1)?;
-        roof.time(source.range(), destination.range(), 1)?;
+        // SAFETY: the memory is of this device, lives until this has waited, and has no other use.
+        unsafe {
+            roof.time(elements, source.range(), 1)?;
+            roof.time(source.range(), destination.range(), 1)?;
+        }
         roof.time_transfers(source.range(), destination.range(), 1)?;
         Ok(Self { source, destination, kernel_ns: Vec::new(), transfer_ns: Vec::new() })
     }
@@ -169,7 +210,7 @@ impl Copies {
 }
 
 /// A range larger than the caches of a device, whose copies empty them.
-pub(in crate::harness) struct CacheFlush {
+pub struct CacheFlush {
     memory: GpuBuffer,
 }
 
@@ -177,12 +218,19 @@ impl CacheFlush {
     /// Twice the largest cache of a GPU on the market (256 MiB), as far as one allocation may be.
     const SIZE: u64 = 512 << 20;
 
+    /// Allocates the range.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::allocate`].
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let size = Self::SIZE.min(gpu.capabilities().max_allocation_size) / 32 * 32;
         Ok(Self { memory: gpu.allocate(size)? })
     }
 
     /// Records a copy of one half to the other.
+    ///
+    /// # Errors
+    /// Those of [`CopyRoof::record`].
     pub fn record(&self, roof: &CopyRoof<'_>, recorder: &mut Recorder<'_>) -> Result<()> {
         let range = self.memory.range();
         let half = range.size / 2;

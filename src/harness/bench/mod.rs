@@ -2,7 +2,7 @@
 
 mod copies;
 mod shapes;
-mod steadiness;
+pub mod steadiness;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,9 +14,8 @@ use super::statistics;
 use super::verify::{Failure, Outcome};
 use super::workload::{Comparer, Known, Ready, Workload, in_threads};
 use crate::error::Result;
-pub(super) use copies::CacheFlush;
 use copies::Copies;
-pub use copies::CopyRoof;
+pub use copies::{CacheFlush, CopyKernel, CopyRoof};
 pub use shapes::ShapeBench;
 use steadiness::{BlockPlan, Course, Meter, Subject, is_steady};
 
@@ -49,7 +48,7 @@ impl BenchOptions {
     pub const MAX_END_TO_END: Duration = Duration::from_millis(50);
 
     /// The samples of a block of `case_count` cases.
-    fn block(&self, case_count: u32) -> BlockPlan {
+    pub fn block(&self, case_count: u32) -> BlockPlan {
         let most = self.samples_per_block;
         BlockPlan {
             least: Self::MIN_SAMPLES.div_ceil(self.block_count).min(most),

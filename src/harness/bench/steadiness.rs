@@ -15,7 +15,8 @@ use std::time::Duration;
 use crate::harness::statistics;
 
 /// A device to measure. Tests simulate one.
-pub(super) trait Meter {
+pub trait Meter {
+    /// Errors of a run.
     type Error;
 
     /// Time on the host since some instant.
@@ -23,12 +24,15 @@ pub(super) trait Meter {
 
     /// Runs a subject `run_count` times in one submission. Returns the nanoseconds of each run; none for a case that is no
     /// longer measured.
+    ///
+    /// # Errors
+    /// Those of recording and submitting.
     fn run(&mut self, subject: Subject, run_count: u32) -> Result<Vec<f64>, Self::Error>;
 }
 
 /// Work that is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Subject {
+pub enum Subject {
     /// A copy whose size does not depend on the cases.
     WarmUp,
     /// A copy of as many bytes as the elements of a case.
@@ -57,7 +61,7 @@ const TRIAL_COUNT: usize = 3;
 
 /// The clock of a device, by what is known of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
+pub struct Clock {
     /// Whether it falls while the device idles. That of a CPU driver does not: its processor works for the host.
     falls: bool,
     /// Time limit of a warm-up.
@@ -71,8 +75,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A cold clock.
-    pub(super) fn new(falls: bool) -> Self {
+    /// A cold clock; `falls` says whether it falls while the device idles, as that of a GPU does.
+    pub fn new(falls: bool) -> Self {
         let max_warm_up = if falls { Duration::from_secs(3) } else { Duration::from_millis(300) };
         Self { falls, max_warm_up, warm_until: None, least_ns: f64::INFINITY, copy_count: 1 }
     }
@@ -83,7 +87,10 @@ impl Clock {
     }
 
     /// Runs copies until their rate is steady and as high as it was, or for the limit, unless the clock is warm.
-    pub(super) fn warm_up<M: Meter>(&mut self, meter: &mut M) -> Result<(), M::Error> {
+    ///
+    /// # Errors
+    /// Those of `meter`.
+    pub fn warm_up<M: Meter>(&mut self, meter: &mut M) -> Result<(), M::Error> {
         let start = meter.now();
         if self.is_warm(start) {
             return Ok(());
@@ -164,9 +171,10 @@ impl Clock {
 
 /// Number and length of the samples of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BlockPlan {
-    /// Samples of each case: at least, and at most.
+pub struct BlockPlan {
+    /// Minimum number of samples of each case.
     pub least: u32,
+    /// Maximum number of samples of each case.
     pub most: u32,
     /// Time limit after which no more than the least are taken.
     pub budget: Duration,
@@ -178,23 +186,27 @@ pub(super) struct BlockPlan {
 
 /// Samples of each case, with copies before and after them.
 #[derive(Debug)]
-pub(super) struct Block {
+pub struct Block {
+    /// Medians of the copies before and after the samples, nanoseconds.
     pub copies_ns: [f64; 2],
+    /// Samples of each case, nanoseconds.
     pub samples_ns: Vec<Vec<f64>>,
 }
 
 /// What is known of cases that are measured together.
 #[derive(Debug)]
-pub(super) struct Course {
-    /// The numbers of runs of a sample, once they are known: of a copy, and of each case.
+pub struct Course {
+    /// The number of runs of a sample of the copy, once it is known.
     pub copy_runs: Option<u32>,
+    /// Those of each case.
     pub case_runs: Vec<Option<u32>>,
     /// Blocks that may still be taken once more. On a busy machine it would be all of them, to no avail.
     retakes_left: u32,
 }
 
 impl Course {
-    pub(super) fn new(case_count: usize) -> Self {
+    /// That of cases of which no block was taken.
+    pub fn new(case_count: usize) -> Self {
         Self { copy_runs: None, case_runs: vec![None; case_count], retakes_left: MAX_RETAKES }
     }
 
@@ -208,7 +220,10 @@ impl Course {
 
 impl BlockPlan {
     /// Takes a block with a warm clock. If its copies differ, takes it once more.
-    pub(super) fn take<M: Meter>(
+    ///
+    /// # Errors
+    /// Those of `meter`.
+    pub fn take<M: Meter>(
         &self,
         clock: &mut Clock,
         meter: &mut M,
@@ -279,7 +294,7 @@ impl BlockPlan {
 /// Whether blocks with these copies, two each, show a steady clock: few blocks are disturbed, and none has faster copies than
 /// most, since a disturbance only slows. A block is disturbed if its copies differ from each other, or are slower than
 /// those of most blocks.
-pub(super) fn is_steady(copies_ns: &[f64]) -> bool {
+pub fn is_steady(copies_ns: &[f64]) -> bool {
     let blocks = || copies_ns.chunks_exact(2);
     let mean = |copies: &[f64]| (copies[0] + copies[1]) / 2.0;
     let mut means: Vec<_> = blocks().map(mean).collect();

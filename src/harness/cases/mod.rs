@@ -351,6 +351,11 @@ impl Case {
         self.work.parameters().item_count(self.count)
     }
 
+    /// The words of its input: the elements, or a sort's keys; and a sort's values.
+    pub fn generate(&self) -> [Vec<u32>; 2] {
+        self.work.parameters().generate(self.count, self.input)
+    }
+
     /// The seed of the input's random numbers.
     pub fn seed(&self) -> u64 {
         self.work.parameters().seed(self.count)

@@ -33,7 +33,7 @@ pub(super) struct Expectation {
 impl Known {
     /// The input of `case`.
     pub(super) fn input(&self, case: &Case) -> Arc<Arrays> {
-        self.input.get_or_init(|| Arc::new(case.work.parameters().generate(case.count, case.input))).clone()
+        self.input.get_or_init(|| Arc::new(case.generate())).clone()
     }
 
     /// What the operands and the oracle of these cases are made of, whatever their policies. `compute` gets the elements, or the

@@ -1,12 +1,12 @@
 //! The wgpu device of the peers, the same physical device as subsweep's.
 
-use std::time::Duration;
-
 use anyhow::{Context as _, Result, bail, ensure};
+use subsweep::harness::BenchOptions;
 use subsweep::headless::Gpu;
 use wgpu::util::DeviceExt as _;
 
-use crate::timing::{MAX_RUNS, durations};
+/// Maximum number of runs of a submission.
+const MAX_RUNS: u32 = BenchOptions::MAX_RUNS_PER_SAMPLE;
 
 /// A wgpu device.
 #[derive(Debug)]
@@ -90,12 +90,12 @@ impl Wgpu {
         self.wait()
     }
 
-    /// The GPU times of runs that stand in one submission. They restore nothing: the peers keep their input.
+    /// Nanoseconds of GPU time of runs in one submission. They restore nothing: the peers keep their input.
     pub fn times(
         &self,
         run_count: u32,
         mut record: impl FnMut(&mut wgpu::CommandEncoder) -> Result<()>,
-    ) -> Result<Vec<Duration>> {
+    ) -> Result<Vec<f64>> {
         let count = run_count.min(MAX_RUNS);
         self.submit(|encoder| {
             for index in 0..count {
@@ -108,7 +108,22 @@ impl Wgpu {
         })?;
         let words = self.download(&self.resolved, 4 * count as usize)?;
         let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(&words);
-        Ok(durations(&ticks, u64::BITS, self.queue.get_timestamp_period().into()))
+        let period_ns = f64::from(self.queue.get_timestamp_period());
+        let elapsed_ns = |pair: &[u64]| pair[1].wrapping_sub(pair[0]) as f64 * period_ns;
+        Ok(ticks.chunks_exact(2).map(elapsed_ns).collect())
+    }
+
+    /// What `make` makes of the device's memory; an error where that, or a limit of wgpu, does not suffice.
+    pub fn within_memory<T>(&self, make: impl FnOnce() -> T) -> Result<T> {
+        let [memory, limits] = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
+            .map(|filter| self.device.push_error_scope(filter));
+        let made = make();
+        for scope in [limits, memory] {
+            if let Some(error) = pollster::block_on(scope.pop()) {
+                bail!("wgpu: {error}");
+            }
+        }
+        Ok(made)
     }
 
     fn wait(&self) -> Result<()> {

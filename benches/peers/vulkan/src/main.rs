@@ -1,214 +1,212 @@
 //! Sorts and scans of subsweep and its peers on one Vulkan device. See ../README.md; called by `run`.
 //!
-//! Every result is verified before and after it is measured. Times are those of GPU timestamps on a device that copies have
-//! kept awake; all runs of a sample stand in one submission. Samples are interleaved: each round takes some of each subject.
+//! The cases are those of `bench --preset peers` that a peer on Vulkan does as well. Every result is verified before and
+//! after it is measured, by the GPU's timestamps and subsweep's own rules of warm clocks; subjects take turns.
 
 mod gpu;
-mod inputs;
-mod programs;
+mod lampshade;
+mod libraries;
+mod native;
+mod prefix_sums;
+mod reports;
 mod subject;
-mod timing;
+mod turns;
+mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
-use subsweep::harness::CopyRoof;
-use subsweep::headless::{Gpu, GpuOptions};
+use anyhow::{Context as _, Result, ensure};
+use subsweep::harness::{BenchOptions, CopyRoof};
+use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 
 use gpu::Wgpu;
-use inputs::{Columns, Work};
-use subject::{Bench, Copy, Lampshade, Ours, PrefixSums, Subject, Variant};
-use timing::{MAX_RUNS, Stamps, Warmth};
+use lampshade::Lampshade;
+use native::Native;
+use prefix_sums::PrefixSums;
+use reports::Reports;
+use subject::{Implementer, Ours, Task};
+use turns::{Measured, Named, Outcome, Turns};
+use work::Columns;
 
-const USAGE: &str = "usage: benches/peers/vulkan/run [--max COUNT] [--rounds COUNT] [--device DEVICE] [--prefix-sums FOLDER] \
-     [--programs FOLDER]";
-
-const MIN_COUNT: usize = 1 << 16;
-const MAX_COUNT: usize = 1 << 24;
-/// Ratio of successive counts.
-const STEP: usize = 4;
-/// Time of the runs of a sample.
-const SAMPLE_TIME: Duration = Duration::from_millis(10);
+const USAGE: &str = "usage: benches/peers/vulkan/run [--sizes LOG2,…] [--rounds COUNT] [--device DEVICE] \
+     [--prefix-sums FOLDER] [--libraries FOLDER] [--json FOLDER]";
 
 struct Options {
-    max_count: usize,
-    round_count: usize,
+    /// Numbers of elements; those of `bench` where none is said.
+    counts: Vec<u64>,
+    round_count: u32,
     device: String,
+    /// The folder of GPUPrefixSums' WGSL.
     prefix_sums: Option<PathBuf>,
-    /// The folder of other peers' programs.
-    programs: Option<PathBuf>,
+    /// The folder of shared libraries.
+    libraries: Option<PathBuf>,
+    /// The folder of the reports.
+    json: Option<PathBuf>,
 }
 
 fn options() -> Option<Options> {
     let mut options = Options {
-        max_count: MAX_COUNT,
-        round_count: 3,
+        counts: Vec::new(),
+        round_count: 10,
         device: "driver:llvmpipe".to_owned(),
         prefix_sums: None,
-        programs: None,
+        libraries: None,
+        json: None,
     };
     let mut arguments = std::env::args_os().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next()?;
         match name.to_str()? {
-            "--max" => options.max_count = value.to_str()?.parse().ok()?,
-            "--rounds" => options.round_count = value.to_str()?.parse().ok()?,
+            "--sizes" => options.counts = counts(value.to_str()?)?,
+            "--rounds" => options.round_count = value.to_str()?.parse().ok().filter(|count| *count > 0)?,
             "--device" => options.device = value.to_str()?.to_owned(),
             "--prefix-sums" => options.prefix_sums = Some(PathBuf::from(value)),
-            "--programs" => options.programs = Some(PathBuf::from(value)),
+            "--libraries" => options.libraries = Some(PathBuf::from(value)),
+            "--json" => options.json = Some(PathBuf::from(value)),
             _ => return None,
         }
     }
-    // The copy kernel moves quads.
-    let is_valid = (MIN_COUNT..=1 << 28).contains(&options.max_count) && options.max_count.is_multiple_of(4);
-    (is_valid && options.round_count > 0).then_some(options)
+    Some(options)
 }
 
-/// A subject's median time; `None` if its result is wrong.
-pub struct Measured {
-    pub name: String,
-    pub median: Option<Duration>,
+/// The counts of a list of binary logarithms, ascending.
+fn counts(list: &str) -> Option<Vec<u64>> {
+    let count = |size: &str| Some(1 << size.parse::<u32>().ok().filter(|size| (8..=28).contains(size))?);
+    let mut counts = list.split(',').map(count).collect::<Option<Vec<u64>>>()?;
+    counts.sort_unstable();
+    counts.dedup();
+    Some(counts)
 }
 
-/// Measures all subjects of a work, interleaved.
-fn measure(
-    subjects: &mut [Box<dyn Subject + '_>],
-    expected: &[&Columns],
-    round_count: usize,
-    warmth: &Warmth<'_>,
-) -> Result<Vec<Measured>> {
-    let is_right =
-        |subject: &mut Box<dyn Subject + '_>, expected: &Columns| anyhow::Ok(subject.result()? == *expected);
-    let (mut right, mut run_counts) = (Vec::new(), Vec::new());
-    for (subject, expected) in subjects.iter_mut().zip(expected) {
-        warmth.warm()?;
-        let time = subject.times(1)?[0].max(Duration::from_nanos(1));
-        run_counts.push((SAMPLE_TIME.as_nanos() / time.as_nanos()).clamp(1, MAX_RUNS.into()) as u32);
-        right.push(is_right(subject, expected)?);
+/// The samples that `bench` takes by default.
+fn bench_options(round_count: u32) -> BenchOptions {
+    BenchOptions {
+        block_count: round_count,
+        samples_per_block: 3,
+        end_to_end_count: 0,
+        min_sample: Duration::from_millis(2),
+        budget: Duration::from_secs(3),
+        has_cold_cache: false,
+        slow_down: 1.0,
     }
-    let (mut samples, mut is_steady) = (vec![Vec::new(); subjects.len()], true);
-    for _ in 0..round_count {
-        for (index, subject) in subjects.iter_mut().enumerate().filter(|(index, _)| right[*index]) {
-            is_steady &= warmth.warm()?;
-            samples[index].extend(subject.times(run_counts[index])?);
-        }
-    }
-    if !is_steady {
-        eprintln!("vulkan: the clock was not steady");
-    }
-    let mut measured = Vec::new();
-    for (index, subject) in subjects.iter_mut().enumerate() {
-        let is_right = right[index] && is_right(subject, expected[index])?;
-        measured
-            .push(Measured { name: subject.name(), median: is_right.then(|| median(&mut samples[index])) });
-    }
-    Ok(measured)
 }
 
-fn median(samples: &mut [Duration]) -> Duration {
-    samples.sort_unstable();
-    samples[samples.len() / 2]
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-/// Prints the rows of a work at one count: the copy kernel, subsweep, and the peers.
-fn print_rows(work: Work, count: usize, measured: &[Measured]) {
-    let ratio = |time: Duration, to: usize| {
-        measured[to]
-            .median
-            .map_or("-".to_owned(), |to| format!("{:.2}", milliseconds(time) / milliseconds(to)))
+/// Prints the rows of a case: the copy kernel, subsweep, and the peers.
+fn print_rows(task: &Task, turns: &Turns) {
+    let row = |name: &str, cells: &str| {
+        println!("| {} | 2^{} | {name} | {cells} |", task.work.title(), task.case.count.ilog2());
     };
-    for Measured { name, median } in measured {
-        let exponent = count.ilog2();
-        let count = if count.is_power_of_two() { format!("2^{exponent}") } else { count.to_string() };
-        match median {
-            Some(time) => {
-                let ms = milliseconds(*time);
-                println!(
-                    "| {} | {count} | {name} | {ms:.3} | {} | {} |",
-                    work.title(),
-                    ratio(*time, 1),
-                    ratio(*time, 0)
-                );
+    let copy_ns = median(&turns.copies_ns);
+    let ours_ns = turns.measured.iter().find_map(|one| match &one.outcome {
+        Outcome::Measured(samples) if one.index == 0 => Some(median(&samples.samples_ns)),
+        _ => None,
+    });
+    let unsteady = if turns.is_steady { "" } else { ", unsteady" };
+    let cells = |time_ns: f64| {
+        let over_ours = ours_ns.map_or("-".to_owned(), |ours_ns| format!("{:.2}", time_ns / ours_ns));
+        format!("{:.3}{unsteady} | {over_ours} | {:.2}", time_ns / 1e6, time_ns / copy_ns)
+    };
+    row("copy kernel", &cells(copy_ns));
+    for Measured { name, outcome, .. } in &turns.measured {
+        match outcome {
+            Outcome::Measured(samples) => row(name, &cells(median(&samples.samples_ns))),
+            Outcome::Wrong(_, mismatch) => {
+                row(name, "WRONG | - | -");
+                eprintln!("vulkan: {name}: {mismatch:?}");
             }
-            None => println!("| {} | {count} | {name} | WRONG | - | - |", work.title()),
+            Outcome::Failed(error) => {
+                row(name, "- | - | -");
+                eprintln!("vulkan: {name}: {error:#}");
+            }
         }
     }
 }
 
-/// The element counts, ascending.
-fn counts(max_count: usize) -> Vec<usize> {
-    let mut counts: Vec<_> = std::iter::successors(Some(MIN_COUNT), |count| Some(count * STEP))
-        .take_while(|count| *count < max_count)
-        .collect();
-    counts.push(max_count);
-    counts
+fn median(samples_ns: &[f64]) -> f64 {
+    let mut sorted = samples_ns.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
 }
 
 /// Measures and prints all rows. Returns whether every result is right.
-fn table(options: &Options) -> Result<bool> {
-    let gpu = Gpu::open(GpuOptions {
-        device: options.device.parse().unwrap_or_default(),
-        ..GpuOptions::default()
-    })?;
-    let wgpu = match Wgpu::like(&gpu) {
-        Ok(wgpu) => Some(wgpu),
-        Err(error) => {
-            eprintln!("vulkan: no peers, for {error:#}");
-            None
+fn table(options: Options) -> Result<bool> {
+    let instance = Arc::new(Instance::new(false)?);
+    let mut candidates = instance.candidates()?;
+    let selector: DeviceSelector = options.device.parse().unwrap_or_default();
+    let candidate = candidates.swap_remove(selector.position(&candidates)?);
+    let gpu = Gpu::open_candidate(candidate.clone(), WorkOptions::default())?;
+    ensure!(gpu.has_timestamps(), "the queue of {} has no timestamps", gpu.identity().name);
+    let left_out = |who: &str, error: &anyhow::Error| eprintln!("vulkan: without {who}: {error:#}");
+    let wgpu = Wgpu::like(&gpu).inspect_err(|error| left_out("the peers by wgpu", error)).ok();
+    let native = options.libraries.as_ref().and_then(|_| {
+        Native::new(instance, &candidate, &gpu).inspect_err(|error| left_out("libraries", error)).ok()
+    });
+    let mut peers: Vec<Box<dyn Implementer + '_>> = Vec::new();
+    if let Some(wgpu) = &wgpu {
+        peers.push(Box::new(Lampshade::new(wgpu)));
+        match &options.prefix_sums {
+            Some(folder) => peers.push(Box::new(PrefixSums::new(wgpu, folder))),
+            None => eprintln!("vulkan: no --prefix-sums FOLDER: GPUPrefixSums is left out"),
         }
-    };
-    let (roof, stamps) = (CopyRoof::new(&gpu)?, Stamps::new(&gpu)?);
-    let warmth = Warmth::new(&gpu, &roof)?;
-    let bench = Bench { gpu: &gpu, roof: &roof, stamps: &stamps };
-    if options.prefix_sums.is_none() {
-        eprintln!("vulkan: no --prefix-sums FOLDER: GPUPrefixSums is left out");
+    }
+    match (&native, &options.libraries) {
+        (Some(native), Some(folder)) => peers.extend(libraries::open(folder, native)?),
+        (None, Some(_)) => {}
+        (_, None) => eprintln!("vulkan: no --libraries FOLDER: vulkan_radix_sort and Fuchsia's are left out"),
     }
     println!(
-        "{}, driver {}, {} lanes; lampshade 0.13.0 by wgpu 30",
+        "{}, driver {}, {} lanes",
         gpu.identity().name,
         gpu.identity().driver_text(),
         gpu.capabilities().subgroup_size,
     );
     println!(
-        "GPU time of a run, of subsweep and of every peer; medians of the runs of {} rounds, in which they took turns, each \
-         after copies that keep the clock up.\n",
+        "GPU time of a run, of subsweep and of every peer; medians of the samples of {} rounds, in which they took turns.\n",
         options.round_count,
     );
     println!("| work | elements | who | ms | over subsweep's | over the copy kernel's |");
     println!("|---|---|---|---|---|---|");
+    let known: Vec<_> =
+        std::iter::once(None).chain(peers.iter().map(|peer| Some(peer.implementation()))).collect();
+    let mut reports = Reports::new(&gpu, options.json, &known)?;
+    let roof = CopyRoof::new(&gpu)?;
     let mut is_right = true;
-    for work in Work::ALL {
-        for count in counts(options.max_count) {
-            let input = inputs::input(work, count);
-            let sorted = inputs::expected(work, &input);
-            let mut subjects: Vec<Box<dyn Subject + '_>> =
-                vec![Box::new(Copy::new(bench, &input)?), Box::new(Ours::new(bench, work, &input)?)];
-            if let Some(wgpu) = &wgpu {
-                subjects.push(Box::new(Lampshade::new(wgpu, work, &input)));
-                if let (Work::Scan, Some(folder)) = (work, &options.prefix_sums) {
-                    for variant in Variant::ALL {
-                        subjects.push(Box::new(PrefixSums::new(wgpu, folder, variant, &input)?));
-                    }
-                }
-            }
-            let mut expected = vec![&sorted; subjects.len()];
-            expected[0] = &input;
-            let mut measured = measure(&mut subjects, &expected, options.round_count, &warmth)
-                .with_context(|| format!("{}, {count} elements", work.title()))?;
-            if let Some(folder) = &options.programs {
-                measured.extend(programs::measure(folder, work, count)?);
-            }
-            is_right &= measured.iter().all(|one| one.median.is_some());
-            print_rows(work, count, &measured);
-        }
+    for (work, case) in work::cases(gpu.capabilities(), &options.counts) {
+        let input = Columns::of(&case);
+        let expected = Rc::new(work::expected(work, &input));
+        let task = Task { work, case, input, expected };
+        let turns = measure(&gpu, &roof, bench_options(options.round_count), &peers, &task)
+            .with_context(|| task.case.id())?;
+        print_rows(&task, &turns);
+        is_right &= turns.measured.iter().all(|one| !matches!(one.outcome, Outcome::Wrong(..)));
+        reports.add(&task, &turns);
+        reports.write(false)?;
     }
+    reports.write(true)?;
     Ok(is_right)
+}
+
+/// Measures subsweep's case and each peer's in turns.
+fn measure(
+    gpu: &Gpu,
+    roof: &CopyRoof<'_>,
+    options: BenchOptions,
+    peers: &[Box<dyn Implementer + '_>],
+    task: &Task,
+) -> Result<Turns> {
+    let ours = Ours::new(gpu, roof, &task.case)?;
+    let traffic_size = ours.traffic_size();
+    let mut subjects = vec![Named { index: 0, name: "**subsweep**", subject: Ok(Box::new(ours)) }];
+    for (index, peer) in peers.iter().enumerate() {
+        let (index, name) = (index + 1, peer.implementation().name);
+        let subject = peer.subject(task).transpose();
+        subjects.extend(subject.map(|subject| Named { index, name, subject }));
+    }
+    turns::measure(gpu, roof, task.case.size(), traffic_size, options, subjects)
 }
 
 fn main() -> ExitCode {
@@ -216,7 +214,7 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match table(&options) {
+    match table(options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
             eprintln!("vulkan: a result is WRONG");
