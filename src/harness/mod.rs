@@ -20,6 +20,7 @@ mod report;
 mod selected;
 mod sorted;
 mod statistics;
+mod threads;
 pub mod units;
 mod verify;
 mod workload;

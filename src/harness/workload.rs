@@ -31,7 +31,7 @@ use comparer::Reference;
 use known::Expectation;
 pub(super) use known::Known;
 pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
-pub(super) use ready::{Ready, in_threads};
+pub(super) use ready::Ready;
 
 /// Initial contents of the memory that a recording writes.
 pub(super) const POISON: u32 = 0xdead_beef;

@@ -150,9 +150,14 @@ fn options(effort: Effort) -> BenchOptions {
 /// Memory budget in bytes of the elements of a batch. A larger case is measured alone. Each case has several arrays
 /// of its elements.
 pub fn room(gpu: &Gpu) -> u64 {
-    let of_device = (gpu.capabilities().largest_heap_size / 64).max(128 << 20);
+    let of_device = batch_size(gpu.capabilities());
     // Bounded by free memory, so that the arrays of earlier cases leave room for later ones.
     suite::room_for_elements(gpu).map_or(of_device, |of_machine| of_device.min(of_machine))
+}
+
+/// Bytes of the elements of a batch, where the host has memory enough.
+fn batch_size(capabilities: &Capabilities) -> u64 {
+    (capabilities.largest_heap_size / 64).max(128 << 20)
 }
 
 /// Groups of cases that are measured alternately: the same work on the same elements, up to `max_size` bytes.
@@ -172,8 +177,11 @@ fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
     groups
 }
 
+const MAX_GROUPS: usize = 32;
+
 /// Batches of groups that are measured in rounds, one block of each group a round, up to `max_size` bytes: the
-/// blocks of a group are far apart in time.
+/// blocks of a group are far apart in time. A batch is reported at its end, and so has no more than
+/// [`MAX_GROUPS`].
 fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
     let size = |group: &[Case]| group.iter().map(Case::size).sum::<u64>();
     let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();
@@ -181,7 +189,7 @@ fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
     for group in groups {
         let size = size(&group);
         match batches.last_mut() {
-            Some(batch) if last_size.saturating_add(size) <= max_size => {
+            Some(batch) if batch.len() < MAX_GROUPS && last_size.saturating_add(size) <= max_size => {
                 last_size += size;
                 batch.push(group);
             }
@@ -227,6 +235,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     for batch in batches(groups(cases, room), room) {
         let DeviceReport { measured, verified, .. } = suite.device_report();
         let before = [measured.len(), verified.len()];
+        progress.begin_all("computing expected results", 0);
         let begin = |cases: &[Case]| progress.begin_all(&format!("verifying {}", cases[0].variants()), 0);
         let mut groups = BenchGroup::verified(&roof, &batch, options, admit, begin)?;
         for round in 1..=options.block_count {

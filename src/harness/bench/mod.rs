@@ -11,8 +11,9 @@ use super::cases::{Case, Planned};
 use super::layout::BufferLayout;
 use super::report::{LookBackCounts, Measurement, Summary};
 use super::statistics;
+use super::threads::in_threads;
 use super::verify::{Failure, Outcome};
-use super::workload::{Comparer, Known, Ready, Workload, in_threads};
+use super::workload::{Comparer, Known, Ready, Workload};
 use crate::error::Result;
 use copies::Copies;
 pub use copies::{CacheFlush, CopyKernel, CopyRoof};
@@ -44,7 +45,7 @@ impl BenchOptions {
     pub const MIN_SAMPLES: u32 = 10;
     /// Maximum runs of a sample, which is their median.
     pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
-    /// No end-to-end run of a case begins later: the time of many elements is that of their copies on the host.
+    /// Time after which no further end-to-end run of a case begins: that of many elements is the time of their copies.
     pub const MAX_END_TO_END: Duration = Duration::from_millis(50);
 
     /// The samples of a block of `case_count` cases.
@@ -95,8 +96,8 @@ struct Running<'g> {
 
 impl<'g> BenchGroup<'g> {
     /// Verifies groups of cases with equal numbers and sizes of elements, each of one work on one input. Inputs and expected
-    /// results are computed by all cores. `accept` is called for each case after memory was allocated for those before it, and
-    /// may refuse the case; `begin` for each group that is verified.
+    /// results are computed by all cores. `accept` may refuse a case before anything of it is computed; `begin` is called for each
+    /// group whose cases then run.
     ///
     /// # Errors
     /// Fatal errors of the device. Failures of a single case, such as a wrong result or out of memory, are its outcome.
@@ -123,7 +124,7 @@ impl<'g> BenchGroup<'g> {
         });
         let group = |(cases, ready): (&Vec<Case>, Result<Vec<_>>)| {
             begin(cases);
-            Self::of_ready(roof, cases, ready?, options, &accept)
+            Self::of_ready(roof, cases, ready?, options)
         };
         groups.iter().zip(ready).map(group).collect()
     }
@@ -149,8 +150,11 @@ impl<'g> BenchGroup<'g> {
         accept: impl Fn(&Case) -> Result<(), Outcome>,
         known: Arc<Known>,
     ) -> Result<Self> {
-        let ready = outcome_of(case.plan(roof.gpu()).and_then(|plan| Ready::new(case, plan, known)))?;
-        Self::of_ready(roof, std::slice::from_ref(case), vec![ready], options, accept)
+        let ready = match accept(case) {
+            Ok(()) => outcome_of(case.plan(roof.gpu()).and_then(|plan| Ready::new(case, plan, known)))?,
+            Err(outcome) => Err(outcome),
+        };
+        Self::of_ready(roof, std::slice::from_ref(case), vec![ready], options)
     }
 
     fn of_ready(
@@ -158,10 +162,9 @@ impl<'g> BenchGroup<'g> {
         cases: &[Case],
         ready: Vec<Result<Ready, Outcome>>,
         options: BenchOptions,
-        accept: impl Fn(&Case) -> Result<(), Outcome>,
     ) -> Result<Self> {
         let gpu = roof.gpu();
-        let begin = |(case, ready): (&Case, Result<Ready, Outcome>)| match accept(case).and(ready) {
+        let begin = |(case, ready): (&Case, Result<Ready, Outcome>)| match ready {
             Ok(ready) => Entry::of(Running::new(roof, case, ready)),
             Err(outcome) => Ok(Entry::Finished(outcome)),
         };

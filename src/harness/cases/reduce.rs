@@ -144,6 +144,13 @@ impl ReduceCase {
     /// The first rows of runs: many short ones, a long one, and a few more; as offsets also empty ones, and rows before
     /// the first.
     fn begins(&self, rows: usize) -> Vec<u32> {
+        match self.runs {
+            None => return Vec::new(),
+            Some(ReduceRuns::FixedSize(length)) => {
+                return (0..rows as u32).step_by(length as usize).collect();
+            }
+            Some(_) => {}
+        }
         let mut random = SplitMix64(rows as u64);
         let begins = |row: &usize| {
             let word = random.next_u64();
@@ -154,18 +161,14 @@ impl ReduceCase {
             }
         };
         let begins: Vec<_> = (0..rows).filter(begins).map(|row| row as u32).collect();
-        match self.runs {
-            None => Vec::new(),
-            Some(ReduceRuns::FixedSize(length)) => (0..rows as u32).step_by(length as usize).collect(),
-            Some(ReduceRuns::Offsets) => {
-                let mut offsets = begins.clone();
-                offsets.extend(begins.iter().step_by(5));
-                offsets.push(rows as u32);
-                offsets.sort_unstable();
-                offsets
-            }
-            Some(_) => begins,
+        if self.runs != Some(ReduceRuns::Offsets) {
+            return begins;
         }
+        let mut offsets = begins.clone();
+        offsets.extend(begins.iter().step_by(5));
+        offsets.push(rows as u32);
+        offsets.sort_unstable();
+        offsets
     }
 
     /// Keys of `room` rows, with runs that begin at `begins`; those of two runs may agree, or differ in one word only. Among
@@ -173,25 +176,26 @@ impl ReduceCase {
     fn keys(&self, begins: &[u32], room: usize) -> Vec<u32> {
         let mut number = 0;
         let mut begins = begins.iter().peekable();
-        let mut key = |row: usize| {
+        let mut keys = Vec::new();
+        for row in 0..room {
             number += u32::from(begins.next_if(|&&begin| begin as usize == row).is_some());
             match self.runs {
-                Some(ReduceRuns::Keys64) => vec![number / 2, number.div_ceil(2)],
+                Some(ReduceRuns::Keys64) => keys.extend([number / 2, number.div_ceil(2)]),
                 Some(ReduceRuns::FloatKeys32) => match number % 7 {
-                    5 => vec![(row as u32) << 31],
-                    6 => vec![(row as u32) << 31 | (0x7f80_0001 + row as u32 % 1000)],
-                    number => vec![(number as f32 - 2.5).to_bits()],
+                    5 => keys.push((row as u32) << 31),
+                    6 => keys.push((row as u32) << 31 | (0x7f80_0001 + row as u32 % 1000)),
+                    number => keys.push((number as f32 - 2.5).to_bits()),
                 },
                 Some(ReduceRuns::FloatKeys64) => match number % 7 {
-                    5 => vec![0, (row as u32) << 31],
-                    6 => vec![1 + row as u32, (row as u32) << 31 | 0x7ff0_0000],
+                    5 => keys.extend([0, (row as u32) << 31]),
+                    6 => keys.extend([1 + row as u32, (row as u32) << 31 | 0x7ff0_0000]),
                     // Numbers that differ in one word only.
-                    number => vec![number / 2, number.div_ceil(2)],
+                    number => keys.extend([number / 2, number.div_ceil(2)]),
                 },
-                _ => vec![SplitMix64(u64::from(number % 7)).next_u64() as u32],
+                _ => keys.push(SplitMix64(u64::from(number % 7)).next_u64() as u32),
             }
-        };
-        (0..room).flat_map(&mut key).collect()
+        }
+        keys
     }
 
     /// The results of `input`, and where denormals may be flushed those with all of them flushed.

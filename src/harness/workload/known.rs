@@ -13,7 +13,7 @@ use crate::headless::GpuBuffer;
 pub(in crate::harness) struct Known {
     input: OnceLock<Arc<Arrays>>,
     data: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// With the operands that it is for: those of some cases depend on the policy.
+    /// With its operands, which depend on the policy in some cases.
     exact: OnceLock<(Contents, Arc<Expectation>)>,
 }
 
@@ -66,5 +66,40 @@ impl Known {
             let _ = self.exact.set((operands.clone(), expectation.clone()));
         }
         expectation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::workload::{Needs, Operands};
+    use crate::primitives::ScratchRequirements;
+
+    #[test]
+    fn an_expected_result_is_of_its_operands() {
+        let known = Known::default();
+        let scratch = ScratchRequirements { size: 0, alignment: 16, usage: Default::default() };
+        let expected = |first: u32| {
+            let prepared = Prepared {
+                policy: String::new(),
+                traffic_size: 0,
+                needs: Needs::new(0, 0, scratch, Operands::default()),
+                record: Box::new(|_, _| Ok(())),
+                expected: Box::new(move |input| (Expected::exact([&[first], input].concat()), Vec::new())),
+                look_back: None,
+            };
+            let operands = vec![Arc::new(vec![first])];
+            known.expectation(&prepared, &operands, &[vec![7], Vec::new()])
+        };
+        let first = expected(1);
+        assert!(Arc::ptr_eq(&first, &expected(1)));
+        assert_eq!((first.result.words(), expected(2).result.words()), (&[1, 7][..], &[2, 7][..]));
+    }
+
+    #[test]
+    fn data_is_computed_once() {
+        let known = Known { input: OnceLock::from(Arc::new([vec![1, 2], Vec::new()])), ..Known::default() };
+        assert_eq!(*known.data(|elements| elements.len()), 2);
+        assert_eq!(*known.data(|_| 3usize), 2);
     }
 }
