@@ -49,7 +49,7 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// Tolerance of [`Verdict::Same`], in percent.
     pub tolerance_percent: f64,
-    /// The median ratio of the copies' times, new over base, if device, driver, machine and copy kernel are the same;
+    /// The median ratio of the copies' times, new over base, if device, driver, machine, copy kernel and caches are the same;
     /// null otherwise. The copies are controls: a drift has causes unrelated to the comparison, such as heat or other
     /// programs, and may affect a case as much.
     pub drift: Option<f64>,
@@ -345,7 +345,8 @@ fn is_same_machine(base: Section<'_>, new: Section<'_>) -> bool {
             kernel,
         )
     });
-    a == b && base.device.gpu_timestamps == new.device.gpu_timestamps
+    let clock = |section: Section<'_>| (section.device.gpu_timestamps, section.device.cold_cache);
+    a == b && clock(base) == clock(new)
 }
 
 /// The median ratio of the copies' times of all cases, if any.

@@ -217,13 +217,16 @@ pub struct CacheFlush {
 impl CacheFlush {
     /// Twice the largest cache of a GPU on the market (256 MiB), as far as one allocation may be.
     const SIZE: u64 = 512 << 20;
+    /// Of a CPU driver, which copies it in a tenth of a second.
+    const SIZE_ON_CPU: u64 = 128 << 20;
 
     /// Allocates the range.
     ///
     /// # Errors
     /// Those of [`Gpu::allocate`].
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let size = Self::SIZE.min(gpu.capabilities().max_allocation_size) / 32 * 32;
+        let size = if gpu.capabilities().is_cpu() { Self::SIZE_ON_CPU } else { Self::SIZE };
+        let size = size.min(gpu.capabilities().max_allocation_size) / 32 * 32;
         Ok(Self { memory: gpu.allocate(size)? })
     }
 

@@ -203,7 +203,11 @@ impl<'g> BenchGroup<'g> {
         let running_count = entries.iter().filter(is_running).count();
         let (Some(copies), 1..) = (copies, running_count) else { return Ok(()) };
         let mut meter = GroupMeter { roof, copies, entries, flush: flush.as_ref() };
-        let plan = options.block(running_count as u32);
+        let mut plan = options.block(running_count as u32);
+        if flush.is_some() && roof.gpu().capabilities().is_cpu() {
+            // To empty the caches takes longer than a sample.
+            plan.max_runs = 1;
+        }
         let block = plan.take(&mut roof.clock.borrow_mut(), &mut meter, course)?;
         copies.kernel_ns.extend(block.copies_ns);
         copies.sample_transfer(roof, course.copy_runs.unwrap_or(1).div_ceil(4))?;
@@ -339,6 +343,8 @@ impl<'g> Running<'g> {
     fn add(&mut self, samples_ns: impl Iterator<Item = f64>) -> Result<Option<Outcome>> {
         for time_ns in samples_ns {
             self.samples_ns.push(time_ns);
+            // Warm as well: the first of those that take turns would pay for all.
+            self.workload.time_recording()?;
             self.record_samples_ns.push(self.workload.time_recording()?);
         }
         Ok(None)

@@ -160,7 +160,7 @@ fn all_cases_are_significant_where_groups_are_not() {
 }
 
 #[test]
-fn another_driver_is_to_blame_for_its_copies() {
+fn another_driver_or_cold_caches_are_to_blame_for_their_copies() {
     let base = report(vec![measured("a:b:c=1", samples(1e6, 0.01, 1), 100.0)]);
     let mut new = report(vec![measured("a:b:c=1", samples(1.2e6, 0.01, 2), 120.0)]);
     new.devices[0].description.driver.info = "2".into();
@@ -168,6 +168,11 @@ fn another_driver_is_to_blame_for_its_copies() {
     assert_eq!((comparison.drift, comparison.cases[0].verdict), (None, Verdict::Slower));
     let difference = Difference { what: "driver info".into(), base: String::new(), new: "2".into() };
     assert_eq!(comparison.differences, [difference]);
+
+    let mut cold = report(vec![measured("a:b:c=1", samples(1.2e6, 0.01, 2), 120.0)]);
+    cold.devices[0].cold_cache = true;
+    let comparison = compare(&base, &cold);
+    assert_eq!((comparison.drift, &comparison.differences[0].what[..]), (None, "caches"));
 }
 
 #[test]

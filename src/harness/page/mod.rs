@@ -109,6 +109,9 @@ fn device_card(device: &DeviceReport) -> Markup {
                     }
                 }
                 dt { "clock" } dd { @if device.gpu_timestamps { "GPU timestamps" } @else { "wall clock: no timestamps" } }
+                @if device.cold_cache {
+                    dt { "caches" } dd { "emptied before each run" }
+                }
                 @if !description.workarounds.is_empty() {
                     dt { "workarounds" } dd { (description.workarounds.join(", ")) }
                 }

@@ -37,6 +37,11 @@ mod ns_of_byte {
 const NS_OF_CASE: f64 = 50e6;
 /// Cores that are busy even if a batch has one work: oracles that sort or search take all, others one.
 const MIN_BUSY_CORES: f64 = 4.0;
+/// Emptying the caches for a sample, a copy or a trial, nanoseconds.
+const COLD_NS_ON_GPU: f64 = 10e6;
+const COLD_NS_ON_CPU: f64 = 50e6;
+/// Copies and trials of a case.
+const COPIES: f64 = 25.0;
 /// The part of a case's budget that its samples take.
 const SHARE_ON_GPU: f64 = 0.1;
 const SHARE_ON_CPU: f64 = 0.75;
@@ -61,9 +66,12 @@ fn expected_ns(
     let budget_ns = options.budget.as_nanos() as f64;
     let samples = f64::from(options.block_count * options.samples_per_block);
     let least_ns = samples * options.min_sample.as_nanos() as f64;
-    let samples_ns =
-        if capabilities.is_cpu() { SHARE_ON_CPU * budget_ns } else { least_ns.min(SHARE_ON_GPU * budget_ns) };
-    [NS_OF_CASE + size * (expected + ns_of_byte::UPLOADS) + end_to_end_ns, samples_ns]
+    let (samples_ns, cold_ns) = match capabilities.is_cpu() {
+        true => (SHARE_ON_CPU * budget_ns, COLD_NS_ON_CPU),
+        false => (least_ns.min(SHARE_ON_GPU * budget_ns), COLD_NS_ON_GPU),
+    };
+    let cold_ns = if options.has_cold_cache { cold_ns * (samples + COPIES) } else { 0.0 };
+    [NS_OF_CASE + size * (expected + ns_of_byte::UPLOADS) + end_to_end_ns, samples_ns + cold_ns]
 }
 
 /// The sums of [`expected_ns`].

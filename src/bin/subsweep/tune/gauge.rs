@@ -170,7 +170,7 @@ struct OnDevice<'a, 'm, 'g> {
 
 impl OnDevice<'_, '_, '_> {
     /// Measures the shape in use and the best one again, in turns: of many shapes the least time is partly luck. Returns
-    /// the shape in use unless the other is better again.
+    /// the shape in use unless the other is better again, in every turn and by a steady clock.
     fn confirm(&mut self, found: Option<(KernelShape, f64)>) -> subsweep::Result<Option<(KernelShape, f64)>> {
         const ROUNDS: usize = 3;
         let start = self.of.target.start;
@@ -196,15 +196,16 @@ impl OnDevice<'_, '_, '_> {
                 }
             }
         }
-        let middle = rounds.map(|mut costs| {
-            costs.sort_by(|a, b| a.0.total_cmp(&b.0));
-            costs.swap_remove(ROUNDS / 2)
-        });
+        rounds.iter_mut().for_each(|costs| costs.sort_by(|a, b| a.0.total_cmp(&b.0)));
+        let is_apart = rounds[1][ROUNDS - 1].0 < rounds[0][0].0;
+        let middle = rounds.map(|mut costs| costs.swap_remove(ROUNDS / 2));
+        let is_steady = middle.iter().all(|(_, judged)| judged.is_steady());
         let [in_use, cost] = middle.map(|(cost, judged)| {
             self.note(judged);
             cost
         });
-        Ok(Some(if is_better(cost, in_use) { (best, cost) } else { (start, in_use) }))
+        let is_faster = is_apart && is_steady && is_better(cost, in_use);
+        Ok(Some(if is_faster { (best, cost) } else { (start, in_use) }))
     }
 
     /// Replaces what is known of a shape.

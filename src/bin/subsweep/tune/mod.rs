@@ -40,7 +40,8 @@ pub struct TuneArgs {
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<String>,
 
-    /// Types of the keys or elements, separated by commas [default: u32, of hot sorts u64 as well, of histograms f32]
+    /// Types of the keys or elements, separated by commas [default: u32, of hot sorts u64 as well, of histograms and
+    /// scan-tree f32]
     #[arg(long, value_name = "TYPES", value_enum, value_delimiter = ',', hide_possible_values = true)]
     pub element: Vec<ElementType>,
 
@@ -60,7 +61,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub budget: Option<u64>,
 
-    /// Few elements, of u32 alone
+    /// Few elements, of one type
     #[arg(long)]
     pub quick: bool,
 

@@ -47,11 +47,16 @@ impl Judged {
         }
     }
 
+    /// Whether its time is of a steady clock.
+    pub fn is_steady(&self) -> bool {
+        matches!(self.judgement, Judgement::Measured { steady: true, .. })
+    }
+
     /// The figures on a line.
     fn figures(&self, target: &Target) -> String {
         match &self.judgement {
             Judgement::Measured { time_ns, copy_percent, steady } => {
-                let rate = scaled(target.case.count as f64 / (time_ns / 1e9));
+                let rate = scaled(target.case.item_count() as f64 / (time_ns / 1e9));
                 let mark = if *steady { "" } else { ", unsteady" };
                 format!("{}, {rate} elements/s, {copy_percent:.1} % of copy{mark}", duration(*time_ns))
             }
@@ -83,14 +88,17 @@ impl Finding {
             true => format!("derived: {device}, by subsweep tune --static"),
             false => {
                 let count = self.target.case.item_count();
-                format!(
-                    "measured: {device}, {count} x {} bytes, by subsweep tune",
-                    self.target.case.element_size()
-                )
+                let size = self.target.case.size() / count;
+                format!("measured: {device}, {count} x {size} bytes, by subsweep tune")
             }
         };
         let words = self.target.words().map(Some);
-        let words = if self.target.part.has_words() { words } else { [None; 2] };
+        let words = match words {
+            _ if self.target.part.has_words() => words,
+            // One word is what parts without words are tuned for.
+            [Some(1), _] => [None; 2],
+            [key_words, _] => [key_words, None],
+        };
         self.row = TuningRow::measured(capabilities, self.target.part, words, best, &source).to_string();
     }
 
@@ -125,7 +133,14 @@ impl fmt::Display for Finding {
             line(label, judged.shape)?;
         }
         match best {
-            Some(best) if *best == target.start => writeln!(f, "  // which is the fastest"),
+            Some(best) if *best == target.start => {
+                let has_cost = |judgement: &Judgement| {
+                    matches!(judgement, Judgement::Measured { .. } | Judgement::Compiled(_))
+                };
+                let others = self.count(has_cost) > 1;
+                let text = if others { "no other is surely faster" } else { "no other was measured" };
+                writeln!(f, "  // {text}")
+            }
             Some(best) => {
                 line("fastest", *best)?;
                 writeln!(f, "  {row}")
