@@ -39,7 +39,7 @@ const NS_OF_CASE: f64 = 50e6;
 const MIN_BUSY_CORES: f64 = 4.0;
 /// Emptying the caches for a sample, a copy or a trial, nanoseconds.
 const COLD_NS_ON_GPU: f64 = 10e6;
-const COLD_NS_ON_CPU: f64 = 50e6;
+const COLD_NS_ON_CPU: f64 = 90e6;
 /// Copies and trials of a case.
 const COPIES: f64 = 25.0;
 /// The part of a case's budget that its samples take.
