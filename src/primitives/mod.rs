@@ -132,6 +132,9 @@ impl Tiles {
     }
 }
 
+/// Of a policy without `mixed_access`, as text.
+const QUADS_OR_WORDS: &str = ", all tiles by quads or all by words";
+
 /// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
 /// quads and words, the count is direct and a multiple of `pack_items`.
 fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
