@@ -155,8 +155,17 @@ fn check_disjoint(
 
 /// Checks a workgroup size: a multiple of 32, since kernels size shared arrays for subgroups of 4 lanes.
 fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
-    PolicyConflict::check_range("workgroup_size", workgroup_size, 32..=u32::MAX)?;
-    PolicyConflict::check_multiple("workgroup_size", workgroup_size, 32, "8 subgroups of 4 lanes")?;
+    check_workgroup_field("workgroup_size", workgroup_size, capabilities)
+}
+
+/// As [`check_workgroup`], of the field `field` of a policy.
+fn check_workgroup_field(
+    field: &'static str,
+    workgroup_size: u32,
+    capabilities: &Capabilities,
+) -> Result<()> {
+    PolicyConflict::check_range(field, workgroup_size, 32..=u32::MAX)?;
+    PolicyConflict::check_multiple(field, workgroup_size, 32, "8 subgroups of 4 lanes")?;
     within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
 }
 
@@ -178,9 +187,19 @@ fn check_subgroups(
     subgroup_size: Option<u32>,
     capabilities: &Capabilities,
 ) -> Result<u32> {
-    check_workgroup(workgroup_size, capabilities)?;
+    check_subgroups_field("workgroup_size", workgroup_size, subgroup_size, capabilities)
+}
+
+/// As [`check_subgroups`], of the field `field` of a policy.
+fn check_subgroups_field(
+    field: &'static str,
+    workgroup_size: u32,
+    subgroup_size: Option<u32>,
+    capabilities: &Capabilities,
+) -> Result<u32> {
+    check_workgroup_field(field, workgroup_size, capabilities)?;
     let lanes = capabilities.widest_subgroup(subgroup_size, workgroup_size)?;
-    PolicyConflict::check_multiple("workgroup_size", workgroup_size, lanes, "the subgroup size")?;
+    PolicyConflict::check_multiple(field, workgroup_size, lanes, "the subgroup size")?;
     Ok(lanes)
 }
 
