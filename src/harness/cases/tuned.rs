@@ -246,6 +246,8 @@ mod tests {
             (TunedPart::TopKFew, [128, 1], false),
             (TunedPart::TopKFew, [128, 2], true),
             (TunedPart::TopK, [1024, 1], false),
+            // The shape of the sort, which runs instead.
+            (TunedPart::TopK, [256, 4], false),
             (TunedPart::TopK, [1024, 2], true),
             (TunedPart::Merge, [1024, 16], false),
             (TunedPart::Merge, [256, 8], true),
