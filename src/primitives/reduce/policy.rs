@@ -145,11 +145,9 @@ mod tests {
     #[test]
     fn heads_are_checked_and_printed_for_runs_of_keys_alone() {
         let capabilities = Capabilities {
-            subgroup_size: 8,
-            min_subgroup_size: 8,
             max_subgroup_size: 8,
-            max_workgroup_invocations: 256,
-            shared_memory_size: 32 << 10,
+            max_workgroup_invocations: 128,
+            shared_memory_size: 16 << 10,
             ..Capabilities::default()
         };
         let sum = ReduceConfig::sum(ElementType::U32);
