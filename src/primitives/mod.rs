@@ -132,6 +132,9 @@ impl Tiles {
     }
 }
 
+/// Of a policy without `mixed_access`, as text.
+const QUADS_OR_WORDS: &str = ", all tiles by quads or all by words";
+
 /// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
 /// quads and words, the count is direct and a multiple of `pack_items`.
 fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
@@ -152,8 +155,17 @@ fn check_disjoint(
 
 /// Checks a workgroup size: a multiple of 32, since kernels size shared arrays for subgroups of 4 lanes.
 fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
-    PolicyConflict::check_range("workgroup_size", workgroup_size, 32..=u32::MAX)?;
-    PolicyConflict::check_multiple("workgroup_size", workgroup_size, 32, "8 subgroups of 4 lanes")?;
+    check_workgroup_field("workgroup_size", workgroup_size, capabilities)
+}
+
+/// As [`check_workgroup`], of the field `field` of a policy.
+fn check_workgroup_field(
+    field: &'static str,
+    workgroup_size: u32,
+    capabilities: &Capabilities,
+) -> Result<()> {
+    PolicyConflict::check_range(field, workgroup_size, 32..=u32::MAX)?;
+    PolicyConflict::check_multiple(field, workgroup_size, 32, "8 subgroups of 4 lanes")?;
     within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
 }
 
@@ -175,9 +187,19 @@ fn check_subgroups(
     subgroup_size: Option<u32>,
     capabilities: &Capabilities,
 ) -> Result<u32> {
-    check_workgroup(workgroup_size, capabilities)?;
+    check_subgroups_field("workgroup_size", workgroup_size, subgroup_size, capabilities)
+}
+
+/// As [`check_subgroups`], of the field `field` of a policy.
+fn check_subgroups_field(
+    field: &'static str,
+    workgroup_size: u32,
+    subgroup_size: Option<u32>,
+    capabilities: &Capabilities,
+) -> Result<u32> {
+    check_workgroup_field(field, workgroup_size, capabilities)?;
     let lanes = capabilities.widest_subgroup(subgroup_size, workgroup_size)?;
-    PolicyConflict::check_multiple("workgroup_size", workgroup_size, lanes, "the subgroup size")?;
+    PolicyConflict::check_multiple(field, workgroup_size, lanes, "the subgroup size")?;
     Ok(lanes)
 }
 

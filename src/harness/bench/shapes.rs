@@ -44,6 +44,10 @@ impl<'g> ShapeBench<'g> {
             return Ok(Err(Outcome::NotSupported(reason.to_owned())));
         }
         let case = self.case.clone().with_shape(self.part, shape);
+        if !case.has_its_shape(self.roof.gpu().capabilities()) {
+            let reason = "the policy takes other tiles, or another algorithm";
+            return Ok(Err(Outcome::NotSupported(reason.to_owned())));
+        }
         let mut group =
             BenchGroup::of_known(self.roof, &case, Self::OPTIONS, |_| Ok(()), self.known.clone())?;
         group.measure_block()?;

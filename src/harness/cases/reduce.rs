@@ -101,7 +101,8 @@ impl ReduceCase {
             // The choice for GPUs, on CPUs as well.
             policy.mixed_access = true;
             let workgroup_size = small_workgroup(capabilities);
-            policy = policy.with_packs(1).with_heads(TileShape { workgroup_size, items_per_invocation: 3 });
+            policy = policy.with_packs(1);
+            policy.heads = policy.heads.map(|_| TileShape { workgroup_size, items_per_invocation: 3 });
         }
         policy
     }

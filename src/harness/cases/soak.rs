@@ -65,6 +65,12 @@ mod tests {
             assert!(work.depends_on_progress(&with_progress), "{work}");
             assert!(!work.depends_on_progress(&capabilities()), "{work}");
         }
+        // lavapipe scans in one pass and selects in two.
+        let mut lavapipe = capabilities();
+        lavapipe.identity.device_type = vk::PhysicalDeviceType::CPU;
+        lavapipe.identity.driver_id = vk::DriverId::MESA_LLVMPIPE;
+        assert!(run_length(RunLengthCoding::Decode).depends_on_progress(&lavapipe));
+        assert!(!run_length(RunLengthCoding::Encode).depends_on_progress(&lavapipe));
         let partition = Work::from(SelectCase { parts: 2, ..SelectCase::of_u32(less) });
         assert!(!partition.depends_on_progress(&with_progress));
     }

@@ -6,11 +6,13 @@ use super::{
 };
 use super::{DifferenceCase, Input};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::reduce::ReduceRuns;
 use crate::scan::{ScanAlgorithm, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
 use crate::sort::SortAlgorithm;
-use crate::tuning::TunedPart;
+use crate::top_k::TopKAlgorithm;
+use crate::tuning::{TunedPart, TuningAxis};
 
 /// A case of `count` elements, keys or values whose plan uses a part: the one to measure with
 /// [`Case::with_shape`]. Elements, or keys, are of `element`, and a sort or merge moves `values`. `None` where the part
@@ -46,7 +48,10 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
     let (work, count): (Work, u64) = match part {
         TunedPart::Scan => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)), count),
         TunedPart::ScanTree if !element.is_float() => return None,
-        TunedPart::ScanTree => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky)), count),
+        // The expected result of floats is computed for each shape: fewer elements keep the host's part small.
+        TunedPart::ScanTree => {
+            (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky)), (count / 16).max(1))
+        }
         TunedPart::ChainedScan => (scan(ScanAlgorithm::Chained), count),
         TunedPart::Select => (select(SelectAlgorithm::ReduceThenScan), count),
         TunedPart::ChainedSelect => (select(SelectAlgorithm::Chained), count),
@@ -83,6 +88,94 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
     Some(Case { work, count, input: Input::Uniform, tuned: None })
 }
 
+impl Case {
+    /// Whether its plan runs the shape of [`Case::with_shape`]: a policy takes smaller tiles where that shape does not fit, or
+    /// another part of the primitive.
+    pub fn has_its_shape(&self, capabilities: &Capabilities) -> bool {
+        let Some((part, shape)) = self.tuned else { return true };
+        let Some([workgroup_size, items]) = tile_of(&self.work, part, &self.capabilities(capabilities))
+        else {
+            return false;
+        };
+        let is_of_shape = |axis: &TuningAxis| match axis {
+            TuningAxis::WorkgroupSize => workgroup_size == shape.workgroup_size,
+            TuningAxis::Items => items == shape.items,
+            _ => true,
+        };
+        part.axes().iter().all(is_of_shape)
+    }
+}
+
+/// Workgroup size and items of a part in the policy of a work, in the units of a shape. `None` where another part runs.
+fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<[u32; 2]> {
+    Some(match work {
+        Work::Scan(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation * case.element.words()]
+        }
+        Work::Sort(case) => {
+            let policy = case.policy(capabilities);
+            let items = match part {
+                TunedPart::DigitHistogram => policy.histogram.items_per_invocation,
+                _ => policy.items_per_invocation,
+            };
+            [policy.workgroup_size, items]
+        }
+        Work::SegmentedSort(case) => {
+            let policy = case.policy(capabilities);
+            let (cluster, [small, ..]) = (policy.cluster, policy.workgroups);
+            match part {
+                TunedPart::SegmentedCluster => {
+                    [cluster.workgroup_size, cluster.lanes * cluster.items_per_invocation]
+                }
+                _ => [small.workgroup_size, small.items_per_invocation],
+            }
+        }
+        Work::Reduce(case) => {
+            let policy = case.policy(capabilities);
+            match policy.heads {
+                Some(heads) => [heads.workgroup_size, heads.items_per_invocation],
+                None => [128, policy.packs_per_invocation],
+            }
+        }
+        Work::Histogram(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
+        Work::Select(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation * case.element.words()]
+        }
+        Work::Gather(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.accesses_per_invocation]
+        }
+        Work::Difference(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
+        Work::Search(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
+        Work::Merge(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
+        Work::RunLength(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
+        Work::TopK(case) => {
+            let policy = case.policy(capabilities);
+            if (policy.algorithm == TopKAlgorithm::Sort) != (part == TunedPart::TopKSort) {
+                return None;
+            }
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +208,54 @@ mod tests {
                 let texts = plans.iter().map(|(_, text)| text).collect::<std::collections::BTreeSet<_>>();
                 assert_eq!(texts.len(), plans.len(), "{part:?}, {axis:?}: {texts:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_shape_that_its_policy_replaces_is_refused() {
+        let capabilities = || Capabilities { max_workgroup_invocations: 1024, ..capabilities() };
+        let mut accepted = 0;
+        for part in TunedPart::ALL {
+            let element = if part == TunedPart::ScanTree { ElementType::F32 } else { ElementType::U32 };
+            let case = tuned_case(part, element, SortValues::None, 1 << 20).expect("the type is tuned");
+            let now = tuning::shape_of(&capabilities(), part, [1, 0]);
+            let has_its_shape = |shape| case.clone().with_shape(part, shape).has_its_shape(&capabilities());
+            assert!(has_its_shape(now), "{part:?}: {now}");
+            let tile = [TuningAxis::WorkgroupSize, TuningAxis::Items];
+            if !tile.iter().all(|axis| part.axes().contains(axis)) {
+                continue;
+            }
+            let [workgroup_sizes, all_items] = tile.map(|axis| axis.values(part));
+            for &workgroup_size in workgroup_sizes {
+                for &items in all_items {
+                    let shape = KernelShape { workgroup_size, items, ..now };
+                    if !has_its_shape(shape) {
+                        continue;
+                    }
+                    accepted += 1;
+                    let text = case.clone().with_shape(part, shape).policy(&capabilities());
+                    let is_run = text.contains(&format!("workgroup {workgroup_size}, {items} "))
+                        || part == TunedPart::SegmentedCluster;
+                    assert!(is_run, "{part:?}, {shape}: {text}");
+                }
+            }
+        }
+        assert!(accepted > 1000, "{accepted} shapes");
+        for (part, tile, expected) in [
+            // A tile of few keys has 8 times k, one of many twice.
+            (TunedPart::TopKFew, [128, 1], false),
+            (TunedPart::TopKFew, [128, 2], true),
+            (TunedPart::TopK, [1024, 1], false),
+            // The shape of the sort, which runs instead.
+            (TunedPart::TopK, [256, 4], false),
+            (TunedPart::TopK, [1024, 2], true),
+            (TunedPart::Merge, [1024, 16], false),
+            (TunedPart::Merge, [256, 8], true),
+        ] {
+            let case = tuned_case(part, ElementType::U32, SortValues::None, 1 << 20).expect("u32 are tuned");
+            let [workgroup_size, items] = tile;
+            let case = case.with_shape(part, KernelShape::tile(workgroup_size, items));
+            assert_eq!(case.has_its_shape(&capabilities()), expected, "{part:?}, {tile:?}");
         }
     }
 

@@ -202,6 +202,11 @@ impl ReduceConfig {
     }
 
     /// Checks that a device supports the configuration.
+    /// Whether it reduces runs of equal keys.
+    pub(super) fn has_keys(&self) -> bool {
+        self.runs.is_some_and(|runs| runs.key_size() > 0)
+    }
+
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
         let refused = |reason| Err(Error::Unsupported { reason });

@@ -70,14 +70,14 @@ pub type ReducePlan = Plan<Reduce>;
 /// | runs of keys | the source once or twice, the keys twice | three more dispatches |
 /// | rows of a table | the source once | one dispatch up to 4096 words in a row, two up to 2^24 |
 ///
-/// With barriers between them; an indirect count takes another dispatch where it has a tile, and one for runs of keys.
-/// A count of 0 records the dispatch that writes
-/// the result: identities, or a `run_count` of 0; along rows it has no results and records nothing.
+/// With barriers between them. An indirect count adds a dispatch where there is a tile, and another for runs of keys. A count
+/// of 0 records the dispatch that writes the result: identities, or a `run_count` of 0; along rows it has no results and
+/// records nothing.
 ///
-/// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments, or of rows
-/// with keys; otherwise 2^32 - 1 tiles
-/// (columns of tiles for rows of 3 columns, or wider than 16 bytes), and the workgroups of a two-dimensional dispatch. The
-/// results are in `destination`; `source` is unchanged.
+/// At most 2^32 - 1 rows for segments, runs and indices, and 2^32 - 1 columns of segments, or of rows with keys; otherwise
+/// 2^32 - 1 tiles (columns of tiles for rows of 3 columns, or wider than 16 bytes), and the workgroups of a two-dimensional
+/// dispatch. By tiles of heads of t keys, at most 65,535 * t^2 keys: below 2^30 for t = 128. The results are in `destination`;
+/// `source` is unchanged.
 #[derive(Debug)]
 pub struct Reduce(Box<dyn Strategy>);
 

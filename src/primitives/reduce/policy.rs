@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::config::{Operation, ReduceConfig};
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
-use crate::error::{PolicyConflict, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, check_subgroups};
+use crate::primitives::{Choice, QUADS_OR_WORDS, check_subgroups, check_subgroups_field};
 use crate::sort::TileShape;
 
 /// Policy of a reduction. A workgroup has 128 invocations, as every device does.
@@ -21,34 +21,35 @@ pub struct ReducePolicy {
     pub subgroup_size: Option<u32>,
     /// As [`ScanPolicy::mixed_access`](crate::scan::ScanPolicy::mixed_access).
     pub mixed_access: bool,
-    /// Tile of the kernels that find the runs of equal keys, of up to 32 keys per invocation. No result depends on it.
-    pub heads: TileShape,
+    /// Tile of the kernels that find the runs of equal keys, of up to 32 keys per invocation; required for runs of keys, and
+    /// ignored otherwise. No result depends on it.
+    pub heads: Option<TileShape>,
 }
 
 impl ReducePolicy {
     /// Invocations in a workgroup: part of the order of operations.
     pub(super) const WORKGROUP_SIZE: u32 = 128;
-    /// The tile of heads on devices that nobody measured.
-    const HEADS: TileShape = TileShape { workgroup_size: 128, items_per_invocation: 8 };
 
     /// Chooses the policy for a device. The order of operations is the same on all.
     pub fn choose(capabilities: &Capabilities, config: &ReduceConfig) -> Choice<Self> {
-        let [tuned, heads] = [TunedPart::Reduce, TunedPart::ReduceByKey]
-            .map(|part| tuning::shape_of(capabilities, part, [1, 0]));
-        let workgroup_size = capabilities.max_workgroup_invocations.min(heads.workgroup_size);
-        let heads = TileShape { workgroup_size, items_per_invocation: heads.items };
+        let shape = |part| tuning::shape_of(capabilities, part, [1, 0]);
+        let heads = config.has_keys().then(|| {
+            let KernelShape { workgroup_size, items, .. } = shape(TunedPart::ReduceByKey);
+            let workgroup_size = capabilities.max_workgroup_invocations.min(workgroup_size);
+            TileShape { workgroup_size, items_per_invocation: items }
+        });
         let reason = "tiles of one size on all devices, for the same bits";
-        Choice { policy: Self::of_shape(&tuned, config).with_heads(heads), reason }
+        Choice { policy: Self::of_shape(&shape(TunedPart::Reduce), heads, config), reason }
     }
 
-    /// The policy with a shape, whose items are packs of four words.
-    fn of_shape(tuned: &KernelShape, config: &ReduceConfig) -> Self {
+    /// The policy with a shape, whose items are packs of four words, and with a tile of heads.
+    fn of_shape(tuned: &KernelShape, heads: Option<TileShape>, config: &ReduceConfig) -> Self {
         let KernelShape { items: packs, subgroup_size, mixed_access, .. } = *tuned;
         let packs_per_invocation = match config.operation {
             Operation::BuiltIn(..) | Operation::Index(..) => packs,
             Operation::Custom(operator) => (4 * packs / operator.element_words().max(1)).clamp(1, 16),
         };
-        Self { packs_per_invocation, subgroup_size, mixed_access, heads: Self::HEADS }
+        Self { packs_per_invocation, subgroup_size, mixed_access, heads }
     }
 
     /// The policy with another number of packs per invocation.
@@ -59,7 +60,7 @@ impl ReducePolicy {
 
     /// The policy with another tile of the kernels that find the runs of equal keys.
     pub const fn with_heads(mut self, heads: TileShape) -> Self {
-        self.heads = heads;
+        self.heads = Some(heads);
         self
     }
 
@@ -80,14 +81,15 @@ impl ReducePolicy {
         Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
     }
 
-    /// As [`Self::pipeline`], with the tile of heads.
+    /// As [`Self::pipeline`], with the tile `heads`.
     pub(super) fn heads_pipeline(
         &self,
+        heads: TileShape,
         device: &Device,
         kernel: &'static Kernel,
         constants: &[(&'static str, u32)],
     ) -> Result<Pipeline> {
-        let TileShape { workgroup_size, items_per_invocation } = self.heads;
+        let TileShape { workgroup_size, items_per_invocation } = heads;
         let constants = [&[("ITEMS_PER_INVOCATION", items_per_invocation)], constants].concat();
         let options =
             PipelineOptions { workgroup_size, constants: &constants, subgroup_size: self.subgroup_size };
@@ -96,11 +98,9 @@ impl ReducePolicy {
 
     pub(super) fn check(&self, config: &ReduceConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(Self::WORKGROUP_SIZE, self.subgroup_size, capabilities)?;
-        check_subgroups(self.heads.workgroup_size, self.subgroup_size, capabilities)?;
-        // Heads of an invocation are bits of a word.
-        PolicyConflict::check_range("items_per_invocation", self.heads.items_per_invocation, 1..=32)?;
-        // The totals of up to a subgroup for every 4 invocations.
-        within("bytes of shared memory", self.heads.workgroup_size + 4, capabilities.shared_memory_size)?;
+        if config.has_keys() {
+            self.check_heads(capabilities)?;
+        }
         let partial_size = match config.operation {
             Operation::BuiltIn(..) => 16,
             Operation::Index(..) => 32,
@@ -110,6 +110,17 @@ impl ReducePolicy {
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         PolicyConflict::check_range("packs_per_invocation", self.packs_per_invocation, 1..=32)
     }
+
+    fn check_heads(&self, capabilities: &Capabilities) -> Result<()> {
+        let rule = "heads are required for runs of keys";
+        let heads = self.heads.ok_or(Error::InvalidPolicy(PolicyConflict::Excluded(rule)))?;
+        let TileShape { workgroup_size, items_per_invocation } = heads;
+        check_subgroups_field("heads.workgroup_size", workgroup_size, self.subgroup_size, capabilities)?;
+        // Heads of an invocation are bits of a word.
+        PolicyConflict::check_range("heads.items_per_invocation", items_per_invocation, 1..=32)?;
+        // A word for each 4 invocations, and one more.
+        within("bytes of shared memory", workgroup_size + 4, capabilities.shared_memory_size)
+    }
 }
 
 impl fmt::Display for ReducePolicy {
@@ -117,13 +128,50 @@ impl fmt::Display for ReducePolicy {
         let Self { packs_per_invocation, subgroup_size, mixed_access, heads } = self;
         write!(f, "reduce: workgroup 128, {packs_per_invocation} packs per invocation")?;
         if !mixed_access {
-            f.write_str(", one kind of access")?;
+            f.write_str(QUADS_OR_WORDS)?;
         }
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
-        if *heads == Self::HEADS {
-            return Ok(());
-        }
-        let TileShape { workgroup_size, items_per_invocation } = heads;
+        let Some(TileShape { workgroup_size, items_per_invocation }) = heads else { return Ok(()) };
         write!(f, "; heads: workgroup {workgroup_size}, {items_per_invocation} items per invocation")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::ElementType;
+    use crate::reduce::ReduceRuns;
+
+    #[test]
+    fn heads_are_checked_and_printed_for_runs_of_keys_alone() {
+        let capabilities = Capabilities {
+            max_subgroup_size: 8,
+            max_workgroup_invocations: 128,
+            shared_memory_size: 16 << 10,
+            ..Capabilities::default()
+        };
+        let sum = ReduceConfig::sum(ElementType::U32);
+        let by_key = sum.runs(ReduceRuns::Keys32);
+        let [whole, of_keys] =
+            [sum, by_key].map(|config| ReducePolicy::choose(&capabilities, &config).policy);
+        let text = whole.to_string();
+        assert!(!text.contains("heads"), "{text}");
+        let text = ReducePolicy { mixed_access: false, ..of_keys }.to_string();
+        let expected = "reduce: workgroup 128, 8 packs per invocation, all tiles by quads or all by words; heads: workgroup \
+                        128, 8 items per invocation";
+        assert_eq!(text, expected);
+        assert_eq!(of_keys.check(&by_key, &capabilities), Ok(()));
+        let tile = |workgroup_size, items_per_invocation| {
+            whole.with_heads(TileShape { workgroup_size, items_per_invocation })
+        };
+        for (policy, field) in [
+            (whole, "heads are required"),
+            (tile(48, 8), "heads.workgroup_size is 48"),
+            (tile(128, 33), "heads.items_per_invocation is 33"),
+        ] {
+            assert_eq!(policy.check(&sum, &capabilities), Ok(()));
+            let error = policy.check(&by_key, &capabilities).unwrap_err().to_string();
+            assert!(error.contains(field), "{error}");
+        }
     }
 }

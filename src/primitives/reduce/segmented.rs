@@ -19,6 +19,7 @@ use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
+use crate::sort::TileShape;
 
 /// Rows of a group: `GROUP_ROWS` of `segments.comp`.
 const GROUP_ROWS: u64 = 32;
@@ -126,16 +127,16 @@ impl Segmented {
             policy.pipeline(device, reduce, &constants)
         };
         let key_numbers = if runs.has_float_keys() { ElementType::F32 } else { ElementType::U32 }.numbers();
-        let heads = |key_words| {
+        let key_words = (runs.key_size() / 4) as u32;
+        let heads = |tile: TileShape| {
             let step = |stores: bool| {
                 let constants =
                     [("HEADS", key_words), ("KEY_NUMBERS", key_numbers), ("STORES_HEADS", stores.into())];
-                policy.heads_pipeline(device, kernels::REDUCE_HEADS.module(&[]), &constants)
+                policy.heads_pipeline(tile, device, kernels::REDUCE_HEADS.module(&[]), &constants)
             };
-            let scan = policy.heads_pipeline(device, kernels::REDUCE_SCAN_HEADS.module(&[]), &[])?;
-            Ok(Heads { count: step(false)?, scan, store: step(true)?, tile_items: policy.heads.tile_items() })
+            let scan = policy.heads_pipeline(tile, device, kernels::REDUCE_SCAN_HEADS.module(&[]), &[])?;
+            Ok(Heads { count: step(false)?, scan, store: step(true)?, tile_items: tile.tile_items() })
         };
-        let key_words = (runs.key_size() / 4) as u32;
         Ok(Self {
             runs,
             shape,
@@ -144,7 +145,7 @@ impl Segmented {
             by_quads: shape.takes_quads().then(|| tiles(true)).transpose()?,
             by_words: tiles(false)?,
             segments: policy.pipeline(device, segments.expect("`check` refuses indices"), &operator)?,
-            heads: (key_words > 0).then(|| heads(key_words)).transpose()?,
+            heads: policy.heads.filter(|_| key_words > 0).map(heads).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
     }
@@ -217,7 +218,7 @@ impl Recording<'_> {
         let (count, tile_items) = (self.count.max(), u64::from(tile_items));
         let max = MAX_ROUNDS * tile_items * tile_items;
         if count > max {
-            return Err(Error::TooManyElements { count, max, what: "the keys of this policy" });
+            return Err(Error::TooManyElements { count, max, what: "keys with so small a tile of heads" });
         }
         recorder.check_workgroups(count.div_ceil(tile_items))
     }

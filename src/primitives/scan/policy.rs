@@ -10,7 +10,7 @@ use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, check_workgroup};
+use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup};
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -350,7 +350,7 @@ impl fmt::Display for ScanPolicy {
             self.look_back.write(f, Self::LOOK_BACK.spin_limit)?;
         }
         if !self.mixed_access && self.sums == SumsPlacement::Scratch {
-            f.write_str(", one kind of access")?;
+            f.write_str(QUADS_OR_WORDS)?;
         }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }

@@ -8,7 +8,7 @@ use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::tuning::{self, KernelShape};
-use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, check_workgroup};
+use crate::primitives::{Choice, ElementType, LookBack, QUADS_OR_WORDS, check_subgroups, check_workgroup};
 
 /// The scan of counts, over the digits of all tiles.
 pub(super) const COUNT_SCAN: ScanConfig = ScanConfig::exclusive(ElementType::U32);
@@ -529,9 +529,11 @@ impl fmt::Display for SortPolicy {
             self.look_back.write(f, Self::SPIN_LIMIT)?;
         }
         if self.ranking == Ranking::CounterScan && !self.mixed_access {
-            f.write_str(", one kind of access")?;
+            f.write_str(QUADS_OR_WORDS)?;
         }
-        self.write_histogram(f)?;
+        if self.algorithm == SortAlgorithm::Onesweep {
+            self.write_histogram(f)?;
+        }
         match (self.algorithm, self.portion_items) {
             // Onesweep has no separate scan of counts.
             (SortAlgorithm::Onesweep, Self::MAX_PORTION_ITEMS) => Ok(()),
@@ -549,6 +551,19 @@ mod tests {
     use crate::ElementType;
 
     const KEYS: SortConfig = SortConfig::keys(ElementType::U32);
+
+    #[test]
+    fn only_onesweep_prints_the_digit_histogram() {
+        let text = |algorithm| {
+            let tuned = SortPolicy::tuned(algorithm, &capabilities(), &KEYS);
+            let histogram = DigitHistogramShape { copies: 2, ..DigitHistogramShape::PLAIN };
+            SortPolicy { histogram, ..tuned }.to_string()
+        };
+        assert!(text(SortAlgorithm::Onesweep).ends_with("; histogram of digits: 2 × the counters"));
+        for algorithm in [SortAlgorithm::Radix8Bit, SortAlgorithm::Radix4Bit] {
+            assert!(!text(algorithm).contains("histogram"), "{}", text(algorithm));
+        }
+    }
 
     #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {

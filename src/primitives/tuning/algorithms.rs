@@ -1,5 +1,5 @@
-//! The algorithms: of each primitive that chooses one by the device, rows as those of the shapes. The first that matches
-//! is taken; the last matches every device.
+//! Tables of algorithms, one for each primitive that chooses by the device: the first row that matches is taken; the last
+//! matches every device.
 //!
 //! A row says what is fast. Whether a device may have an algorithm at all is a rule of the primitive: a configuration that
 //! only one algorithm takes, or the forward progress that a single pass counts on.
@@ -18,7 +18,6 @@ pub struct AlgorithmRow<A> {
     algorithm: A,
     /// What a user reads of the choice.
     reason: &'static str,
-    source: &'static str,
 }
 
 const LAVAPIPE: Devices = Devices::Architecture(Architecture::Lavapipe);
@@ -37,18 +36,8 @@ const ONESWEEP: &str = "few keys take one dispatch; onesweep moves more keys the
 const FEW_LANES: &str = "few keys take one dispatch; on a CPU, or with few lanes, digits of 4 bits need little scratch, \
                          and compile in a third of the time";
 
-const VENDORS: &str =
-    "derived: the libraries of NVIDIA, AMD and Intel scan in a single pass; measured: NVIDIA H200";
-const FEW_BALLOTS: &str =
-    "derived: ranking by match pays from 16 lanes on, where as many keys share each ballot";
-
-const fn row<A>(
-    devices: Devices,
-    algorithm: A,
-    reason: &'static str,
-    source: &'static str,
-) -> AlgorithmRow<A> {
-    AlgorithmRow { condition: Condition::new(devices), algorithm, reason, source }
+const fn row<A>(devices: Devices, algorithm: A, reason: &'static str) -> AlgorithmRow<A> {
+    AlgorithmRow { condition: Condition::new(devices), algorithm, reason }
 }
 
 impl<A> AlgorithmRow<A> {
@@ -59,69 +48,48 @@ impl<A> AlgorithmRow<A> {
         self.condition.max_lanes = Some(lanes);
         self
     }
-
-    /// The source of the choice: measurements, or what it was derived from.
-    pub const fn source(&self) -> &'static str {
-        self.source
-    }
 }
 
 /// Scans out of place that can be chained, on devices with forward progress.
 pub const SCANS: &[AlgorithmRow<ScanAlgorithm>] = &[
-    row(
-        LAVAPIPE,
-        ScanAlgorithm::Chained,
-        ONE_PASS_OF_THREADS,
-        "measured: lavapipe 22.3.6 at 8 lanes, two cores, 2^22 u32: 58 % of the copy's speed, 52 % in two passes",
-    ),
-    row(
-        Devices::Cpu,
-        TWO_PASSES,
-        TWO_PASSES_OF_CPU,
-        "measured: SwiftShader, two cores, 2^22 u32: 3.3 % of the copy's speed, 2.9 % in a single pass",
-    ),
-    row(Devices::All, ScanAlgorithm::Chained, ONE_PASS, VENDORS),
+    // Measured: lavapipe 22.3.6 at 8 lanes, two cores, 2^22 u32: 58 % of the copy's speed, 52 % in two passes.
+    row(LAVAPIPE, ScanAlgorithm::Chained, ONE_PASS_OF_THREADS),
+    // Measured: SwiftShader, two cores, 2^22 u32: 3.3 % of the copy's speed, 2.9 % in a single pass.
+    row(Devices::Cpu, TWO_PASSES, TWO_PASSES_OF_CPU),
+    // Derived: the libraries of NVIDIA, AMD and Intel scan in a single pass. Measured: NVIDIA H200.
+    row(Devices::All, ScanAlgorithm::Chained, ONE_PASS),
 ];
 
 /// Selections, on devices with forward progress.
 pub const SELECTIONS: &[AlgorithmRow<SelectAlgorithm>] = &[
-    row(
-        Devices::Cpu,
-        SelectAlgorithm::ReduceThenScan,
-        TWO_PASSES_OF_CPU,
-        "measured: lavapipe 22.3.6 at 8 lanes, 2^22 u32: 64 ms, and 77 ms in a single pass",
-    ),
-    row(Devices::All, SelectAlgorithm::Chained, ONE_PASS, VENDORS),
+    // Measured: lavapipe 22.3.6 at 8 lanes, 2^22 u32: 64 ms, and 77 ms in a single pass.
+    row(Devices::Cpu, SelectAlgorithm::ReduceThenScan, TWO_PASSES_OF_CPU),
+    // As of scans.
+    row(Devices::All, SelectAlgorithm::Chained, ONE_PASS),
 ];
 
 /// Sorts of more keys than one workgroup holds.
 pub const SORTS: &[AlgorithmRow<SortAlgorithm>] = &[
+    // Measured: lavapipe 22.3.6 at 8 lanes, docs/results.md.
     row(
         LAVAPIPE,
         SortAlgorithm::Radix4Bit,
         "few keys take one dispatch; on a CPU digits of 4 bits need little scratch, and compile in a third of the time",
-        "measured: lavapipe 22.3.6 at 8 lanes, docs/results.md",
     ),
+    // Measured: SwiftShader at 4 lanes, docs/results.md.
     row(
         SWIFTSHADER,
         SortAlgorithm::Radix8Bit,
         "few keys take one dispatch; SwiftShader sorts more by digits of 8 bits in half the time that 4 bits take",
-        "measured: SwiftShader at 4 lanes, docs/results.md",
     ),
-    row(Devices::Cpu, SortAlgorithm::Radix4Bit, FEW_LANES, "as on lavapipe; measured on no other CPU driver"),
-    row(
-        XE,
-        SortAlgorithm::Onesweep,
-        ONESWEEP,
-        "derived: its passes require 16 lanes, whatever the driver's default is",
-    ),
-    row(Devices::All, SortAlgorithm::Radix4Bit, FEW_LANES, FEW_BALLOTS).max_lanes(15),
-    row(
-        Devices::All,
-        SortAlgorithm::Onesweep,
-        ONESWEEP,
-        "derived: 36 bytes moved per u32 key, 52 by radix-8bit; measured: NVIDIA H200",
-    ),
+    // As on lavapipe; measured on no other CPU driver.
+    row(Devices::Cpu, SortAlgorithm::Radix4Bit, FEW_LANES),
+    // Derived: its passes require 16 lanes, whatever the driver's default is.
+    row(XE, SortAlgorithm::Onesweep, ONESWEEP),
+    // Derived: ranking by match pays from 16 lanes on, where as many keys share each ballot.
+    row(Devices::All, SortAlgorithm::Radix4Bit, FEW_LANES).max_lanes(15),
+    // Derived: 36 bytes moved per u32 key, 52 by radix-8bit. Measured: NVIDIA H200.
+    row(Devices::All, SortAlgorithm::Onesweep, ONESWEEP),
 ];
 
 /// The algorithm of the first row for a device, for keys or elements and values of so many words.
@@ -144,7 +112,7 @@ mod tests {
     fn check<A: PartialEq + std::fmt::Debug>(rows: &[AlgorithmRow<A>]) {
         assert!(rows.last().is_some_and(|row| row.condition.is_always_met()), "{rows:?}");
         for (index, row) in rows.iter().enumerate() {
-            assert!(!row.reason.is_empty() && !row.source.is_empty(), "{row:?}");
+            assert!(!row.reason.is_empty(), "{row:?}");
             let is_again = |other: &AlgorithmRow<A>| other.condition == row.condition;
             assert!(!rows[..index].iter().any(is_again), "{row:?} is never taken");
         }

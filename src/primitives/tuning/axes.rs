@@ -73,9 +73,7 @@ impl TuningAxis {
         match self {
             Self::WorkgroupSize => &[64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024],
             Self::Items => match part {
-                TunedPart::Scan | TunedPart::ScanTree | TunedPart::ChainedScan => {
-                    &[4, 8, 12, 16, 24, 32, 48, 64]
-                }
+                TunedPart::Scan | TunedPart::ChainedScan => &[4, 8, 12, 16, 24, 32, 48, 64],
                 TunedPart::Onesweep | TunedPart::Radix8Bit => {
                     &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24]
                 }

@@ -1,4 +1,4 @@
-//! What a row is for: devices, lanes, and words of keys or elements and of values.
+//! Condition of a tuning row: devices, lanes, and words of keys or elements and of values.
 
 use crate::device::{Architecture, Capabilities, Generation};
 

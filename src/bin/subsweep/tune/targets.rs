@@ -78,7 +78,9 @@ pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) ->
             for values in values_of(args, part) {
                 let Some(case) = tuned_case(part, element, values, count) else { continue };
                 let words = [element.words(), values.moved_size() as u32 / 4];
-                let start = shape_of(capabilities, part, words);
+                let mut start = shape_of(capabilities, part, words);
+                // As policies do where a device has smaller workgroups than a row.
+                start.workgroup_size = start.workgroup_size.min(capabilities.max_workgroup_invocations);
                 let is_again =
                     |other: &Target| (other.part, other.element) == (part, element) && other.values == values;
                 if targets.iter().any(is_again) {
