@@ -65,7 +65,7 @@ impl Spool {
         io::copy(&mut self.file, to).map(|_| ())
     }
 
-    /// The file, at the place of the last write or read.
+    /// The file, at the position of the last write or read.
     pub fn into_file(self) -> File {
         self.file
     }
