@@ -265,16 +265,16 @@ pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
 /// A table whose elements are in temporary files.
 #[derive(Debug)]
 pub struct Spooled {
-    /// The bytes before the elements.
-    pub header: Vec<u8>,
-    /// The elements of one file, then those of the next.
+    /// The header, and elements that are in memory.
+    pub start: Vec<u8>,
+    /// The elements of one file, followed by those of the next.
     pub elements: Vec<Spool>,
 }
 
 /// Writes several tables, as [`commit_all_by`] does.
 pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
-    commit_all_by(outputs, |output, Spooled { header, elements }| {
-        output.write_bytes(header)?;
+    commit_all_by(outputs, |output, Spooled { start, elements }| {
+        output.write_bytes(start)?;
         let copied = elements.iter_mut().try_for_each(|spool| spool.copy_to(output));
         copied.map_err(|error| output.error(error))
     })
