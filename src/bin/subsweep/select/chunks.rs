@@ -37,7 +37,8 @@ impl Selection<'_> {
             .map(|(option, destination)| Ok(Output::prepare(destination, option, &[source])?))
             .collect::<Result<Vec<_>>>()?;
         let element_words = element.words() as usize;
-        let arrays = files::ROWS_AND_RESULTS;
+        // Indices are results as well, on the host and on the device.
+        let arrays = files::ROWS_AND_RESULTS + if self.moved.indices.is_some() { 2 } else { 0 };
         let mut chunks = opened.chunks(source, element_words, arrays, self.verb(), self.memory)?;
         let folder = outputs[0].temporary_folder();
         let part_count = config.part_count() as usize;
