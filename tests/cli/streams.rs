@@ -131,6 +131,8 @@ mod unix {
         let ended = run(command.env("TMPDIR", "/nowhere"));
         ended.refused(2, "/nowhere: no temporary file can be written or read (No such file");
         assert!(ended.stderr.ends_with("is a folder and writable, or name another folder in TMPDIR\n"), "{}", ended.stderr);
+        let ended = run(&mut subsweep(["sort", &input, "--type", "u32", "--temp-dir", "/nowhere"]));
+        assert!(ended.stderr.ends_with(", or name another folder with --temp-dir\n"), "{}", ended.stderr);
     }
 
     /// Nothing can remove a file after SIGKILL: it has no name until it is complete.

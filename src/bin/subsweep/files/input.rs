@@ -2,13 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
-use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::headless::Backward;
 use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken};
 
-use super::spool::Spool;
+use super::spool::{Spool, TemporaryFolder};
 use super::{Source, memory, streams};
 use crate::error::Ended;
 use crate::words::Progress;
@@ -60,7 +59,7 @@ impl OpenTable {
     ///
     /// # Errors
     /// The table cannot be read, or the file not written.
-    pub fn spooled(mut self, source: &Source, folder: &Path) -> anyhow::Result<Self> {
+    pub fn spooled(mut self, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<Self> {
         let element = self.table.element;
         let (file, size) = spool(&mut self.table, source, folder)?;
         let taken = Taken { elements: &[element], max_dimensions: 1, max_count: u64::MAX };
@@ -136,7 +135,7 @@ pub const MAX_HEADER: u64 = 1 << 17;
 ///
 /// # Errors
 /// The values cannot be read, or are not one for each key.
-pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result<OpenTable> {
+pub fn open_values(source: &Source, count: u64, folder: &TemporaryFolder) -> anyhow::Result<OpenTable> {
     let named = |problem| InputError { input: source.to_string(), problem };
     let (file, size) = open(source).map_err(named)?;
     let (file, size) = match size {
@@ -149,7 +148,7 @@ pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result
 }
 
 /// Copies what is left of a reader to a temporary file, and returns it with its size.
-fn spool(mut reader: impl Read, source: &Source, folder: &Path) -> anyhow::Result<(File, u64)> {
+fn spool(mut reader: impl Read, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<(File, u64)> {
     let _spinner = Progress::of_one(format_args!("reading {source}"));
     let mut spool = Spool::new_in(folder)?;
     let mut bytes = vec![0; 1 << 20];
@@ -367,6 +366,8 @@ fn open(source: &Source) -> Result<(File, Option<u64>), InputProblem> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::files::GRID;
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use subsweep::table::Table;
 
 use super::identity;
-use super::spool::Spool;
+use super::spool::{Spool, TemporaryFolder};
 use super::temporary::Temporary;
 pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
@@ -104,8 +104,11 @@ impl Output {
     }
 
     /// The folder of temporary files: that of the file, and of a stream `TMPDIR`.
-    pub fn temporary_folder(&self) -> PathBuf {
-        self.folder().map_or_else(std::env::temp_dir, Path::to_owned)
+    pub fn temporary_folder(&self) -> TemporaryFolder {
+        self.folder().map_or_else(TemporaryFolder::default, |folder| TemporaryFolder {
+            path: folder.to_owned(),
+            another: "write the output to another folder",
+        })
     }
 
     /// Begins to write a table from its first byte to its last.
