@@ -117,8 +117,9 @@ impl SortArgs {
         if self.temp_dir.is_some() {
             Spool::new_in(&folder)?;
         }
-        // The size of raw values follows from both numbers, so that neither is left open.
-        if values.is_some() && opened.table.shape.is_none() {
+        // The size of raw values follows from both numbers, so that neither is left open; and a program may write the keys
+        // to a pipe before the values to another.
+        if values.is_some() && !opened.table.is_file() {
             opened = opened.spooled(source, &folder)?;
         }
         let count = opened.table.shape.map(|shape| shape.rows() as u64);

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek};
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::headless::Backward;
-use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken};
+use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, header};
 
 use super::spool::{Spool, TemporaryFolder};
 use super::{Source, memory, streams};
@@ -55,13 +55,14 @@ impl OpenTable {
         Ok((Named { reader, source: source.clone() }, count))
     }
 
-    /// Raw elements in a temporary file in `folder`, so that their number is known.
+    /// The table as a temporary file in `folder`, so that the stream is at its end and the number of elements known.
     ///
     /// # Errors
     /// The table cannot be read, or the file not written.
-    pub fn spooled(mut self, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<Self> {
-        let element = self.table.element;
-        let (file, size) = spool(&mut self.table, source, folder)?;
+    pub fn spooled(self, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<Self> {
+        let TableReader { element, format, shape, .. } = self.table;
+        let header = shape.map_or_else(Vec::new, |shape| header(format, element, shape));
+        let (file, size) = spool(header.chain(self.table), source, folder)?;
         let taken = Taken { elements: &[element], max_dimensions: 1, max_count: u64::MAX };
         let table = TableReader::new(file, Some(size), Some(element), &taken)
             .map_err(|problem| InputError { input: source.to_string(), problem: problem.into() })?;
