@@ -99,7 +99,7 @@ pub enum TableError {
     #[error("is empty; give it elements, or say with --type of which type it holds none")]
     Empty,
     /// A zip archive, as of `numpy.savez`.
-    #[error("{}", of_archive(array.as_deref()))]
+    #[error("{}", archive_text(array.as_deref()))]
     Archive {
         /// The name of its first file without `.npy`, by which numpy knows the array; none if it holds no array first.
         array: Option<String>,
@@ -305,7 +305,7 @@ impl TableError {
     }
 }
 
-fn of_archive(array: Option<&str>) -> String {
+fn archive_text(array: Option<&str>) -> String {
     match array {
         Some(name) => format!(
             "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['{name}'])"

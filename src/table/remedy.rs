@@ -33,13 +33,10 @@ pub(super) fn remedy(found: &str, taken: &[ElementType]) -> String {
             )
         }
         'O' | 'V' => "save an array of numbers".to_owned(),
-        'f' if size > 8 => {
-            let widest = if taken.contains(&ElementType::F64) { ElementType::F64 } else { ElementType::F32 };
-            match taken.contains(&widest) {
-                true => format!("save a.astype('{}'), which rounds them", widest.descr()),
-                false => format!("save {}{}", conversions(taken), IF_IT_FITS),
-            }
-        }
+        'f' if size > 8 => match FLOATS.into_iter().rev().find(|element| taken.contains(element)) {
+            Some(widest) => format!("save a.astype('{}'), which rounds them", widest.descr()),
+            None => format!("save {}{}", conversions(taken), IF_IT_FITS),
+        },
         // Numbers of rows.
         'b' if !taken.contains(&ElementType::F32) => {
             let numbers = conversions(&taken[..taken.len().min(1)]);

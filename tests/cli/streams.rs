@@ -131,6 +131,62 @@ mod unix {
         let ended = run(command.env("TMPDIR", "/nowhere"));
         ended.refused(2, "/nowhere: no temporary file can be written or read (No such file");
         assert!(ended.stderr.ends_with("is a folder and writable, or name another folder in TMPDIR\n"), "{}", ended.stderr);
+        let ended = run(&mut subsweep(["sort", &input, "--type", "u32", "--temp-dir", "/nowhere"]));
+        assert!(ended.stderr.ends_with(", or name another folder with --temp-dir\n"), "{}", ended.stderr);
+    }
+
+    /// Runs a command that reads what `write` writes, and fails if each waits for the other.
+    #[track_caller]
+    fn run_while(command: &mut Command, write: impl FnOnce() + Send + 'static) {
+        let writer = std::thread::spawn(write);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begun = std::time::Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed().as_secs() > 60 {
+                child.kill().unwrap();
+                panic!("the command waits");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        assert!(status.success(), "{status}");
+        writer.join().unwrap();
+    }
+
+    /// Of more bytes than a pipe holds.
+    #[test]
+    fn one_program_may_write_two_pipes() {
+        let folder = Folder::new();
+        let [first, second, output, more] = ["first", "second", "out", "more"].map(|name| folder.argument(name));
+        for pipe in [&first, &second] {
+            assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        }
+        let elements = random(1 << 16);
+        let table = npy("<u4", "(65536,)", &bytes(&elements));
+        let (values, counts) = ((first.clone(), table.clone()), (second.clone(), bytes(&[1; 1 << 16])));
+        let write = |files: [(String, Vec<u8>); 2]| {
+            move || files.into_iter().for_each(|(pipe, bytes)| std::fs::write(pipe, bytes).unwrap())
+        };
+        let mut decode = subsweep(["runs", "--decode", &first, "--counts", &second, "-o", &output]);
+        run_while(&mut decode, write([values.clone(), counts.clone()]));
+        assert!(folder.read("out") == table);
+        run_while(&mut decode, write([counts, values.clone()]));
+        assert!(folder.read("out") == table);
+        let input = folder.file("in.npy", &table);
+        let mut encode = subsweep(["runs", &input, "-o", &first, "--counts", &second]);
+        run_while(&mut decode, move || assert_eq!(run(&mut encode).done(), b""));
+        assert!(folder.read("out") == table);
+
+        let indices: Vec<_> = (0..1 << 16).collect();
+        let mut sort = subsweep(["sort", &first, "--values", &second, "-o", &output, "--values-output", &more]);
+        run_while(&mut sort, write([values, (second, bytes(&indices))]));
+        let mut pairs: Vec<_> = elements.into_iter().zip(indices).collect();
+        pairs.sort_by_key(|&(key, _)| key);
+        let (keys, indices): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        assert!(folder.read("out") == npy("<u4", "(65536,)", &bytes(&keys)));
+        assert!(words(&folder.read("more")) == indices);
     }
 
     /// Nothing can remove a file after SIGKILL: it has no name until it is complete.

@@ -65,7 +65,7 @@ fn several_parts_are_searched() {
         ["merge", "search", "histogram", "reduce-by-key", "--quick", "--count", "3000", "--try", "items=4", "--json", "-"];
     let report = reported(&tune(arguments));
     let parts = report["parts"].as_array().unwrap();
-    assert_eq!((parts.len(), &report["left_out"]), (6, &0.into()), "{report}");
+    assert_eq!((parts.len(), &report["left_out"], &report["complete"]), (6, &0.into(), &true.into()), "{report}");
     for part in parts {
         assert_eq!(part["shapes"][0]["outcome"], "measured", "{part}");
         assert!(part["row"].as_str().unwrap().starts_with("row(Devices::"), "{part}");
@@ -77,20 +77,20 @@ fn several_parts_are_searched() {
 fn the_report_is_valid_after_each_part() {
     let folder = Folder::new();
     let file = folder.argument("tune.json");
-    let arguments = ["tune", "merge", "search", "difference", "--quick", "--try", "items=4,8", "--json", &file];
+    // The first part has a sixth of the budget, so that the others take seconds.
+    let arguments = ["tune", "merge", "search", "histogram", "reduce-by-key", "--quick", "--json", &file];
     let mut command = subsweep(arguments);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let read = || serde_json::from_slice::<serde_json::Value>(&folder.read("tune.json")).unwrap();
     while !folder.path("tune.json").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let first = read();
-    let searched = |report: &serde_json::Value| report["parts"].as_array().unwrap().len() as u64;
-    assert_eq!(first["complete"], false, "{first}");
-    assert_eq!(searched(&first) + first["left_out"].as_u64().unwrap(), 3, "{first}");
-    assert!(child.wait().unwrap().success());
-    let last = read();
-    assert_eq!((&last["complete"], searched(&last)), (&true.into(), 3), "{last}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&folder.read("tune.json")).unwrap();
+    assert_eq!(report["complete"], false, "{report}");
+    let searched = report["parts"].as_array().unwrap().len() as u64;
+    assert!(searched > 0, "{report}");
+    assert_eq!(searched + report["left_out"].as_u64().unwrap(), 6, "{report}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Error messages and exit codes, all in this file.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use subsweep::ash::vk;
@@ -12,7 +11,7 @@ use subsweep::table::TableError;
 use crate::args::MemoryLimit;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
-use crate::files::{self, Source};
+use crate::files::{Source, TemporaryFolder};
 use crate::{device, words};
 
 /// The exit code of the program. The numbers are stable.
@@ -106,14 +105,14 @@ pub fn of_stream(
     error: StreamError,
     source: &Source,
     of_output: impl FnOnce(io::Error) -> OutputError,
-    folder: &Path,
+    folder: &TemporaryFolder,
     memory: &MemoryLimit,
 ) -> anyhow::Error {
     match error {
         StreamError::Device(error) => error.into(),
         StreamError::Read(error) => InputError::of(source, error),
         StreamError::Write(error) => of_output(error).into(),
-        StreamError::Temporary(error) => files::no_temporary(folder, &error).into(),
+        StreamError::Temporary(error) => folder.refusal(&error).into(),
         StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
         error => error.into(),
     }

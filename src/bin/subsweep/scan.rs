@@ -17,7 +17,7 @@ use subsweep::table::{TableReader, TableShape, Taken, header};
 use crate::args::{Common, Files, MemoryLimit, PolicyKind};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
-use crate::files::{self, BegunOutput, Output, Source};
+use crate::files::{self, BegunOutput, Output, Source, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::segments::{self, Offsets};
 use crate::words::Progress;
@@ -137,7 +137,7 @@ impl Run for ScanArgs {
             // A source of segments names itself.
             Err(error) => {
                 let of_output = |error| output.error(error);
-                Err(of_stream(error, &source, of_output, &std::env::temp_dir(), &self.memory))
+                Err(of_stream(error, &source, of_output, &TemporaryFolder::default(), &self.memory))
             }
         }
     }

@@ -205,7 +205,7 @@ impl Run for PartitionArgs {
             return Err(Ended::usage("--and-then goes with --where; leave it out with --flags").into());
         }
         Selection {
-            command: "partition",
+            command: PARTITION,
             files: &self.files,
             by: &self.by,
             moved: &self.moved,
@@ -218,6 +218,8 @@ impl Run for PartitionArgs {
         .run(common)
     }
 }
+
+const PARTITION: &str = "partition";
 
 /// What both commands do.
 struct Selection<'a> {
@@ -238,6 +240,15 @@ fn source(argument: Option<&OsString>) -> Option<Source> {
 }
 
 impl Selection<'_> {
+    fn is_partition(&self) -> bool {
+        self.command == PARTITION
+    }
+
+    /// The word of the progress before the input.
+    fn verb(&self) -> &'static str {
+        if self.is_partition() { "partitioning" } else { "selecting from" }
+    }
+
     fn run(&self, common: &Common) -> Result<()> {
         let algorithm = algorithm(common, self.command)?;
         if self.moved.values.is_some() != self.moved.values_output.is_some() {
@@ -255,7 +266,7 @@ impl Selection<'_> {
         let destinations = self.destinations()?;
 
         if let [_] = sources[..] {
-            return self.run_in_chunks(common, algorithm, &input_source, destinations, self.memory);
+            return self.run_in_chunks(common, algorithm, &input_source, destinations);
         }
         if self.memory.is_given() {
             let what = "flags, keys and values are taken in memory; leave out them or --memory";
@@ -300,7 +311,7 @@ impl Selection<'_> {
         let operands = Operands::of_words(elements.element, &operands)?;
         let mut selected = Selected::default();
         {
-            let _spinner = Progress::of_one(format_args!("selecting from {count} elements"));
+            let _spinner = Progress::of_one(format_args!("{} {count} elements", self.verb()));
             let inputs = inputs.operands(operands);
             let prepared = gpu.prepare_select(config, &inputs, &mut selected)?;
             device::check_memory(&gpu, prepared.device_size(), "the elements, the result and their scratch")?;
@@ -334,7 +345,7 @@ impl Selection<'_> {
     /// the selected.
     fn sizes(&self, counts: &[u32], count: u64) -> Vec<u64> {
         let mut sizes: Vec<_> = counts.iter().copied().map(u64::from).collect();
-        if self.command == "partition" {
+        if self.is_partition() {
             sizes.push(count - sizes.iter().sum::<u64>());
         }
         sizes
@@ -346,7 +357,7 @@ impl Selection<'_> {
             2 => &["kept", "rejected"],
             _ => &["kept", "second part", "rejected"],
         };
-        if self.command == "partition" && self.count.is_none() {
+        if self.is_partition() && self.count.is_none() {
             let parts: Vec<_> =
                 names.iter().zip(sizes).map(|(name, size)| format!("{name} {size}")).collect();
             words::print_line(parts.join(", "));
@@ -406,13 +417,13 @@ impl Selection<'_> {
             None => config,
         };
         let config = if self.moved.indices.is_some() { config.indices() } else { config };
-        let config = match (self.command, self.and_then) {
-            (_, Some(condition)) => {
+        let config = match self.and_then {
+            Some(condition) => {
                 operands.extend(condition.operands("--and-then", element)?);
                 config.partition_in_three(condition.comparison)
             }
-            ("partition", None) => config.partition(),
-            (_, None) => config,
+            None if self.is_partition() => config.partition(),
+            None => config,
         };
         Ok((config, operands))
     }
@@ -434,12 +445,12 @@ fn algorithm(common: &Common, command: &'static str) -> Result<Option<SelectAlgo
     }
     let Some(asked) = common.algorithm else { return Ok(None) };
     match SelectAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name() == asked.name()) {
-        Some(SelectAlgorithm::Chained) if command == "partition" => Err(Ended::usage(
+        Some(SelectAlgorithm::Chained) if command == PARTITION => Err(Ended::usage(
             "a partition needs the sizes of its parts before it moves an element; leave out --algorithm chained",
         )),
         Some(algorithm) => Ok(Some(algorithm)),
         None => {
-            let is_of_command = |of: &_| command != "partition" || *of != SelectAlgorithm::Chained;
+            let is_of_command = |of: &_| command != PARTITION || *of != SelectAlgorithm::Chained;
             let of_command = SelectAlgorithm::ALL.into_iter().filter(is_of_command);
             let names = of_command.map(SelectAlgorithm::name).collect::<Vec<_>>().join(", ");
             Err(Ended::usage(format!("{} is no algorithm of {command}, which has {names}", asked.name())))

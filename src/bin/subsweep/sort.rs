@@ -19,7 +19,7 @@ use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
 use crate::files::input::{InputError, InputProblem};
-use crate::files::{self, BegunOutput, Destination, Output, Source};
+use crate::files::{self, BegunOutput, Destination, Output, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
 use crate::{device, segments};
@@ -114,11 +114,12 @@ impl SortArgs {
             std::iter::once(source).chain(values.as_ref().map(|values| &values.source)).collect();
         let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
         let folder = self.folder_of_runs(&output);
-        if let Some(folder) = &self.temp_dir {
-            tempfile::tempfile_in(folder).map_err(|error| files::no_temporary(folder, &error))?;
+        if self.temp_dir.is_some() {
+            Spool::new_in(&folder)?;
         }
-        // The size of raw values follows from both numbers, so that neither is left open.
-        if values.is_some() && opened.table.shape.is_none() {
+        // The size of raw values follows from both numbers, so that neither is left open; and a program may write the keys
+        // to a pipe before the values to another.
+        if values.is_some() && !opened.table.is_file() {
             opened = opened.spooled(source, &folder)?;
         }
         let count = opened.table.shape.map(|shape| shape.rows() as u64);
@@ -156,7 +157,7 @@ impl SortArgs {
             StreamError::Device(error) => too_many(common, error),
             error => of_stream(error, source, |error| output.error(error), &folder, &self.memory),
         };
-        let mut temporary = || tempfile::tempfile_in(&folder);
+        let mut temporary = || tempfile::tempfile_in(&folder.path);
         let mut stream = SortStream {
             keys: &mut keys_reader,
             values: None,
@@ -207,8 +208,11 @@ impl SortArgs {
     }
 
     /// The folder of temporary files.
-    fn folder_of_runs(&self, output: &Output) -> PathBuf {
-        self.temp_dir.clone().unwrap_or_else(|| output.temporary_folder())
+    fn folder_of_runs(&self, output: &Output) -> TemporaryFolder {
+        TemporaryFolder {
+            path: self.temp_dir.clone().unwrap_or_else(|| output.temporary_folder().path),
+            another: "name another folder with --temp-dir",
+        }
     }
 
     /// Sorts each segment by itself, in memory.

@@ -35,8 +35,7 @@ pub struct SuiteArgs {
     #[arg(long)]
     pub full: bool,
 
-    /// Write a report as JSON, valid after each case of verify and each batch of cases of bench, and complete at the end; -
-    /// is standard output
+    /// Write a report as JSON, valid while the command runs and complete at the end; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<OsString>,
 }

@@ -66,7 +66,7 @@ pub enum ReportError {
     #[error(
         "is what {command} --json wrote, and no report; name a file that verify or bench wrote with --json"
     )]
-    OfCommand {
+    OtherCommand {
         /// The command.
         command: &'static str,
     },
@@ -129,7 +129,7 @@ impl Report {
     /// # Errors
     /// The first problem found.
     pub fn from_json(json: &[u8]) -> Result<Self, ReportError> {
-        /// The field common to reports of any schema, and those by which what other commands write is known.
+        /// The field common to reports of any schema, and fields that identify other commands' JSON.
         #[derive(Deserialize)]
         struct Versioned {
             schema: Option<u32>,
@@ -141,9 +141,9 @@ impl Report {
             Versioned { schema: Some(Self::SCHEMA), .. } => {}
             Versioned { schema: Some(found), .. } => return Err(ReportError::Schema { found }),
             Versioned { comparison_schema: Some(_), .. } => {
-                return Err(ReportError::OfCommand { command: "compare" });
+                return Err(ReportError::OtherCommand { command: "compare" });
             }
-            Versioned { parts: Some(_), .. } => return Err(ReportError::OfCommand { command: "tune" }),
+            Versioned { parts: Some(_), .. } => return Err(ReportError::OtherCommand { command: "tune" }),
             // The parser says what is missing.
             Versioned { schema: None, comparison_schema: None, parts: None } => {}
         }

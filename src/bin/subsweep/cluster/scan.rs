@@ -20,7 +20,7 @@ use crate::args::Common;
 use crate::command::Run;
 use crate::error::{Ended, of_stream};
 use crate::files::input::InputError;
-use crate::files::{self, Source};
+use crate::files::{self, Source, TemporaryFolder};
 use crate::policy;
 use crate::scan::{self, ScanArgs, TAKEN};
 use crate::segments;
@@ -98,7 +98,7 @@ impl Run for Scan {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
             Err(ClusterError::Local(error)) => {
                 let of_output = |error| output.error(error);
-                Err(of_stream(error, &source, of_output, &std::env::temp_dir(), &args.memory))
+                Err(of_stream(error, &source, of_output, &TemporaryFolder::default(), &args.memory))
             }
             Err(error) => Err(of_device(error)),
         }

@@ -2,13 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
-use std::path::Path;
 
 use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::headless::Backward;
-use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken};
+use subsweep::table::{Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, header};
 
-use super::spool::Spool;
+use super::spool::{Spool, TemporaryFolder};
 use super::{Source, memory, streams};
 use crate::error::Ended;
 use crate::words::Progress;
@@ -56,13 +55,14 @@ impl OpenTable {
         Ok((Named { reader, source: source.clone() }, count))
     }
 
-    /// Raw elements in a temporary file in `folder`, so that their number is known.
+    /// The table as a temporary file in `folder`, so that the stream is at its end and the number of elements known.
     ///
     /// # Errors
     /// The table cannot be read, or the file not written.
-    pub fn spooled(mut self, source: &Source, folder: &Path) -> anyhow::Result<Self> {
-        let element = self.table.element;
-        let (file, size) = spool(&mut self.table, source, folder)?;
+    pub fn spooled(self, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<Self> {
+        let TableReader { element, format, shape, .. } = self.table;
+        let header = shape.map_or_else(Vec::new, |shape| header(format, element, shape));
+        let (file, size) = spool(header.chain(self.table), source, folder)?;
         let taken = Taken { elements: &[element], max_dimensions: 1, max_count: u64::MAX };
         let table = TableReader::new(file, Some(size), Some(element), &taken)
             .map_err(|problem| InputError { input: source.to_string(), problem: problem.into() })?;
@@ -136,7 +136,7 @@ pub const MAX_HEADER: u64 = 1 << 17;
 ///
 /// # Errors
 /// The values cannot be read, or are not one for each key.
-pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result<OpenTable> {
+pub fn open_values(source: &Source, count: u64, folder: &TemporaryFolder) -> anyhow::Result<OpenTable> {
     let named = |problem| InputError { input: source.to_string(), problem };
     let (file, size) = open(source).map_err(named)?;
     let (file, size) = match size {
@@ -149,7 +149,7 @@ pub fn open_values(source: &Source, count: u64, folder: &Path) -> anyhow::Result
 }
 
 /// Copies what is left of a reader to a temporary file, and returns it with its size.
-fn spool(mut reader: impl Read, source: &Source, folder: &Path) -> anyhow::Result<(File, u64)> {
+fn spool(mut reader: impl Read, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<(File, u64)> {
     let _spinner = Progress::of_one(format_args!("reading {source}"));
     let mut spool = Spool::new_in(folder)?;
     let mut bytes = vec![0; 1 << 20];
@@ -367,6 +367,8 @@ fn open(source: &Source) -> Result<(File, Option<u64>), InputProblem> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::files::GRID;
 

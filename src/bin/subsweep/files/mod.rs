@@ -34,7 +34,7 @@ pub use input::{
     read_row_numbers, read_values, read_values_of, row_number,
 };
 pub use output::{BegunOutput, Output, Spooled, begin_both, commit_all, commit_spooled, finish_all};
-pub use spool::{Spool, no_temporary};
+pub use spool::{Spool, TemporaryFolder};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use subsweep::table::Table;
 
 use super::identity;
-use super::spool::Spool;
+use super::spool::{Spool, TemporaryFolder};
 use super::temporary::Temporary;
 pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
@@ -104,8 +104,11 @@ impl Output {
     }
 
     /// The folder of temporary files: that of the file, and of a stream `TMPDIR`.
-    pub fn temporary_folder(&self) -> PathBuf {
-        self.folder().map_or_else(std::env::temp_dir, Path::to_owned)
+    pub fn temporary_folder(&self) -> TemporaryFolder {
+        self.folder().map_or_else(TemporaryFolder::default, |folder| TemporaryFolder {
+            path: folder.to_owned(),
+            another: "write the output to another folder",
+        })
     }
 
     /// Begins to write a table from its first byte to its last.
@@ -265,16 +268,16 @@ pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
 /// A table whose elements are in temporary files.
 #[derive(Debug)]
 pub struct Spooled {
-    /// The bytes before the elements.
-    pub header: Vec<u8>,
-    /// The elements of one file, then those of the next.
+    /// The header, and elements that are in memory.
+    pub start: Vec<u8>,
+    /// The elements of one file, followed by those of the next.
     pub elements: Vec<Spool>,
 }
 
 /// Writes several tables, as [`commit_all_by`] does.
 pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
-    commit_all_by(outputs, |output, Spooled { header, elements }| {
-        output.write_bytes(header)?;
+    commit_all_by(outputs, |output, Spooled { start, elements }| {
+        output.write_bytes(start)?;
         let copied = elements.iter_mut().try_for_each(|spool| spool.copy_to(output));
         copied.map_err(|error| output.error(error))
     })

@@ -2,15 +2,52 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::Ended;
+
+/// A folder of temporary files.
+#[derive(Debug, Clone)]
+pub struct TemporaryFolder {
+    /// Its path.
+    pub path: PathBuf,
+    /// How a user chooses another.
+    pub another: &'static str,
+}
+
+impl Default for TemporaryFolder {
+    /// `TMPDIR`.
+    fn default() -> Self {
+        Self { path: std::env::temp_dir(), another: "name another folder in TMPDIR" }
+    }
+}
+
+impl TemporaryFolder {
+    /// The refusal of this folder, in which a temporary file cannot be made, written or read.
+    pub fn refusal(&self, error: &io::Error) -> Ended {
+        use io::ErrorKind as Kind;
+
+        let Self { path, another } = self;
+        let remedy = match error.kind() {
+            Kind::StorageFull | Kind::QuotaExceeded => format!("free some space, or {another}"),
+            Kind::FileTooLarge => "raise the limit of a file's size (ulimit -f)".to_owned(),
+            Kind::NotFound | Kind::NotADirectory | Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                format!("check that it is a folder and writable, or {another}")
+            }
+            _ => (*another).to_owned(),
+        };
+        // The kind alone where a name was sought: the whole error has that of the temporary file.
+        let error = error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string());
+        let path = path.display();
+        Ended::usage(format!("{path}: no temporary file can be written or read ({error}); {remedy}"))
+    }
+}
 
 /// Elements in a temporary file.
 #[derive(Debug)]
 pub struct Spool {
     file: File,
-    folder: PathBuf,
+    folder: TemporaryFolder,
 }
 
 impl Spool {
@@ -18,9 +55,9 @@ impl Spool {
     ///
     /// # Errors
     /// No file can be made there.
-    pub fn new_in(folder: &Path) -> Result<Self, Ended> {
-        let file = tempfile::tempfile_in(folder).map_err(|error| no_temporary(folder, &error))?;
-        Ok(Self { file, folder: folder.to_owned() })
+    pub fn new_in(folder: &TemporaryFolder) -> Result<Self, Ended> {
+        let file = tempfile::tempfile_in(&folder.path).map_err(|error| folder.refusal(&error))?;
+        Ok(Self { file, folder: folder.clone() })
     }
 
     /// Appends words.
@@ -65,50 +102,28 @@ impl Spool {
         io::copy(&mut self.file, to).map(|_| ())
     }
 
-    /// The file, at the place of the last write or read.
+    /// The file, at the position of the last write or read.
     pub fn into_file(self) -> File {
         self.file
     }
 
     fn refusal(&self, error: &io::Error) -> Ended {
-        no_temporary(&self.folder, error)
+        self.folder.refusal(error)
     }
-}
-
-/// The refusal of a folder in which a temporary file cannot be made, written or read.
-pub fn no_temporary(folder: &Path, error: &io::Error) -> Ended {
-    use io::ErrorKind as Kind;
-
-    let another = match folder == std::env::temp_dir() {
-        true => "name another folder in TMPDIR",
-        false => "name another folder",
-    };
-    let remedy = match error.kind() {
-        Kind::StorageFull | Kind::QuotaExceeded => format!("free some space, or {another}"),
-        Kind::FileTooLarge => "raise the limit of a file's size (ulimit -f)".to_owned(),
-        Kind::NotFound | Kind::NotADirectory | Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
-            format!("check that it is a folder and writable, or {another}")
-        }
-        _ => another.to_owned(),
-    };
-    // The kind alone where a name was sought: the whole error has that of the temporary file.
-    let error = error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string());
-    Ended::usage(format!(
-        "{}: no temporary file can be written or read ({error}); {remedy}",
-        folder.display()
-    ))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
     fn the_remedy_is_that_of_the_error() {
         use io::ErrorKind as Kind;
 
-        let text = |folder: &Path, kind: Kind| no_temporary(folder, &kind.into()).to_string();
-        let folder = Path::new("/some");
+        let text = |folder: &TemporaryFolder, kind: Kind| folder.refusal(&kind.into()).to_string();
+        let folder = TemporaryFolder { path: "/some".into(), another: "name another folder" };
         for (kind, remedy) in [
             (Kind::StorageFull, "free some space, or name another folder"),
             (Kind::FileTooLarge, "raise the limit of a file's size (ulimit -f)"),
@@ -116,16 +131,17 @@ mod tests {
             (Kind::PermissionDenied, "check that it is a folder and writable, or name another folder"),
             (Kind::TimedOut, "name another folder"),
         ] {
-            let text = text(folder, kind);
+            let text = text(&folder, kind);
             assert!(text.starts_with("/some: ") && text.ends_with(&format!("; {remedy}")), "{text}");
         }
-        assert!(text(&std::env::temp_dir(), Kind::NotFound).ends_with(" in TMPDIR"));
+        assert!(text(&TemporaryFolder::default(), Kind::NotFound).ends_with(" in TMPDIR"));
     }
 
     #[test]
     fn words_are_read_from_the_first() {
         let folder = tempfile::tempdir().unwrap();
-        let mut spool = Spool::new_in(folder.path()).unwrap();
+        let folder_at = |path: &Path| TemporaryFolder { path: path.to_owned(), ..TemporaryFolder::default() };
+        let mut spool = Spool::new_in(&folder_at(folder.path())).unwrap();
         spool.write(&[1, 2]).unwrap();
         spool.write(&[3]).unwrap();
         let mut words = [0; 2];
@@ -136,6 +152,6 @@ mod tests {
         let mut bytes = Vec::new();
         spool.copy_to(&mut bytes).unwrap();
         assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&bytes), [1, 2, 3]);
-        assert!(Spool::new_in(&folder.path().join("none")).is_err());
+        assert!(Spool::new_in(&folder_at(&folder.path().join("none"))).is_err());
     }
 }

@@ -15,7 +15,7 @@ use crate::files::{self, Output, ROW_NUMBERS, Source, Spool, row_number};
 
 impl RunsArgs {
     /// Decodes in pieces of as many elements as a chunk has. The number of all elements stands in the header of the output, so
-    /// that the counts are spooled beside it and read twice.
+    /// that the counts are spooled beside it and read twice; so are values of a stream.
     pub(super) fn decode(&self, source: &Source, common: &Common) -> Result<()> {
         let counts_source = Source::from(self.counts.clone());
         if *source == Source::Stdin && counts_source == Source::Stdin {
@@ -23,14 +23,19 @@ impl RunsArgs {
         }
         let output = Output::prepare(&self.destination(), "-o", &[source, &counts_source])?;
         let folder = output.temporary_folder();
+        // A program may write values and counts to two pipes, in either order or at once: neither waits for the other.
+        let counts = std::thread::spawn({
+            let (source, spool) = (counts_source.clone(), Spool::new_in(&folder)?);
+            move || Counts::read(&source, spool)
+        });
         let mut opened = self.open(source, u64::MAX)?;
-        if opened.table.shape.is_none() {
+        if !opened.table.is_file() {
             opened = opened.spooled(source, &folder)?;
         }
         let TableReader { element, format, shape, .. } = opened.table;
         let value_count = shape.map_or(0, |shape| shape.rows());
-        let Counts { mut spool, run_count, element_count } =
-            Counts::read(&counts_source, Spool::new_in(&folder)?)?;
+        let counts = counts.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let Counts { mut spool, run_count, element_count } = counts?;
         if run_count != value_count {
             return Err(Ended::usage(format!(
                 "{counts_source}: has {run_count} counts, and {source} has {value_count} values; give a count for each"

@@ -70,7 +70,7 @@ impl RunsArgs {
         let shape = TableShape::Flat { count: run_count };
         let elements = [element, ElementType::U32, ElementType::U32];
         let tables = outputs.into_iter().zip(elements).zip(spools).map(|((output, element), spool)| {
-            (output, Spooled { header: header(format, element, shape), elements: vec![spool] })
+            (output, Spooled { start: header(format, element, shape), elements: vec![spool] })
         });
         Ok(files::commit_spooled(tables.collect())?)
     }

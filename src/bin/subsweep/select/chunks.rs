@@ -7,7 +7,7 @@ use subsweep::select::{Operands, SelectAlgorithm, SelectPlan};
 use subsweep::table::{TableReader, TableShape, Taken, header};
 
 use super::{Selection, with_algorithm};
-use crate::args::{Common, MemoryLimit};
+use crate::args::Common;
 use crate::device;
 use crate::files::{self, Destination, Output, Source, Spool, Spooled};
 
@@ -21,7 +21,6 @@ impl Selection<'_> {
         algorithm: Option<SelectAlgorithm>,
         source: &Source,
         destinations: Vec<(&'static str, Destination)>,
-        memory: &MemoryLimit,
     ) -> Result<()> {
         // Indices and sizes of parts are u32.
         let is_counted = self.moved.indices.is_some() || self.count.is_some();
@@ -38,13 +37,15 @@ impl Selection<'_> {
             .map(|(option, destination)| Ok(Output::prepare(destination, option, &[source])?))
             .collect::<Result<Vec<_>>>()?;
         let element_words = element.words() as usize;
-        let arrays = files::ROWS_AND_RESULTS;
-        let mut chunks = opened.chunks(source, element_words, arrays, "selecting from", memory)?;
+        // Indices are results as well, on the host and on the device.
+        let arrays = files::ROWS_AND_RESULTS + if self.moved.indices.is_some() { 2 } else { 0 };
+        let mut chunks = opened.chunks(source, element_words, arrays, self.verb(), self.memory)?;
         let folder = outputs[0].temporary_folder();
         let part_count = config.part_count() as usize;
         let spools_of_parts =
             || (0..part_count).map(|_| Spool::new_in(&folder)).collect::<Result<Vec<_>, _>>();
-        let mut spools = destinations.iter().map(|_| spools_of_parts()).collect::<Result<Vec<_>, _>>()?;
+        let mut elements = spools_of_parts()?;
+        let mut indices = self.moved.indices.is_some().then(spools_of_parts).transpose()?;
 
         let gpu = device::open(common)?;
         let config = with_algorithm(config, algorithm, &gpu);
@@ -67,12 +68,11 @@ impl Selection<'_> {
             of_chunk[0] -= first as u64;
             sizes.iter_mut().zip(&of_chunk).for_each(|(size, more)| *size += more);
             selected.indices.iter_mut().for_each(|index| *index += begin as u32);
-            for ((option, _), spools) in destinations.iter().zip(&mut spools) {
-                let (words, width) = match *option {
-                    "-o" => (&selected.elements, element_words),
-                    "--indices" => (&selected.indices, 1),
-                    _ => continue,
-                };
+            let arrays = [
+                Some((&mut elements, &selected.elements, element_words)),
+                indices.as_mut().map(|indices| (indices, &selected.indices, 1)),
+            ];
+            for (spools, words, width) in arrays.into_iter().flatten() {
                 let mut rest = &words[first * width..];
                 for (spool, &size) in spools.iter_mut().zip(&of_chunk) {
                     let part;
@@ -82,20 +82,22 @@ impl Selection<'_> {
             }
         }
         drop(chunks);
-        let mut tables = Vec::new();
-        for (((option, _), output), mut elements) in destinations.iter().zip(outputs).zip(spools) {
-            let (element, count) = match *option {
-                "-o" => (element, sizes.iter().sum()),
-                "--indices" => (ElementType::U32, sizes.iter().sum()),
-                _ => {
-                    let sizes: Vec<_> = sizes.iter().map(|&size| size as u32).collect();
-                    elements[0].write(&sizes)?;
-                    (ElementType::U32, sizes.len() as u64)
-                }
-            };
-            tables.push((output, Spooled { header: header(format, element, flat(count)), elements }));
-        }
-        files::commit_spooled(tables)?;
+        let header_of = |element, count| header(format, element, flat(count));
+        let moved_count = sizes.iter().sum();
+        let bytes_of_sizes = sizes.iter().flat_map(|&size| (size as u32).to_le_bytes());
+        // In the order of the destinations.
+        let tables = [
+            Some(Spooled { start: header_of(element, moved_count), elements }),
+            indices.map(|elements| Spooled { start: header_of(ElementType::U32, moved_count), elements }),
+            self.count.map(|_| Spooled {
+                start: header_of(ElementType::U32, sizes.len() as u64)
+                    .into_iter()
+                    .chain(bytes_of_sizes)
+                    .collect(),
+                elements: Vec::new(),
+            }),
+        ];
+        files::commit_spooled(outputs.into_iter().zip(tables.into_iter().flatten()).collect())?;
         self.print_sizes(&sizes);
         Ok(())
     }

@@ -145,7 +145,7 @@ fn what_other_commands_write_is_named() {
         (&b"{\"device\": \"0: a\", \"clock\": \"GPU time\", \"parts\": []}"[..], "tune"),
         (b"{\"comparison_schema\": 1, \"comparisons\": []}", "compare"),
     ] {
-        assert_eq!(Report::from_json(json), Err(ReportError::OfCommand { command }));
+        assert_eq!(Report::from_json(json), Err(ReportError::OtherCommand { command }));
     }
     assert!(matches!(Report::from_json(b"{}"), Err(ReportError::NotReport { .. })));
 }

@@ -100,6 +100,20 @@ fn one_file_is_recognized_under_several_names() {
 }
 
 #[test]
+fn the_folder_of_temporary_files_is_that_of_the_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Output::prepare(&Destination::File(folder.path().join("new")), "-o", &[]).unwrap();
+    let found = output.temporary_folder();
+    assert!(same_file::is_same_file(&found.path, folder.path()).unwrap());
+    assert_eq!(found.another, "write the output to another folder");
+    #[cfg(unix)]
+    {
+        let stream = Output::prepare(&Destination::File("/dev/null".into()), "-o", &[]).unwrap();
+        assert_eq!(stream.temporary_folder().path, std::env::temp_dir());
+    }
+}
+
+#[test]
 fn the_input_is_refused_as_output_under_every_spelling() {
     let folder = tempfile::tempdir().unwrap();
     let inside = |name: &str| folder.path().join(name);
