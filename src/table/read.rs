@@ -306,10 +306,15 @@ impl TableError {
 }
 
 fn archive_text(array: Option<&str>) -> String {
+    let is_plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_graphic() && !b"'\\".contains(&byte));
     match array {
-        Some(name) => format!(
-            "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['{name}'])"
-        ),
+        Some(name) => {
+            let array = match Some(name).filter(is_plain) {
+                Some(name) => format!("numpy.load('a.npz')['{name}']"),
+                None => "list(numpy.load('a.npz').values())[0]".to_owned(),
+            };
+            format!("is an archive of arrays (.npz); save one of them, numpy.save('a.npy', {array})")
+        }
         None => "is a zip archive; save an array of it with numpy.save".to_owned(),
     }
 }

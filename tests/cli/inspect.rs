@@ -106,7 +106,9 @@ fn contradictions_are_refused_before_a_device_is_opened() {
         ),
         (["--policy", "seed-bin-by-bin", "--algorithm", "chained"], "a scan has no bins to count"),
     ] {
-        run(without_drivers(&mut subsweep(["inspect"].iter().chain(&arguments)))).refused(2, what);
+        for command in ["inspect", "devices"] {
+            run(without_drivers(&mut subsweep([command].iter().chain(&arguments)))).refused(2, what);
+        }
     }
 }
 

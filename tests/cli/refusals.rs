@@ -52,15 +52,20 @@ fn manifests_that_are_not_json() {
 fn inputs_that_are_no_table() {
     let folder = Folder::new();
     let four = bytes(&[1, 2, 3, 4]);
-    let in_archive = [&b"PK\x03\x04\x2d\0"[..], &[0; 20], &[8, 0, 0, 0], b"keys.npy"].concat();
+    let archive = |name: &[u8; 8]| [&b"PK\x03\x04\x2d\0"[..], &[0; 20], &[8, 0, 0, 0], name].concat();
+    let [keys, quoted] = [b"keys.npy", b"it's.npy"].map(archive);
     let files: &[(&[u8], &str)] = &[
         (&npy("<u4", "(4,)", &four[..15]), "ended after 143 of 144 bytes"),
         (&npy("<c8", "(2,)", &four), "elements of type <c8, and u32"),
         (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
         (&four, "is not an .npy file"),
         (
-            &in_archive,
+            &keys,
             "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', numpy.load('a.npz')['keys'])",
+        ),
+        (
+            &quoted,
+            "is an archive of arrays (.npz); save one of them, numpy.save('a.npy', list(numpy.load('a.npz').values())[0])",
         ),
     ];
     for (bytes, what) in files {

@@ -75,6 +75,15 @@ pub fn check_none(common: &Common, command: &'static str) -> Result<(), Ended> {
     Ok(())
 }
 
+/// Refuses an algorithm that the policy lacks.
+pub fn check(common: &Common) -> Result<(), Ended> {
+    match common.algorithm {
+        Some(Algorithm::Scan(_)) => check_scan(common),
+        Some(Algorithm::Sort(_)) => check_sort(common),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a sort's algorithm, and one that the seed lacks.
 pub fn check_scan(common: &Common) -> Result<(), Ended> {
     if common.policy == Some(PolicyKind::SeedBinByBin) {

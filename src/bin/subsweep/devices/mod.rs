@@ -13,6 +13,7 @@ use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
 use crate::files::output::{print, to_json};
+use crate::policy;
 use report::DeviceReport;
 
 /// List the devices
@@ -32,6 +33,7 @@ pub struct DevicesArgs {
 
 impl Run for DevicesArgs {
     fn run(&self, common: &Common) -> Result<()> {
+        policy::check(common)?;
         let instance = device::instance()?;
         let devices = match &common.device {
             DeviceChoice::Unset => device::list(&instance)?,

@@ -18,6 +18,7 @@ use crate::error::Ended;
 use crate::files::output::{print, to_json};
 use crate::gpus;
 use crate::pattern::matches;
+use crate::policy;
 use crate::suite::is_missing_feature;
 use crate::words::Progress;
 use module::Module;
@@ -131,7 +132,7 @@ impl Run for InspectArgs {
 
 /// Checks the arguments before a device is opened. Returns the module of `--spirv`, if given.
 fn check(args: &InspectArgs, common: &Common) -> Result<Option<Module>> {
-    plans::check(common)?;
+    policy::check(common)?;
     let Some(file) = &args.spirv else { return Ok(None) };
     if common.algorithm.is_some() || common.policy.is_some() {
         let text = "--spirv inspects a module as it is; leave --algorithm and --policy out";

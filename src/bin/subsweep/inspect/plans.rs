@@ -5,17 +5,6 @@ use subsweep::harness::PlanConfig;
 
 use crate::SHOWN;
 use crate::args::Common;
-use crate::error::Ended;
-use crate::policy::{self, Algorithm};
-
-/// Refuses options that contradict each other.
-pub fn check(common: &Common) -> Result<(), Ended> {
-    match common.algorithm {
-        Some(Algorithm::Scan(_)) => policy::check_scan(common),
-        Some(Algorithm::Sort(_)) => policy::check_sort(common),
-        None => Ok(()),
-    }
-}
 
 /// The plans to inspect.
 pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
@@ -26,6 +15,7 @@ pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
 mod tests {
     use super::*;
     use crate::args::PolicyKind;
+    use crate::policy::check;
 
     fn common(algorithm: Option<&str>, policy: Option<PolicyKind>) -> Common {
         Common {

@@ -58,7 +58,7 @@ pub struct TuneArgs {
     pub tries: Vec<(TuningAxis, Vec<u32>)>,
 
     /// Seconds for all parts together [default: 60; with --quick 20]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub budget: Option<u64>,
 
     /// Few elements, of one type
@@ -139,6 +139,11 @@ fn check(common: &Common) -> Result<(), Ended> {
 fn parse_value_size(text: &str) -> Result<u32, String> {
     let size = text.trim().parse().ok().filter(|size| [0, 4, 8].contains(size));
     size.ok_or_else(|| "values have 0, 4 or 8 bytes".into())
+}
+
+fn parse_seconds(text: &str) -> Result<u64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
+    seconds.ok_or_else(|| "it is a whole number of seconds from 1 to 86400".into())
 }
 
 fn parse_count(text: &str) -> Result<u64, String> {
