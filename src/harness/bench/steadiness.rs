@@ -512,6 +512,24 @@ mod tests {
     }
 
     #[test]
+    fn a_disturbed_block_is_taken_once_more() {
+        let plan = BlockPlan {
+            least: 1,
+            most: 1,
+            budget: Duration::ZERO,
+            min_sample: Duration::from_millis(2),
+            max_runs: 64,
+        };
+        let mut clock = Clock { warm_until: Some(Duration::ZERO), ..Clock::new(false) };
+        let mut course = Course::new(1);
+        // A trial of each, then copy, case and copy of two blocks; taken from the end.
+        let mut device = Scripted([100e6, 51e6, 100e6, 200e6, 70e6, 100e6, 70e6, 100e6].to_vec());
+        let block = plan.take(&mut clock, &mut device, &mut course).unwrap();
+        assert_eq!((block.copies_ns, &block.samples_ns[0][..]), ([100e6; 2], &[51e6][..]));
+        assert!(device.0.is_empty());
+    }
+
+    #[test]
     fn a_delayed_run_does_not_shorten_samples() {
         let plan = BlockPlan {
             least: 1,
