@@ -27,6 +27,7 @@ pub mod reference;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod table;
+mod threads;
 
 pub use ash;
 pub use error::{Error, Result};

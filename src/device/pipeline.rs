@@ -5,7 +5,6 @@ use std::ffi::CString;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread;
 
 use ash::vk;
 
@@ -13,6 +12,7 @@ use super::logical::Device;
 use super::registry::Key;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
+use crate::threads;
 
 /// Specialization of a kernel.
 #[derive(Debug, Clone, Copy)]
@@ -309,21 +309,9 @@ impl Shared {
     }
 }
 
-/// Runs `work` on up to [`Device::pipeline_threads`] threads, including the caller's, and no more than `items`. Returns
-/// the result of each.
+/// Runs `work` on up to [`Device::pipeline_threads`] threads, and no more than `items`. Returns the result of each.
 fn on_threads<T: Send>(device: &Device, items: usize, work: &(impl Fn() -> T + Sync)) -> Vec<T> {
-    let thread_count = device.pipeline_threads().get().min(items);
-    thread::scope(|scope| {
-        // If a thread cannot be spawned, the others do its work.
-        let threads: Vec<_> =
-            (1..thread_count).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
-        let mut done = vec![work()];
-        let join = |thread: thread::ScopedJoinHandle<'_, T>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        done.extend(threads.into_iter().map(join));
-        done
-    })
+    threads::on_threads(device.pipeline_threads().get().min(items), work)
 }
 
 /// The kernel's module, or a replacement from the folder `SUBSWEEP_KERNELS`. `tools/mutants` tests kernels with

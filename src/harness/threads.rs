@@ -3,6 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::threads::on_threads;
+
 /// The results of `work` on each item, in their order, by as many threads as there are cores.
 pub(super) fn in_threads<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     if items.len() < 2 {
@@ -12,13 +14,7 @@ pub(super) fn in_threads<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R 
     let queue = Mutex::new(items.into_iter().enumerate());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || std::iter::from_fn(next).map(|(index, item)| (index, work(item))).collect::<Vec<_>>();
-    let mut results = thread::scope(|scope| {
-        let threads: Vec<_> = (0..thread_count).map(|_| scope.spawn(work)).collect();
-        let join = |thread: thread::ScopedJoinHandle<'_, Vec<(usize, R)>>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        threads.into_iter().flat_map(join).collect::<Vec<_>>()
-    });
+    let mut results: Vec<_> = on_threads(thread_count, &work).into_iter().flatten().collect();
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
 }

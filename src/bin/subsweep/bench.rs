@@ -177,11 +177,11 @@ fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
     groups
 }
 
+/// Groups of a batch, so that the first are reported soon.
 const MAX_GROUPS: usize = 32;
 
 /// Batches of groups that are measured in rounds, one block of each group a round, up to `max_size` bytes: the
-/// blocks of a group are far apart in time. A batch is reported at its end, and so has no more than
-/// [`MAX_GROUPS`].
+/// blocks of a group are far apart in time. A batch is reported at its end.
 fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
     let size = |group: &[Case]| group.iter().map(Case::size).sum::<u64>();
     let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();

@@ -289,10 +289,9 @@ impl Meter for GroupMeter<'_, '_> {
 
 impl<'g> Entry<'g> {
     fn of(begun: Result<Result<Running<'g>, Outcome>>) -> Result<Self> {
-        Ok(match begun {
+        Ok(match outcome_of(begun)? {
             Ok(Ok(running)) => Self::Running(Box::new(running)),
-            Ok(Err(outcome)) => Self::Finished(outcome),
-            Err(error) => Self::Finished(Outcome::of_error(error)?),
+            Ok(Err(outcome)) | Err(outcome) => Self::Finished(outcome),
         })
     }
 

@@ -511,37 +511,31 @@ mod tests {
         }
     }
 
+    const ONE_SAMPLE: BlockPlan = BlockPlan {
+        least: 1,
+        most: 1,
+        budget: Duration::ZERO,
+        min_sample: Duration::from_millis(2),
+        max_runs: 64,
+    };
+
     #[test]
     fn a_disturbed_block_is_taken_once_more() {
-        let plan = BlockPlan {
-            least: 1,
-            most: 1,
-            budget: Duration::ZERO,
-            min_sample: Duration::from_millis(2),
-            max_runs: 64,
-        };
         let mut clock = Clock { warm_until: Some(Duration::ZERO), ..Clock::new(false) };
         let mut course = Course::new(1);
         // A trial of each, then copy, case and copy of two blocks; taken from the end.
         let mut device = Scripted([100e6, 51e6, 100e6, 200e6, 70e6, 100e6, 70e6, 100e6].to_vec());
-        let block = plan.take(&mut clock, &mut device, &mut course).unwrap();
+        let block = ONE_SAMPLE.take(&mut clock, &mut device, &mut course).unwrap();
         assert_eq!((block.copies_ns, &block.samples_ns[0][..]), ([100e6; 2], &[51e6][..]));
         assert!(device.0.is_empty());
     }
 
     #[test]
     fn a_delayed_run_does_not_shorten_samples() {
-        let plan = BlockPlan {
-            least: 1,
-            most: 1,
-            budget: Duration::ZERO,
-            min_sample: Duration::from_millis(2),
-            max_runs: 64,
-        };
         // Taken from the end.
         let run_count = |times: &[f64]| {
             let mut device = Scripted(times.to_vec());
-            let count = plan.run_count(&mut Clock::new(true), &mut device, Subject::Copy);
+            let count = ONE_SAMPLE.run_count(&mut Clock::new(true), &mut device, Subject::Copy);
             count.map(|count| (count, device.0.len()))
         };
         assert_eq!(run_count(&[0.4e6, 0.3e6, 1.9e6]), Ok((7, 0)));

@@ -74,13 +74,18 @@ fn expected_ns(
     [NS_OF_CASE + size * (expected + ns_of_byte::UPLOADS) + end_to_end_ns, samples_ns + cold_ns]
 }
 
-/// The sums of [`expected_ns`].
-fn sum_ns(cases: &[Case], options: &BenchOptions, cores: f64, capabilities: &Capabilities) -> [f64; 2] {
+/// [`expected_ns`] of each case.
+fn all_ns(cases: &[Case], options: &BenchOptions, cores: f64, capabilities: &Capabilities) -> Vec<[f64; 2]> {
     let mut seen = HashSet::new();
     let times = cases
         .iter()
         .map(|case| expected_ns(case, seen.insert(case.variants()), options, cores, capabilities));
-    times.fold([0.0; 2], |sum, time| [sum[0] + time[0], sum[1] + time[1]])
+    times.collect()
+}
+
+/// Seconds of all cases.
+fn sum(times_ns: &[[f64; 2]]) -> [f64; 2] {
+    [0, 1].map(|index| times_ns.iter().map(|time| time[index]).sum::<f64>() / 1e9)
 }
 
 /// Prints the cases of each device.
@@ -93,13 +98,12 @@ pub fn print(args: &BenchArgs, common: &Common) -> Result<()> {
     let cases = |effort, capabilities: &Capabilities| args.cases(effort, capabilities);
     suite::list(&args.suite, common, cases, |cases, capabilities| {
         let mut text = format!("{:>8}  {:>8}  case\n", "bytes", "host");
-        let mut seen = HashSet::new();
-        for case in cases {
-            let [host_ns, _] = expected_ns(case, seen.insert(case.variants()), &options, cores, capabilities);
+        let times = all_ns(cases, &options, cores, capabilities);
+        for (case, [host_ns, _]) in cases.iter().zip(&times) {
             text += &format!("{:>8}  {:>6.2} s  {}\n", scaled(case.size() as f64), host_ns / 1e9, case.id());
         }
         let size: u64 = cases.iter().map(Case::size).sum();
-        let [host, device] = sum_ns(cases, &options, cores, capabilities).map(|ns| ns / 1e9);
+        let [host, device] = sum(&times);
         text += &format!(
             "{}, {} bytes of elements: about {host:.1} s of the host with {}, and {device:.1} s of samples\n",
             counted(cases.len(), "case"),
@@ -127,8 +131,8 @@ mod tests {
             (&cpu, 2.0, Effort::Quick, 60.0),
         ] {
             let cases = bench_cases(BenchScale::new(effort, capabilities));
-            let [host, samples] = sum_ns(&cases, &super::super::options(effort), cores, capabilities);
-            let seconds = (host + samples) / 1e9;
+            let times = all_ns(&cases, &super::super::options(effort), cores, capabilities);
+            let seconds = sum(&times).iter().sum::<f64>();
             assert!((limit / 10.0..limit).contains(&seconds), "{effort:?}, {cores} cores: {seconds} s");
         }
     }
