@@ -216,11 +216,12 @@ impl<'g> Chained<'g> {
     }
 }
 
-/// Specializations: alignment, exclusive, fixed tree, order, and in `_counted` variants every Nth stalled tile.
-const SPECIALIZATIONS: [(Alignment, bool, bool, Order, usize); 3] = [
-    (Alignment::Words, true, false, Order::Reverse, 3),
-    (Alignment::Quads, false, false, Order::Forward, 0),
-    (Alignment::Quads, false, true, Order::Forward, 1),
+/// Specializations: alignment, exclusive, fixed tree, order, and in `_counted` variants every Nth stalled tile. If all are
+/// stalled, tile 0 has an aggregate, which a window that reaches beyond it must add once.
+const SPECIALIZATIONS: [(Alignment, bool, bool, Order, &[usize]); 3] = [
+    (Alignment::Words, true, false, Order::Reverse, &[3]),
+    (Alignment::Quads, false, false, Order::Forward, &[0, 1]),
+    (Alignment::Quads, false, true, Order::Forward, &[1]),
 ];
 
 /// Compares one specialization of the chained scan with the pass model of a row type.
@@ -248,7 +249,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         let is_short = selection != Selection::Full;
         let stalls = match chained.is_counted() {
             false => &[0][..],
-            true if is_short => &[stalled],
+            true if is_short => stalled,
             true => &STALL_EVERY,
         };
         // The type alternates from one specialization to the next.
