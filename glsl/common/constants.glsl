@@ -85,5 +85,7 @@
 #define ID_SPIN_LIMIT 81
 #define ID_MAX_WORKGROUPS 82
 #define ID_LOADS_IN_FLIGHT 83
+#define ID_PACKED_RANKS 84
+#define ID_EXCHANGE_PARTS 85
 
 #endif

@@ -13,10 +13,11 @@ layout(constant_id = ID_MAX_WORKGROUPS) const uint MAX_WORKGROUPS = 0;
 // invocation after 65,535.
 const uint MAX_STRIDE_TILES = 32;
 
-// Workgroups that take part: workgroup w has the tiles w, w + workgroups, ….
-uint striding_workgroups(uint tile_count) {
-    uint most = max(MAX_WORKGROUPS, ceil_div(tile_count, MAX_STRIDE_TILES));
-    return MAX_WORKGROUPS == 0 ? tile_count : min(tile_count, most);
+// Workgroups that take part, for a maximum of `max_workgroups` as MAX_WORKGROUPS: workgroup w has the tiles w,
+// w + workgroups, …, or takes as many tickets.
+uint striding_workgroups(uint tile_count, uint max_workgroups) {
+    uint most = max(max_workgroups, ceil_div(tile_count, MAX_STRIDE_TILES));
+    return max_workgroups == 0 ? tile_count : min(tile_count, most);
 }
 
 #endif

@@ -187,7 +187,7 @@ void count_tile(Words source, uint value_count, Range range) {
 
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
-    uint workgroups = striding_workgroups(tiles.count);
+    uint workgroups = striding_workgroups(tiles.count, MAX_WORKGROUPS);
     uint tile = workgroup_index();
     if (tile >= workgroups) {
         return;

@@ -32,11 +32,9 @@
 // Passes of the sort.
 layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
-// Keys of a full tile that an invocation loads before it counts the first; 1 loads and counts key by key.
+// Keys of a full tile that an invocation loads by quads before it counts the first, where the keys begin at a quad; fewer
+// than a quad has are counted as they are loaded.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
-
-// A round has as many keys as are in flight, or 4 key by key: a divisor of ITEMS_PER_INVOCATION.
-const uint ITEMS_PER_ROUND = LOADS_IN_FLIGHT > 1 ? LOADS_IN_FLIGHT : 4;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -49,6 +47,8 @@ layout(push_constant, std430) uniform Push {
     uint last_extent;
     // Items per invocation of the passes, which may differ from those of this kernel.
     uint pass_items_per_invocation;
+    // The maximum of workgroups of a dispatch of a pass, as MAX_WORKGROUPS.
+    uint pass_max_workgroups;
     // Tiles per portion, and portions.
     uint portion_tiles;
     uint portion_count;
@@ -57,7 +57,7 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
     // The maximum of workgroups in a row of a dispatch.
     uint max_row;
-    // IN_PLACE, EVERY_PASS or INDICES, with BEGINS_AS_INDICES and NO_LAST_KEYS.
+    // IN_PLACE, EVERY_PASS or INDICES, with BEGINS_AS_INDICES, NO_LAST_KEYS and EVEN.
     uint result;
 } push;
 
@@ -71,6 +71,8 @@ const uint INDICES = 2;
 const uint BEGINS_AS_INDICES = 4;
 // A bit: the last pass that runs writes no keys.
 const uint NO_LAST_KEYS = 8;
+// A bit, for IN_PLACE and an even PASS_COUNT: one more pass runs where an odd number would, in place of the copy.
+const uint EVEN = 16;
 
 // Words of state: the bits of the order that are set in some key, and those that are clear in some key; finished
 // workgroups.
@@ -97,10 +99,10 @@ Digit digit_of_pass(uint pass) {
     return Digit(width == 0 ? 0 : shift, (1u << width) - 1);
 }
 
-// Writes the arguments of one dispatch.
-void store_dispatch_args(uint index, uint tile_count, uint last_extent, PingPong ping_pong) {
+// Writes the arguments of one dispatch of at most `max_workgroups`, as MAX_WORKGROUPS.
+void store_dispatch_args(uint index, uint tile_count, uint last_extent, PingPong ping_pong, uint max_workgroups) {
     Words words = advance_words(push.dispatch_args, index, DISPATCH_ARGS_WORDS);
-    store_grid(words, tile_count, push.max_row);
+    store_grid(words, striding_workgroups(tile_count, max_workgroups), push.max_row);
     words.word[ARGS_TILE_COUNT] = tile_count;
     words.word[ARGS_LAST_EXTENT] = last_extent;
     words.word[ARGS_PING_PONG] = ping_pong_word(ping_pong);
@@ -114,7 +116,8 @@ void store_args_of_pass(uint pass, uint tile_count, uint last_extent, PingPong p
         uint tiles = min(tile_count - first, push.portion_tiles);
         bool is_last = first + tiles == tile_count;
         uint extent = is_last ? last_extent : push.pass_items_per_invocation * WORKGROUP_SIZE;
-        store_dispatch_args(pass * push.portion_count + portion, tiles, extent, ping_pong);
+        uint index = pass * push.portion_count + portion;
+        store_dispatch_args(index, tiles, extent, ping_pong, push.pass_max_workgroups);
     }
 }
 
@@ -139,11 +142,18 @@ void store_args_of_passes(Key differing, Tiles tiles) {
     bool first_must_run = begins_as_indices && run_count == 0;
     bool all_must_run = result == EVERY_PASS;
     uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
+    // The first pass that would be skipped.
+    bool needs_one_more = (push.result & EVEN) != 0 && runs_left % 2 == 1;
+    runs_left += needs_one_more ? 1 : 0;
     uint runs = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
         Digit digit = digit_of_pass(pass);
         bool must_run = all_must_run || first_must_run && pass == 0;
         bool is_run = must_run || bits_of(differing, digit.shift, digit.mask) != 0;
+        if (!is_run && needs_one_more) {
+            is_run = true;
+            needs_one_more = false;
+        }
         bool is_back = runs % 2 == 1 && !all_must_run;
         uint from = is_back ? ALTERNATE : PRIMARY;
         uint to = is_back ? PRIMARY : ALTERNATE;
@@ -168,7 +178,7 @@ void store_args_of_passes(Key differing, Tiles tiles) {
     // A result in the alternate buffer is copied back. After EVERY_PASS the host records the copy only if it is needed.
     bool is_copied = all_must_run || result == IN_PLACE && runs % 2 == 1;
     PingPong back = PingPong(ALTERNATE, PRIMARY, ALTERNATE, PRIMARY, 0);
-    store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
+    store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back, 0);
 }
 
 #ifdef BINS
@@ -301,21 +311,40 @@ void add_key(Key key) {
     count_digits(order);
 }
 
+#define KEYS_PER_QUAD (4 / KEY_WORDS)
+
+const uint QUADS_PER_ROUND = LOADS_IN_FLIGHT / KEYS_PER_QUAD;
+
+void add_quad(uvec4 quad) {
+#if KEY_WORDS == 2
+    add_key(quad.xy);
+    add_key(quad.zw);
+#else
+    add_key(quad.x);
+    add_key(quad.y);
+    add_key(quad.z);
+    add_key(quad.w);
+#endif
+}
+
 // A few keys at a time: unrolled over all items and passes, the code would exceed a GPU's instruction cache.
 void add_tile(Words keys, uint extent) {
-    if (LOADS_IN_FLIGHT > 1 && extent == TILE_ITEMS) {
-        [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
-            Key loaded[ITEMS_PER_ROUND];
-            [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
-                loaded[k] = load_key(keys, striped_index(first + k));
+    // The same for all tiles, which are whole quads.
+    bool has_quads = QUADS_PER_ROUND > 0 && uvec2(keys).x % 16 == 0;
+    if (has_quads && extent == TILE_ITEMS) {
+        Quads quads = Quads(uvec2(keys));
+        [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += LOADS_IN_FLIGHT) {
+            uvec4 loaded[QUADS_PER_ROUND > 0 ? QUADS_PER_ROUND : 1];
+            [[unroll]] for (uint q = 0; q < QUADS_PER_ROUND; q++) {
+                loaded[q] = quads.quad[striped_index(first / KEYS_PER_QUAD + q)];
             }
-            [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
-                add_key(loaded[k]);
+            [[unroll]] for (uint q = 0; q < QUADS_PER_ROUND; q++) {
+                add_quad(loaded[q]);
             }
         }
     } else {
-        [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
-            [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
+        [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += 4) {
+            [[unroll]] for (uint k = 0; k < 4; k++) {
                 uint i = first + k;
                 if (striped_index(i) < extent) {
                     add_key(load_key(keys, striped_index(i)));
@@ -327,7 +356,7 @@ void add_tile(Words keys, uint extent) {
 
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
-    uint workgroups = striding_workgroups(tiles.count);
+    uint workgroups = striding_workgroups(tiles.count, MAX_WORKGROUPS);
     uint tile = workgroup_index();
     if (tile >= workgroups) {
         return;

@@ -11,14 +11,18 @@
 // pass is a valid status of the next, so that descriptors are cleared once for all passes. More keys than 30 bits can
 // count are sorted in portions, a dispatch each.
 //
+// With MAX_WORKGROUPS a workgroup takes the ticket of its next tile while it ranks one, and loads that tile's keys while
+// it stores those of this one. It waits for lower tickets alone, each of whose tiles its workgroup handles before those
+// with higher tickets.
+//
 // Dispatch: the workgroups of dispatch_args, in any order; surplus workgroups return.
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: the
 //           elements of the portion, or instead of values the keys' indices; bins, HISTOGRAM_WORDS words: the offset
 //           of the portion's first key of each bin; dispatch_args.
 // Writes:   another of these buffers of keys, unless NO_LAST_KEYS, and of values; next_bins, HISTOGRAM_WORDS
-//           words, where it is not null: the bins of the next portion; state of the portion, which begins as 0: 4
-//           words, of which two are the tile counters of even and odd passes, and RADIX descriptors for each tile. With
-//           COUNTED counts, 4 words, which accumulate.
+//           words, where it is not null: the bins of the next portion; state of the portion, which begins as 0: the
+//           tile counters of MAX_PASSES passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which
+//           accumulate.
 // Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
 // Pass model: reference::passes::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback
@@ -27,6 +31,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define RANK_BY_MATCH
+#include "common/stride.glsl"
 #include "sort/tile_scatter.glsl"
 #include "sort/dispatch_args.glsl"
 
@@ -42,6 +47,8 @@ layout(push_constant, std430) uniform Push {
     Words dispatch_args;
     // The first tile of the portion, among all tiles.
     uint first_tile;
+    // The index of the pass, whether earlier ones run or not.
+    uint pass;
     uint shift;
     uint digit_mask;
 #ifdef COUNTED
@@ -51,11 +58,16 @@ layout(push_constant, std430) uniform Push {
 
 #include "common/look_back_states.glsl"
 
+// Passes by 8 bits of a key of 64.
+const uint MAX_PASSES = 8;
+
 const uint COUNT_BITS = 30;
 const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 
 // Look-back rounds without progress before the fallback histogram of a stalled tile: about the time that it takes.
 layout(constant_id = ID_SPIN_LIMIT) const uint SPIN_LIMIT = 100;
+
+const bool STRIDES = MAX_WORKGROUPS != 0;
 
 shared uint s_tile_index;
 // One more than the last stalled tile of any invocation; 0 if none. Double-buffered between rounds.
@@ -65,7 +77,7 @@ shared uint s_stalled[2];
 uint flip;
 
 Words descriptors_of(uint tile) {
-    return advance_words(advance_words(push.state, 1, 4), tile, RADIX);
+    return advance_words(advance_words(push.state, 1, MAX_PASSES), tile, RADIX);
 }
 
 uint descriptor(uint status, uint count) {
@@ -157,47 +169,13 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
     }
 }
 
-void main() {
-    PassArgs pass = load_pass_args(push.dispatch_args);
-    flip = pass.ping_pong.parity << 31;
-    if (gl_LocalInvocationIndex == 0) {
-        s_tile_index = atomicAdd(push.state.word[pass.ping_pong.parity], 1u);
-        s_stalled[0] = 0;
-    }
-    barrier();
-    uint tile = s_tile_index;
-    if (tile >= pass.tile_count) {
-        return;
-    }
-    if (tile == 0 && gl_LocalInvocationIndex == 0) {
-        push.state.word[1 - pass.ping_pong.parity] = 0;
-    }
-    Words keys = advance_words(KEYS_FROM, push.first_tile, TILE_ITEMS * KEY_WORDS);
-    Words sorted = KEYS_TO;
-    uint extent = tile_extent(pass, tile, TILE_ITEMS);
-    Digit digit = Digit(push.shift, push.digit_mask);
-
-    load_tile(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), extent);
-    count_tile(digit, extent);
+// Adds the keys in the tiles before `tile` to exclusive_prefix, with one round of the look-back, and one more for each
+// stalled tile. Every invocation must call it.
+void look_back_from(uint tile, Words keys, Digit digit) {
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         exclusive_prefix[k] = 0;
-        look_back_tile[k] = 0;
-        if (bin_index(k) < RADIX) {
-            look_back_tile[k] = tile;
-            if (publishes(tile)) {
-                publish(tile, bin_index(k), tile == 0 ? PREFIX : AGGREGATE, bin_count[k]);
-            }
-        }
+        look_back_tile[k] = bin_index(k) < RADIX ? tile : 0;
     }
-    rank_tile(digit);
-    if (EXCHANGE) {
-        barrier();
-        scatter_to_shared(key_words[0]);
-    }
-    uvec2 tile_offset = wide_product(push.first_tile + tile, TILE_ITEMS);
-    Values values = values_of(pass.ping_pong, push.values, push.values_alt);
-
-    // One round, and one more for each stalled tile.
     for (uint slot = 0;; slot ^= 1) {
         look_back();
         uint stalled = 0;
@@ -220,22 +198,87 @@ void main() {
         count(FALLBACKS);
         count_stalled_tile(keys, stalled - 1, digit);
     }
+}
 
-    bool has_next_portion = tile + 1 == pass.tile_count && !is_null(push.next_bins);
-    FOR_EACH_BIN(k) {
-        uint bin = bin_index(k);
-        uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
-        if (tile > 0 && publishes(tile)) {
-            publish(tile, bin, PREFIX, inclusive_prefix);
-        }
-        uvec2 offset = load_offset(push.bins, bin);
-        set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
-        if (has_next_portion) {
-            store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
-        }
+// Takes the ticket of a tile, by one invocation.
+void take_tile() {
+    s_tile_index = atomicAdd(push.state.word[push.pass], 1u);
+}
+
+void main() {
+    // The ticket does not depend on the arguments: both are on their way together.
+    if (gl_LocalInvocationIndex == 0) {
+        take_tile();
     }
+    PassArgs pass = load_pass_args(push.dispatch_args);
+    flip = pass.ping_pong.parity << 31;
     barrier();
-    load_values(values, tile_offset, extent);
-    store_keys(sorted, digit, extent);
-    store_values(values, extent);
+    uint tile = s_tile_index;
+    if (tile >= pass.tile_count) {
+        return;
+    }
+    Words keys = advance_words(KEYS_FROM, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    Words sorted = KEYS_TO;
+    Values values = values_of(pass.ping_pong, push.values, push.values_alt);
+    Digit digit = Digit(push.shift, push.digit_mask);
+    load_tile(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), tile_extent(pass, tile, TILE_ITEMS), key_words);
+
+    for (uint round = 1;; round++) {
+        uint extent = tile_extent(pass, tile, TILE_ITEMS);
+        bool takes_next = STRIDES && round < MAX_STRIDE_TILES;
+        count_tile(digit, extent);
+        FOR_EACH_BIN(k) {
+            if (publishes(tile)) {
+                publish(tile, bin_index(k), tile == 0 ? PREFIX : AGGREGATE, bin_count[k]);
+            }
+        }
+        if (gl_LocalInvocationIndex == 0) {
+            s_stalled[0] = 0;
+            if (takes_next) {
+                take_tile();
+            }
+        }
+        rank_tile(digit);
+        if (EXCHANGE) {
+            barrier();
+            scatter_to_shared(key_words[0]);
+        }
+        look_back_from(tile, keys, digit);
+
+        bool has_next_portion = tile + 1 == pass.tile_count && !is_null(push.next_bins);
+        FOR_EACH_BIN(k) {
+            uint bin = bin_index(k);
+            uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
+            if (tile > 0 && publishes(tile)) {
+                publish(tile, bin, PREFIX, inclusive_prefix);
+            }
+            uvec2 offset = load_offset(push.bins, bin);
+            set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
+            if (has_next_portion) {
+                store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
+            }
+        }
+        barrier();
+        uint next_tile = takes_next ? s_tile_index : pass.tile_count;
+        bool has_next = next_tile < pass.tile_count;
+        uint next_words[KEY_WORDS][ITEMS_PER_INVOCATION];
+        if (has_next) {
+            Words next_keys = advance_words(keys, next_tile, TILE_ITEMS * KEY_WORDS);
+            load_tile(next_keys, tile_extent(pass, next_tile, TILE_ITEMS), next_words);
+        }
+        load_values(values, wide_product(push.first_tile + tile, TILE_ITEMS), extent);
+        store_keys(sorted, digit, extent);
+        store_values(values, extent);
+        if (!has_next) {
+            return;
+        }
+        tile = next_tile;
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
+            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+                key_words[w][i] = next_words[w][i];
+            }
+        }
+        // Before the next tile's tables take the place of the exchanged tile.
+        barrier();
+    }
 }

@@ -3,6 +3,7 @@
 // A ranking defines the functions declared here, which are called in this order, and declares
 //
 //   s_tile        shared memory of at least a tile of words, which it uses from count_tile to rank_tile
+//   rank_at(i)    the rank of the invocation's item `i`, after rank_tile
 //   bin_first[k]  the rank of the first key of the invocation's bin `k`, after rank_tile
 //   bin_count[k]  the keys of that bin, after count_tile (only with RANK_BY_MATCH)
 
@@ -12,8 +13,8 @@
 // The index in the tile of the invocation's item `i`.
 uint item_index(uint i);
 
-// Loads the tile's `extent` keys from `keys` on.
-void load_tile(Words keys, uint extent);
+// Loads the invocation's items of the `extent` keys from `keys` on, word by word.
+void load_tile(Words keys, uint extent, out uint words[KEY_WORDS][ITEMS_PER_INVOCATION]);
 
 // Counts the keys of each bin. Every invocation must call it, in uniform control flow, with a barrier after the
 // previous use of shared memory.

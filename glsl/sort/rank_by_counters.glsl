@@ -5,7 +5,7 @@
 // prefix sum over the counters of all invocations, digit by digit, is the rank of the first key of each digit of each
 // invocation.
 //
-// Shared memory: max(tile, RADIX / 2 * WORKGROUP_SIZE) words, and the workgroup scan's.
+// Shared memory: max(tile / EXCHANGE_PARTS, RADIX / 2 * WORKGROUP_SIZE) words, and the workgroup scan's.
 // Source: Satish, Harris and Garland, "Designing Efficient Sorting Algorithms for Manycore GPUs", IPDPS 2009;
 //         counters are packed as in CUB's BlockRadixRank.
 
@@ -16,20 +16,24 @@
 const uint COUNTER_WORDS = RADIX / 2;
 const uint COUNTERS = COUNTER_WORDS * WORKGROUP_SIZE;
 
-// First the counters, word-major (word w of invocation i at w * WORKGROUP_SIZE + i), then the ranked tile.
-shared uint s_tile[TILE_ITEMS > COUNTERS ? TILE_ITEMS : COUNTERS];
+// First the counters, word-major (word w of invocation i at w * WORKGROUP_SIZE + i), then the ranked tile, or a part of it.
+shared uint s_tile[EXCHANGED_ITEMS > COUNTERS ? EXCHANGED_ITEMS : COUNTERS];
+
+uint rank[ITEMS_PER_INVOCATION];
+
+#define rank_at(i) rank[i]
 
 // The blocked arrangement.
 uint item_index(uint i) {
     return invocation_index() * ITEMS_PER_INVOCATION + i;
 }
 
-void load_tile(Words keys, uint extent) {
+void load_tile(Words keys, uint extent, out uint words[KEY_WORDS][ITEMS_PER_INVOCATION]) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i += 4) {
         Key quad[4];
         load_quad(keys, item_index(i), extent, quad);
         [[unroll]] for (uint k = 0; k < 4; k++) {
-            set_key(i + k, quad[k]);
+            set_key(words, i + k, quad[k]);
         }
     }
 }

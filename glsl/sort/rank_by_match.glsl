@@ -39,6 +39,22 @@ shared bool s_is_one_digit;
 
 uint bin_count[BINS_PER_INVOCATION];
 
+// The ranks; with PACKED_RANKS of two items a word.
+uint ranks[PACKED_RANKS ? (ITEMS_PER_INVOCATION + 1) / 2 : ITEMS_PER_INVOCATION];
+
+uint rank_at(uint i) {
+    return PACKED_RANKS ? bitfieldExtract(ranks[i / 2], int(i % 2 * 16), 16) : ranks[i];
+}
+
+// Sets the rank of item `i`, after those of the items before.
+void set_rank(uint i, uint rank) {
+    if (PACKED_RANKS) {
+        ranks[i / 2] = i % 2 == 0 ? rank : ranks[i / 2] | rank << 16;
+    } else {
+        ranks[i] = rank;
+    }
+}
+
 // Orders a subgroup's accesses to shared memory.
 void subgroup_shared_barrier() {
     controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
@@ -58,11 +74,11 @@ uint item_index(uint i) {
     return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-void load_tile(Words keys, uint extent) {
+void load_tile(Words keys, uint extent, out uint words[KEY_WORDS][ITEMS_PER_INVOCATION]) {
     Words first = advance_words(keys, item_index(0), KEY_WORDS);
     if (extent == TILE_ITEMS) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            set_key(i, load_key(first, i * gl_SubgroupSize));
+            set_key(words, i, load_key(first, i * gl_SubgroupSize));
         }
     } else {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
@@ -70,7 +86,7 @@ void load_tile(Words keys, uint extent) {
             if (item_index(i) < extent) {
                 key = load_key(first, i * gl_SubgroupSize);
             }
-            set_key(i, key);
+            set_key(words, i, key);
         }
     }
 }
@@ -100,11 +116,12 @@ void rank_in_subgroup(Digit digit) {
         } else {
             peers = match_digit(bin, no_lanes);
         }
-        rank[i] = load_shared(table + bin) + subgroupBallotExclusiveBitCount(peers);
+        uint rank = load_shared(table + bin) + subgroupBallotExclusiveBitCount(peers);
+        set_rank(i, rank);
         bool is_last = (peers & gl_SubgroupGtMask) == uvec4(0);
         subgroup_shared_barrier();
         if (is_last) {
-            store_shared(table + bin, rank[i] + 1);
+            store_shared(table + bin, rank + 1);
             if (SHARED_MASKS) {
                 store_shared(TABLES + table + bin, 0);
             }
@@ -175,14 +192,15 @@ void rank_tile(Digit digit) {
         // Uniform over the workgroup: lavapipe treats the fences of one branch as workgroup barriers.
         if (HAS_EARLY_OUT && !MAIN_PATH && s_is_one_digit) {
             [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-                rank[i] = item_index(i);
+                set_rank(i, item_index(i));
             }
         } else {
             rank_in_subgroup(digit);
         }
     } else {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            rank[i] += s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)];
+            uint first = s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)];
+            ranks[PACKED_RANKS ? i / 2 : i] += PACKED_RANKS ? first << (i % 2 * 16) : first;
         }
     }
 }

@@ -94,7 +94,7 @@ void main() {
         return;
     }
     uint extent = load_extent();
-    load_tile(FROM_FIRST(push.keys, KEY_WORDS), extent);
+    load_tile(FROM_FIRST(push.keys, KEY_WORDS), extent, key_words);
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         origin[i] = item_index(i);

@@ -1,7 +1,7 @@
 // A sort tile: the keys that a workgroup holds in registers and ranks by one digit.
 //
 //   item_index(i)     the index in the tile of the invocation's item `i`, in the arrangement of the ranking
-//   rank[i]           the index of its key in the tile, stably sorted by the digit
+//   rank_at(i)        the index of its key in the tile, stably sorted by the digit
 //   striped_index(i)  its index in the striped arrangement: neighbouring invocations hold neighbouring keys
 //
 // A partial tile is padded with the last key in the sort's order. Padding ranks after all keys of the tile, even
@@ -14,7 +14,16 @@
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 16;
 
+// Ranks of two items in a word, since a tile has at most 2^16 keys, and bins in place of offsets: more instructions for
+// fewer registers, which bound how many workgroups are resident.
+layout(constant_id = ID_PACKED_RANKS) const bool PACKED_RANKS = false;
+
+// Parts in which a sort in one workgroup exchanges its tile, so that shared memory holds a part: a power of two that divides
+// the workgroup.
+layout(constant_id = ID_EXCHANGE_PARTS) const uint EXCHANGE_PARTS = 1;
+
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
+const uint EXCHANGED_ITEMS = TILE_ITEMS / EXCHANGE_PARTS;
 // Consecutive bins of the digit's histogram that an invocation handles. With more invocations than bins, the last
 // invocations handle none.
 const uint BINS_PER_INVOCATION = RADIX > WORKGROUP_SIZE ? RADIX / WORKGROUP_SIZE : 1;
@@ -24,9 +33,8 @@ struct Digit {
     uint mask;
 };
 
-// The invocation's keys, word by word, and their ranks.
+// The invocation's keys, word by word.
 uint key_words[KEY_WORDS][ITEMS_PER_INVOCATION];
-uint rank[ITEMS_PER_INVOCATION];
 
 #if KEY_WORDS == 2
 #define key_at(i) uvec2(key_words[0][i], key_words[1][i])
@@ -34,12 +42,12 @@ uint rank[ITEMS_PER_INVOCATION];
 #define key_at(i) key_words[0][i]
 #endif
 
-void set_key(uint i, Key key) {
+void set_key(inout uint words[KEY_WORDS][ITEMS_PER_INVOCATION], uint i, Key key) {
 #if KEY_WORDS == 2
-    key_words[0][i] = key.x;
-    key_words[1][i] = key.y;
+    words[0][i] = key.x;
+    words[1][i] = key.y;
 #else
-    key_words[0][i] = key;
+    words[0][i] = key;
 #endif
 }
 

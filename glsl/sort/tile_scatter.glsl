@@ -26,25 +26,43 @@ uvec2 scatter_offset(uint bin, uint rank) {
     return add_offset(uvec2(s_bin_offset[bin], WIDE_OFFSETS ? s_bin_offset[RADIX + bin] : 0), rank);
 }
 
-// Low words of the output offsets of the items that the invocation stores, and their bins, from which WIDE_OFFSETS
-// computes the high words.
-uint stored_offset[ITEMS_PER_INVOCATION];
-uint stored_bin[ITEMS_PER_INVOCATION];
-
 uint stored_index(uint i) {
     return EXCHANGE ? striped_index(i) : item_index(i);
 }
 
 uint stored_rank(uint i) {
-    return EXCHANGE ? striped_index(i) : rank[i];
+    return EXCHANGE ? striped_index(i) : rank_at(i);
 }
+
+#if VALUE_WORDS > 0
+// Values are stored to the offsets of their keys, as far as these have one word; those of two, and with PACKED_RANKS all,
+// are computed again from the bins, four a word.
+const bool KEEPS_OFFSETS = !WIDE_OFFSETS && !PACKED_RANKS;
+
+uint stored_offset[KEEPS_OFFSETS ? ITEMS_PER_INVOCATION : 1];
+uint stored_bins[(ITEMS_PER_INVOCATION + 3) / 4];
+
+uint stored_bin(uint i) {
+    return bitfieldExtract(stored_bins[i / 4], int(i % 4 * 8), 8);
+}
+
+// Keeps the offset of item `i`, after those of the items before.
+void keep_offset(uint i, uint bin, uint offset) {
+    if (KEEPS_OFFSETS) {
+        stored_offset[i] = offset;
+    } else {
+        stored_bins[i / 4] = i % 4 == 0 ? bin : stored_bins[i / 4] | bin << (i % 4 * 8);
+    }
+}
+#else
+#define keep_offset(i, bin, offset)
+#endif
 
 void store_item_key(uint i, Words sorted, Digit digit) {
     Key key = key_at(i);
     uint bin = digit_of(key, digit.shift, digit.mask);
     uvec2 offset = scatter_offset(bin, stored_rank(i));
-    stored_offset[i] = offset.x;
-    stored_bin[i] = bin;
+    keep_offset(i, bin, offset.x);
     if (is_written(sorted)) {
         // The offset may exceed 2^31, which an array index cannot.
         store_key(advance_words(sorted, offset, KEY_WORDS), key);
@@ -106,9 +124,9 @@ void store_values(Values values, uint extent) {
     }
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (extent == TILE_ITEMS || stored_index(i) < extent) {
-            uvec2 offset = uvec2(stored_offset[i], 0);
-            if (WIDE_OFFSETS) {
-                offset = scatter_offset(stored_bin[i], stored_rank(i));
+            uvec2 offset = uvec2(KEEPS_OFFSETS ? stored_offset[i] : 0, 0);
+            if (!KEEPS_OFFSETS) {
+                offset = scatter_offset(stored_bin(i), stored_rank(i));
             }
             Words value = advance_words(values.to, offset, VALUE_WORDS);
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {

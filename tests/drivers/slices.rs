@@ -25,7 +25,8 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
 fn single_workgroup_crossover(gpu: &Gpu) -> Result<(), Failed> {
     let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).descending();
     let policy = *gpu.plan(config)?.policy();
-    let most = policy.single_workgroup.expect("few keys are sorted at once").tile_items();
+    let shape = policy.large_workgroup.or(policy.single_workgroup);
+    let most = shape.expect("few keys are sorted at once").tile_items();
     for count in [most - 1, most, most + 1, 2 * most + 3] {
         let mut keys: Vec<u32> = (0..count).map(|i| i.wrapping_mul(0x9e37_79b9) >> 20).collect();
         let mut values: Vec<u32> = (0..count).collect();

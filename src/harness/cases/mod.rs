@@ -260,7 +260,11 @@ impl PolicyName {
             Self::Chosen => SortPolicy::choose(capabilities, config).policy,
             Self::Crossover => {
                 let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
-                SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities, config) }
+                // The tile of 8,192 keys is exchanged in parts where shared memory has 32 KiB.
+                let workgroup_size = capabilities.max_workgroup_invocations.min(512);
+                let large_workgroup = Some(TileShape { workgroup_size, items_per_invocation: 16 });
+                let tuned = SortPolicy::tuned(algorithm, capabilities, config);
+                SortPolicy { single_workgroup, large_workgroup, ..tuned }
             }
             Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
@@ -270,9 +274,11 @@ impl PolicyName {
                     matching.has_early_counts =
                         algorithm == SortAlgorithm::Onesweep && self != Self::SmallLate;
                     matching.by_shared_masks = self == Self::SmallMasks;
+                    matching.has_packed_ranks = self == Self::SmallWindows;
                 }
                 if self == Self::SmallWindows {
                     policy.look_back = WINDOWS;
+                    policy.max_workgroups = (algorithm == SortAlgorithm::Onesweep).then_some(3);
                     policy.histogram = DigitHistogramShape {
                         items_per_invocation: 4,
                         max_workgroups: Some(3),
@@ -285,6 +291,7 @@ impl PolicyName {
                 if let Some(shape) = &mut policy.single_workgroup {
                     *shape = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 4 };
                 }
+                policy.large_workgroup = None;
                 // Several dispatches per pass.
                 policy.portion_items = 40 * policy.tile_items();
                 let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);

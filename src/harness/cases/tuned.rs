@@ -10,7 +10,7 @@ use crate::device::Capabilities;
 use crate::reduce::ReduceRuns;
 use crate::scan::{ScanAlgorithm, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
-use crate::sort::SortAlgorithm;
+use crate::sort::{SortAlgorithm, TileShape};
 use crate::top_k::TopKAlgorithm;
 use crate::tuning::{TunedPart, TuningAxis};
 
@@ -20,7 +20,11 @@ use crate::tuning::{TunedPart, TuningAxis};
 pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, count: u64) -> Option<Case> {
     let takes_values = matches!(
         part,
-        TunedPart::Onesweep | TunedPart::Radix8Bit | TunedPart::CountedSort | TunedPart::DigitHistogram
+        TunedPart::Onesweep
+            | TunedPart::Radix8Bit
+            | TunedPart::CountedSort
+            | TunedPart::LargeWorkgroupSort
+            | TunedPart::DigitHistogram
     );
     if values.moved_size() > 0 && !takes_values && part != TunedPart::Merge {
         return None;
@@ -58,6 +62,10 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::Onesweep | TunedPart::DigitHistogram => (sort(SortAlgorithm::Onesweep), count),
         TunedPart::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
         TunedPart::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
+        TunedPart::LargeWorkgroupSort => {
+            let bits = 0..element.bits();
+            (SortCase { element, values, bits, ..SortCase::chosen() }.into(), LARGE_WORKGROUP_KEYS)
+        }
         TunedPart::Reduce => (ReduceCase::sum(element).into(), count),
         TunedPart::ReduceByKey => {
             (ReduceCase { runs: Some(ReduceRuns::Keys32), ..ReduceCase::sum(element) }.into(), count)
@@ -106,6 +114,9 @@ impl Case {
     }
 }
 
+/// Keys by which a sort in one large workgroup is tuned: passes would sort as many in a tile or two.
+const LARGE_WORKGROUP_KEYS: u64 = 1 << 13;
+
 /// Workgroup size and items of a part in the policy of a work, in the units of a shape. `None` where another part runs.
 fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<[u32; 2]> {
     Some(match work {
@@ -115,11 +126,18 @@ fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<
         }
         Work::Sort(case) => {
             let policy = case.policy(capabilities);
-            let items = match part {
-                TunedPart::DigitHistogram => policy.histogram.items_per_invocation,
-                _ => policy.items_per_invocation,
-            };
-            [policy.workgroup_size, items]
+            match part {
+                TunedPart::LargeWorkgroupSort => {
+                    let holds = |shape: TileShape| u64::from(shape.tile_items()) >= LARGE_WORKGROUP_KEYS;
+                    if !policy.large_workgroup.is_none_or(holds) {
+                        return None;
+                    }
+                    let shape = policy.large_workgroup.or(policy.single_workgroup)?;
+                    [shape.workgroup_size, shape.items_per_invocation]
+                }
+                TunedPart::DigitHistogram => [policy.workgroup_size, policy.histogram.items_per_invocation],
+                _ => [policy.workgroup_size, policy.items_per_invocation],
+            }
         }
         Work::SegmentedSort(case) => {
             let policy = case.policy(capabilities);

@@ -9,7 +9,7 @@
 
 use super::SortPlan;
 use super::arrays::Arrays;
-use super::config::SortConfig;
+use super::config::{Form, SortConfig};
 use super::dispatch_args::{DispatchArgs, PassArgs};
 use super::policy::SortPolicy;
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
@@ -21,6 +21,14 @@ use crate::primitives::{Count, ScratchCursor, Tiles};
 /// Bytes of the state: bits that are set in some key, bits that are clear in some key, and a counter of finished
 /// workgroups.
 const STATE_SIZE: u64 = 32;
+
+/// Tiles of a pass by `onesweep` up to which a dispatch of every tile that returns at once, and a pass in place of a copy,
+/// take less time than the barriers and arguments that they save: 256 workgroups are resident together on a GPU of 128
+/// compute units.
+const FEW_TILES: u64 = 256;
+
+/// Bit `EVEN` of the push constant `result`.
+const EVEN: u32 = 16;
 
 /// Parameters of the passes for the histogram.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +53,7 @@ pub(super) struct DigitHistogram {
     pass_items_per_invocation: u32,
     tile_items: u32,
     max_workgroups: Option<u32>,
+    pass_max_workgroups: Option<u32>,
     pipeline: Pipeline,
     copy: Pipeline,
     /// For indirect counts.
@@ -107,6 +116,7 @@ impl DigitHistogram {
             pass_items_per_invocation: policy.items_per_invocation,
             tile_items: workgroup_size.saturating_mul(shape.items_per_invocation),
             max_workgroups: shape.max_workgroups,
+            pass_max_workgroups: policy.max_workgroups,
             pipeline: pipeline(kernel, &constants)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
@@ -174,20 +184,41 @@ impl DigitHistogram {
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             pass_items_per_invocation: self.pass_items_per_invocation,
+            pass_max_workgroups: self.pass_max_workgroups.unwrap_or(0),
             portion_tiles: self.passes.portion_tiles,
             portion_count: layout.portion_count,
             begin_bit: self.config.begin_bit,
             end_bit: self.config.end_bit,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
-            result: self.config.result(),
+            result: self.config.result() | if self.is_even(count) { EVEN } else { 0 },
         };
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (scratch, layout.levels);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.indirect_tiles = workgroups.indirect_tiles();
         workgroups.striding(self.max_workgroups).dispatch(recorder, &self.pipeline, &push)?;
-        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        recorder.barrier(match self.direct_tiles(layout, count) {
+            Some(_) => Barrier::COMPUTE_TO_COMPUTE,
+            None => Barrier::COMPUTE_TO_INDIRECT,
+        });
         Ok(())
+    }
+
+    /// The tiles of `count` keys that `onesweep` dispatches directly; `None` where the arguments on the device say which.
+    pub(super) fn direct_tiles(&self, layout: &DigitHistogramLayout, count: Count) -> Option<u64> {
+        let tiles = count.max().div_ceil(self.passes.tile_items.into());
+        let is_known = self.config.form != Form::InPlace && matches!(count, Count::Direct(_));
+        let is_direct = is_known || tiles <= FEW_TILES;
+        (self.passes.has_bins && layout.portion_count == 1 && is_direct).then_some(tiles)
+    }
+
+    /// Whether an even number of passes runs, so that the result in place needs no copy.
+    fn is_even(&self, count: Count) -> bool {
+        self.passes.has_bins
+            && self.passes.count.is_multiple_of(2)
+            && self.config.form == Form::InPlace
+            && !self.config.is_argsort()
+            && count.max() <= FEW_TILES * u64::from(self.passes.tile_items)
     }
 
     /// The arguments of a dispatch of a pass.
@@ -214,15 +245,18 @@ impl DigitHistogram {
     }
 
     /// Records the copy of the result to the caller's arrays: in place it runs after an odd number of passes that ran.
-    /// Records nothing for a form without a copy, and for an argsort, whose last pass writes the caller's array.
+    /// Records nothing for a form without a copy, for an argsort, whose last pass writes the caller's array, and where an
+    /// even number of passes runs.
     pub(super) fn record_copy(
         &self,
         recorder: &mut Recorder<'_>,
         scratch: BufferRange,
         layout: &DigitHistogramLayout,
         arrays: &Arrays,
+        count: Count,
     ) -> Result<()> {
-        let Some(arrays) = arrays.of_copy().filter(|_| !self.config.is_argsort()) else { return Ok(()) };
+        let is_recorded = !self.config.is_argsort() && !self.is_even(count);
+        let Some(arrays) = arrays.of_copy().filter(|_| is_recorded) else { return Ok(()) };
         let copy = self.dispatch_args(scratch, layout).nth(self.dispatches(layout));
         let push = push::SortCopy {
             keys: arrays.keys,
@@ -235,7 +269,7 @@ impl DigitHistogram {
         };
         recorder.phase(c"copy");
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        recorder.dispatch_indirect(&self.copy, &push, copy.workgroups())
+        copy.dispatch(recorder, &self.copy, &push, self.direct_tiles(layout, count))
     }
 
     /// Arguments of the dispatches of all passes and of the copy.

@@ -2,7 +2,8 @@
 
 use ash::vk;
 
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Pipeline, PushConstants, Recorder};
+use crate::error::Result;
 
 /// Bytes of a dispatch's arguments, which begin with a `VkDispatchIndirectCommand`.
 const ARGS_SIZE: u64 = 32;
@@ -44,6 +45,21 @@ impl PassArgs {
     /// Range for its kernel.
     pub(super) fn words(self) -> AddressRange {
         self.0.addresses()
+    }
+
+    /// Records it: `workgroups`, of which the kernel ends those that have no tile; or where that is `None`, as many as the
+    /// arguments say.
+    pub(super) fn dispatch<P: PushConstants>(
+        self,
+        recorder: &mut Recorder<'_>,
+        pipeline: &Pipeline,
+        push: &P,
+        workgroups: Option<u64>,
+    ) -> Result<()> {
+        match workgroups {
+            Some(workgroups) => recorder.dispatch(pipeline, push, workgroups),
+            None => recorder.dispatch_indirect(pipeline, push, self.workgroups()),
+        }
     }
 
     /// Its `VkDispatchIndirectCommand`.

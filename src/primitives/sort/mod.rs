@@ -80,7 +80,8 @@ pub type SortPlan = Plan<Sort>;
 /// configuration keep their order.
 #[derive(Debug)]
 pub struct Sort {
-    single_workgroup: Option<SingleWorkgroup>,
+    /// For the keys that one workgroup holds, the fewest first.
+    single_workgroups: Vec<SingleWorkgroup>,
     /// For more keys than one workgroup holds; `None` for `single-workgroup`.
     passes: Option<Box<dyn PassAlgorithm>>,
 }
@@ -98,14 +99,18 @@ trait PassAlgorithm: Recordable<Sort> {
 }
 
 impl Sort {
+    /// The workgroup that holds `count` keys.
+    fn single_workgroup(&self, count: u64) -> Option<&SingleWorkgroup> {
+        self.single_workgroups.iter().find(|single| count <= single.max_count())
+    }
+
     /// The passes for `count` keys; `None` if one workgroup holds them.
     fn passes(&self, count: u64) -> Option<&dyn PassAlgorithm> {
-        let is_single = self.single_workgroup.as_ref().is_some_and(|single| count <= single.max_count());
-        self.passes.as_deref().filter(|_| !is_single)
+        self.passes.as_deref().filter(|_| self.single_workgroup(count).is_none())
     }
 
     fn max_count(&self) -> u64 {
-        let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
+        let single = self.single_workgroups.last().map_or(0, SingleWorkgroup::max_count);
         self.passes.as_ref().map_or(single, |passes| passes.max_count())
     }
 }
@@ -130,7 +135,7 @@ impl Primitive for Sort {
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, config).policy);
         policy.check(config, capabilities)?;
         let single = |shape| SingleWorkgroup::new(device, config, shape, &policy);
-        let single_workgroup = policy.single_workgroup.map(single).transpose()?;
+        let single_workgroups = policy.single_workgroups().map(single).collect::<Result<_>>()?;
         let passes: Option<Box<dyn PassAlgorithm>> = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => None,
             SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
@@ -138,19 +143,19 @@ impl Primitive for Sort {
             }
             SortAlgorithm::Onesweep => Some(Box::new(Onesweep::new(device, config, &policy)?)),
         };
-        Ok((policy, Self { single_workgroup, passes }))
+        Ok((policy, Self { single_workgroups, passes }))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
-        let single = self.single_workgroup.as_ref().map(|single| single as _);
-        single.into_iter().chain(self.passes.as_deref().map(|passes| passes as _))
+        let single = self.single_workgroups.iter().map(|single| single as _);
+        single.chain(self.passes.as_deref().map(|passes| passes as _))
     }
 
     fn algorithm(&self, config: &SortConfig, max: u64) -> Option<&dyn Recordable<Self>> {
-        match (self.passes(max), &self.single_workgroup) {
+        match (self.passes(max), self.single_workgroup(max)) {
             _ if records_nothing(config, max) => None,
             (Some(passes), _) => Some(passes),
-            (None, single) => single.as_ref().map(|single| single as _),
+            (None, single) => single.map(|single| single as _),
         }
     }
 

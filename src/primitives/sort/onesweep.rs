@@ -21,19 +21,20 @@ use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Re
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::{Count, ScratchCursor, striding_workgroups};
 
 /// Maximum number of portions: each is a dispatch of each pass, and one invocation writes the arguments of all.
 const MAX_PORTIONS: u64 = 4096;
 
-/// Bytes before the descriptors of a portion: ticket counters of even and of odd passes.
-const TICKETS_SIZE: u64 = 16;
+/// Bytes before the descriptors of a portion: a ticket counter for each of `MAX_PASSES` of `onesweep.comp`.
+const TICKETS_SIZE: u64 = 32;
 
 #[derive(Debug)]
 pub(super) struct Onesweep {
     config: SortConfig,
     passes: PassShape,
     radix: u32,
+    max_workgroups: Option<u32>,
     histogram: DigitHistogram,
     pipeline: Pipeline,
 }
@@ -62,7 +63,7 @@ impl Onesweep {
             has_bins: true,
         };
         let [numbers, descending] = config.constants();
-        let [masks, early] = policy.matching().constants();
+        let [masks, early, packed] = policy.matching().constants();
         let [loads, stores, window, spins] = policy.look_back.constants();
         let constants = [
             numbers,
@@ -73,6 +74,8 @@ impl Onesweep {
             ("WIDE_OFFSETS", config.has_large_counts.into()),
             masks,
             early,
+            packed,
+            ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
             loads,
             stores,
             window,
@@ -90,6 +93,7 @@ impl Onesweep {
             config: *config,
             passes,
             radix: 1 << radix_bits,
+            max_workgroups: policy.max_workgroups,
             histogram: DigitHistogram::new(device, config, policy, passes)?,
             pipeline: Pipeline::declare(device, kernel, options)?,
         })
@@ -155,6 +159,8 @@ impl Algorithm<Sort> for Onesweep {
 
         let arrays = Arrays::new(&self.config, self.passes.count, buffers, &layout.alt, count.max());
         let portions = layout.histogram.portion_count;
+        let tiles = self.histogram.direct_tiles(&layout.histogram, count);
+        let workgroups = tiles.map(|tiles| striding_workgroups(self.max_workgroups, tiles));
         for (pass, portion) in (0..self.passes.count).flat_map(|pass| (0..portions).map(move |p| (pass, p))) {
             if portion == 0 {
                 recorder.phase(c"pass");
@@ -180,11 +186,12 @@ impl Algorithm<Sort> for Onesweep {
                 state: scratch.slice(layout.state + first, size).addresses(),
                 dispatch_args: pass_args.words(),
                 first_tile: portion * self.passes.portion_tiles,
+                pass,
                 shift,
                 digit_mask,
             };
-            recorder.dispatch_indirect(&self.pipeline, &push, pass_args.workgroups())?;
+            pass_args.dispatch(recorder, &self.pipeline, &push, workgroups)?;
         }
-        self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays)
+        self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays, count)
     }
 }

@@ -94,11 +94,11 @@ impl Passes {
             }
             Ranking::Match(matching) => {
                 let subgroups = ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities()));
-                let [masks, early] = matching.constants();
+                let [masks, early, packed] = matching.constants();
                 let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
                 let count = kernels::SORT_COUNT_BINS.module(&[keys]);
                 let scatter = kernels::SORT_SCATTER.module(&[("RANK_BY_MATCH", 1), keys, values]);
-                let ranking = [subgroups, masks, early, exchange, last_keys];
+                let ranking = [subgroups, masks, early, packed, exchange, last_keys];
                 (pass_pipelines(count, scatter, &constants, &ranking)?, None)
             }
             Ranking::Ballot(counting) => {
@@ -232,6 +232,6 @@ impl Algorithm<Sort> for Passes {
             };
             recorder.dispatch_indirect(&pass_pipelines.scatter, &push, workgroups)?;
         }
-        self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays)
+        self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays, count)
     }
 }

@@ -144,9 +144,41 @@ impl TileShape {
         PolicyConflict::check_multiple("items_per_invocation", self.items_per_invocation, 4, "a quad")?;
         // Counters of a tile have 16 bits.
         PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=65_532)?;
+        within(
+            "bytes of shared memory",
+            self.shared_size(radix_bits, self.tile_items()),
+            capabilities.shared_memory_size,
+        )
+    }
+
+    /// Bytes of shared memory for ranking by counters, and for exchanging `exchanged_items` keys at a time.
+    fn shared_size(&self, radix_bits: u32, exchanged_items: u32) -> u32 {
         let counters = (1 << radix_bits) / 2 * self.workgroup_size;
-        let shared_size =
-            self.tile_items().max(counters) * 4 + shared_tables_size(radix_bits, self.workgroup_size);
+        exchanged_items.max(counters) * 4 + shared_tables_size(radix_bits, self.workgroup_size)
+    }
+
+    /// Parts in which one workgroup exchanges the tile: the fewest that fit, up to 8.
+    pub(super) fn exchange_parts(&self, capabilities: &Capabilities) -> u32 {
+        let radix_bits = SortAlgorithm::SingleWorkgroup.radix_bits();
+        let fits = |parts: &u32| {
+            self.shared_size(radix_bits, self.tile_items() / parts) <= capabilities.shared_memory_size
+        };
+        [1, 2, 4].into_iter().find(fits).unwrap_or(8)
+    }
+
+    /// Checks the shape of a workgroup that sorts all keys, and exchanges them in parts.
+    pub(super) fn check_single(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
+        let unlimited = Capabilities { shared_memory_size: u32::MAX, ..capabilities.clone() };
+        let (radix_bits, parts) =
+            (SortAlgorithm::SingleWorkgroup.radix_bits(), self.exchange_parts(capabilities));
+        self.check(radix_bits, subgroup_size, &unlimited)?;
+        PolicyConflict::check_multiple(
+            "workgroup_size",
+            self.workgroup_size,
+            parts,
+            "the parts of an exchange",
+        )?;
+        let shared_size = self.shared_size(radix_bits, self.tile_items() / parts);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
@@ -169,14 +201,20 @@ pub struct Matching {
     pub by_shared_masks: bool,
     /// For `onesweep`: a tile counts and publishes its digits before it ranks its keys.
     pub has_early_counts: bool,
+    /// Ranks of two keys in a word, and offsets of values computed again from bins: more instructions for fewer registers.
+    pub has_packed_ranks: bool,
 }
 
 impl Matching {
     /// Lanes of a mask of one word.
     const MAX_MASK_LANES: u32 = 32;
 
-    pub(super) fn constants(self) -> [(&'static str, u32); 2] {
-        [("SHARED_MASKS", self.by_shared_masks.into()), ("EARLY_COUNTS", self.has_early_counts.into())]
+    pub(super) fn constants(self) -> [(&'static str, u32); 3] {
+        [
+            ("SHARED_MASKS", self.by_shared_masks.into()),
+            ("EARLY_COUNTS", self.has_early_counts.into()),
+            ("PACKED_RANKS", self.has_packed_ranks.into()),
+        ]
     }
 }
 
@@ -197,7 +235,8 @@ pub struct DigitHistogramShape {
     pub items_per_invocation: u32,
     /// The maximum of workgroups, which stride over tiles, at most 32 each; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Keys of a full tile that an invocation loads before it counts the first: 1, 2, 4, 8 or 16.
+    /// Keys of a full tile that an invocation loads, 16 bytes at a time, before it counts the first: 1, 2, 4, 8 or 16, of
+    /// which those below 16 bytes, and keys that do not begin at a multiple of 16, are counted as they are loaded.
     pub loads_in_flight: u32,
     /// Copies of the counters in shared memory, 1 to 8, among which subgroups are divided.
     pub copies: u32,
@@ -244,8 +283,14 @@ pub struct SortPolicy {
     /// Maximum number of keys per dispatch of a pass of `onesweep`, at most 2^30 - 1. More keys take several
     /// dispatches, up to 4,096. Rounded down to whole tiles, and at least one tile.
     pub portion_items: u32,
+    /// The maximum of workgroups of a pass of `onesweep`, which take a tile after the other, at most 32 each, and load the
+    /// keys of the next one while they store those of one; `None` for a workgroup per tile.
+    pub max_workgroups: Option<u32>,
     /// Shape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
     pub single_workgroup: Option<TileShape>,
+    /// Shape of the workgroup that sorts more keys than `single_workgroup` holds in a single dispatch, if it holds
+    /// more; `None` for none.
+    pub large_workgroup: Option<TileShape>,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
     /// Required subgroup size of the histogram of all digits, and of counting for [`Ranking::Match`].
@@ -287,8 +332,15 @@ impl SortPolicy {
             },
             false => tuning::algorithm_of(tuning::SORTS, capabilities, words),
         };
-        let single_workgroup = Some(tile(&SortTuning::of(capabilities, words).counted));
-        Choice { policy: Self { single_workgroup, ..Self::tuned(algorithm, capabilities, config) }, reason }
+        let tuning = SortTuning::of(capabilities, words);
+        let (single, large) = (tile(&tuning.counted), tile(&tuning.large_workgroup));
+        let has_large = large.tile_items() > single.tile_items();
+        let policy = Self {
+            single_workgroup: Some(single),
+            large_workgroup: has_large.then_some(large),
+            ..Self::tuned(algorithm, capabilities, config)
+        };
+        Choice { policy, reason }
     }
 
     /// The policy of an algorithm, tuned for a device and configuration.
@@ -329,7 +381,9 @@ impl SortPolicy {
             workgroup_size,
             items_per_invocation,
             portion_items: Self::MAX_PORTION_ITEMS,
+            max_workgroups: tuned.max_workgroups,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
+            large_workgroup: None,
             subgroup_size: tuned.subgroup_size,
             histogram_subgroup_size: histogram.subgroup_size,
             histogram: DigitHistogramShape::new(histogram),
@@ -352,7 +406,9 @@ impl SortPolicy {
             workgroup_size: 32,
             items_per_invocation: 8,
             portion_items: Self::MAX_PORTION_ITEMS,
+            max_workgroups: None,
             single_workgroup: None,
+            large_workgroup: None,
             subgroup_size: None,
             histogram_subgroup_size: None,
             histogram: DigitHistogramShape::PLAIN,
@@ -433,11 +489,18 @@ impl SortPolicy {
         }
     }
 
+    /// Shapes of the workgroups that sort all keys in a single dispatch, the smallest first.
+    pub(super) fn single_workgroups(&self) -> impl Iterator<Item = TileShape> {
+        let small = self.single_workgroup.map_or(0, |shape| shape.tile_items());
+        let large = self.large_workgroup.filter(|shape| shape.tile_items() > small);
+        self.single_workgroup.into_iter().chain(large)
+    }
+
     pub(crate) fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
         let require = PolicyConflict::check;
         check_scan_of_counts(&self.scan, &COUNT_SCAN)?;
-        if let Some(shape) = self.single_workgroup {
-            shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
+        for shape in self.single_workgroups() {
+            shape.check_single(self.subgroup_size, capabilities)?;
         }
         let is_onesweep = self.algorithm == SortAlgorithm::Onesweep;
         require(!config.has_large_counts || is_onesweep, "large counts require onesweep")?;
@@ -451,6 +514,7 @@ impl SortPolicy {
         let radix_bits = self.algorithm.radix_bits();
         if is_onesweep {
             self.look_back.check()?;
+            PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         }
         let bins = if is_onesweep { config.pass_count(radix_bits) << radix_bits } else { 0 };
         self.histogram.check(bins, self.workgroup_size, capabilities)?;
@@ -497,7 +561,7 @@ pub(in crate::primitives) const fn match_tables_size(
 impl fmt::Display for SortPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.algorithm.name();
-        if let Some(shape) = self.single_workgroup {
+        for shape in self.single_workgroups() {
             let TileShape { workgroup_size, items_per_invocation } = shape;
             let single = SortAlgorithm::SingleWorkgroup.name();
             write!(f, "{single}: up to {} keys, ", shape.tile_items())?;
@@ -518,8 +582,9 @@ impl fmt::Display for SortPolicy {
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "ranked by {ranking}")?;
-        if matches!(self.ranking, Ranking::Match(Matching { has_early_counts: true, .. })) {
-            f.write_str(", early counts")?;
+        let Matching { has_early_counts, has_packed_ranks, .. } = self.matching();
+        for (is_set, text) in [(has_early_counts, ", early counts"), (has_packed_ranks, ", packed ranks")] {
+            f.write_str(if is_set { text } else { "" })?;
         }
         if !self.has_exchange {
             f.write_str(", scattered from registers")?;
@@ -527,6 +592,9 @@ impl fmt::Display for SortPolicy {
         self.write_subgroups(f)?;
         if self.algorithm == SortAlgorithm::Onesweep {
             self.look_back.write(f, Self::SPIN_LIMIT)?;
+            if let Some(workgroups) = self.max_workgroups {
+                write!(f, ", at most {workgroups} workgroups")?;
+            }
         }
         if self.ranking == Ranking::CounterScan && !self.mixed_access {
             f.write_str(QUADS_OR_WORDS)?;

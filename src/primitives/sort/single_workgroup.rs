@@ -33,6 +33,7 @@ impl SingleWorkgroup {
                 descending,
                 ("RADIX_BITS", SortAlgorithm::SingleWorkgroup.radix_bits()),
                 ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
+                ("EXCHANGE_PARTS", shape.exchange_parts(device.capabilities())),
                 ("QUAD_ACCESS", quad_access.into()),
                 ("MIXED_ACCESS", policy.mixed_access.into()),
             ];

@@ -11,6 +11,8 @@ pub(super) struct SortTuning {
     pub(super) radix_8bit: KernelShape,
     /// Of radix-4bit, radix-2bit and the single workgroup.
     pub(super) counted: KernelShape,
+    /// Of the workgroup that sorts more keys than the single workgroup of `counted`, if it holds more.
+    pub(super) large_workgroup: KernelShape,
     pub(super) histogram: KernelShape,
 }
 
@@ -23,6 +25,7 @@ impl SortTuning {
                 onesweep: shape(TunedPart::Onesweep),
                 radix_8bit: shape(TunedPart::Radix8Bit),
                 counted: shape(TunedPart::CountedSort),
+                large_workgroup: shape(TunedPart::LargeWorkgroupSort),
                 histogram: shape(TunedPart::DigitHistogram),
             }
         };
@@ -40,7 +43,10 @@ impl SortTuning {
             let KernelShape { matching, subgroup_size, .. } = *shape;
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
         });
-        matched && tile(&self.counted).check(4, self.counted.subgroup_size, capabilities).is_ok()
+        let large = tile(&self.large_workgroup).check_single(self.counted.subgroup_size, capabilities);
+        matched
+            && large.is_ok()
+            && tile(&self.counted).check(4, self.counted.subgroup_size, capabilities).is_ok()
     }
 }
 

@@ -20,6 +20,8 @@ pub enum TuningAxis {
     SharedMasks,
     /// Counts before the ranking.
     EarlyCounts,
+    /// Ranks of two items in a word.
+    PackedRanks,
     /// Exchange of ranked tiles in shared memory.
     Exchange,
     /// Statuses read by atomic loads.
@@ -55,6 +57,7 @@ impl TuningAxis {
             Self::MixedAccess => "mixed-access",
             Self::SharedMasks => "masks",
             Self::EarlyCounts => "early-counts",
+            Self::PackedRanks => "packed-ranks",
             Self::Exchange => "exchange",
             Self::StatusLoads => "status-loads",
             Self::StatusStores => "status-stores",
@@ -78,6 +81,7 @@ impl TuningAxis {
                     &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24]
                 }
                 TunedPart::CountedSort => &[4, 8, 12, 16],
+                TunedPart::LargeWorkgroupSort => &[4, 8, 12, 16, 24, 32],
                 TunedPart::DigitHistogram => &[16, 32, 48, 64],
                 TunedPart::Histogram
                 | TunedPart::LargeHistogram
@@ -91,6 +95,7 @@ impl TuningAxis {
             Self::MixedAccess
             | Self::SharedMasks
             | Self::EarlyCounts
+            | Self::PackedRanks
             | Self::Exchange
             | Self::StatusLoads
             | Self::StatusStores => FLAG,
@@ -116,6 +121,7 @@ impl TuningAxis {
             Self::MixedAccess => shape.mixed_access.into(),
             Self::SharedMasks => shape.matching.by_shared_masks.into(),
             Self::EarlyCounts => shape.matching.has_early_counts.into(),
+            Self::PackedRanks => shape.matching.has_packed_ranks.into(),
             Self::Exchange => shape.has_exchange.into(),
             Self::StatusLoads => shape.look_back.has_loads.into(),
             Self::StatusStores => shape.look_back.has_stores.into(),
@@ -140,6 +146,7 @@ impl TuningAxis {
             Self::MixedAccess => shape.mixed_access = is_set,
             Self::SharedMasks => shape.matching.by_shared_masks = is_set,
             Self::EarlyCounts => shape.matching.has_early_counts = is_set,
+            Self::PackedRanks => shape.matching.has_packed_ranks = is_set,
             Self::Exchange => shape.has_exchange = is_set,
             Self::StatusLoads => shape.look_back.has_loads = is_set,
             Self::StatusStores => shape.look_back.has_stores = is_set,

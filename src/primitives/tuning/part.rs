@@ -22,6 +22,9 @@ pub enum TunedPart {
     Radix8Bit,
     /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
     CountedSort,
+    /// The sort in one workgroup of more keys than that of `CountedSort` holds, if it holds more; items are
+    /// keys.
+    LargeWorkgroupSort,
     /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
     DigitHistogram,
     /// Reductions; items are packs of 16 bytes.
@@ -58,7 +61,7 @@ pub enum TunedPart {
 
 impl TunedPart {
     /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Onesweep,
         Self::ChainedScan,
         Self::DigitHistogram,
@@ -82,6 +85,7 @@ impl TunedPart {
         Self::HistogramInMemory,
         Self::Radix8Bit,
         Self::CountedSort,
+        Self::LargeWorkgroupSort,
         Self::TopKSort,
     ];
 
@@ -112,13 +116,16 @@ impl TunedPart {
                 WorkgroupSize,
                 Items,
                 SharedMasks,
+                MaxWorkgroups,
+                PackedRanks,
                 EarlyCounts,
                 Exchange,
                 SubgroupSize,
                 SpinLimit,
             ],
-            Self::Radix8Bit => &[WorkgroupSize, Items, SharedMasks, Exchange, SubgroupSize],
+            Self::Radix8Bit => &[WorkgroupSize, Items, SharedMasks, PackedRanks, Exchange, SubgroupSize],
             Self::CountedSort => &[WorkgroupSize, Items, Exchange, MixedAccess, SubgroupSize],
+            Self::LargeWorkgroupSort => &[WorkgroupSize, Items],
             Self::DigitHistogram => &[MaxWorkgroups, LoadsInFlight, Copies, Items, SubgroupSize],
             // With other items, sums of floats have other bits than on other devices.
             Self::Reduce | Self::ScanTree => &[SubgroupSize, MixedAccess],
@@ -157,6 +164,7 @@ impl TunedPart {
                 | Self::Onesweep
                 | Self::Radix8Bit
                 | Self::CountedSort
+                | Self::LargeWorkgroupSort
                 | Self::DigitHistogram
                 | Self::TopK
                 | Self::TopKFew
@@ -174,6 +182,7 @@ impl TunedPart {
             Self::Onesweep => "sort-onesweep",
             Self::Radix8Bit => "sort-radix-8bit",
             Self::CountedSort => "sort-counted",
+            Self::LargeWorkgroupSort => "sort-large-workgroup",
             Self::DigitHistogram => "sort-digit-histogram",
             Self::Reduce => "reduce",
             Self::ReduceByKey => "reduce-by-key",

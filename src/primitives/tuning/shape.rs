@@ -46,7 +46,7 @@ impl KernelShape {
             packs_per_run: 1,
             subgroup_size: None,
             mixed_access: true,
-            matching: Matching { by_shared_masks: false, has_early_counts: false },
+            matching: Matching { by_shared_masks: false, has_early_counts: false, has_packed_ranks: false },
             has_exchange: true,
             look_back: LookBack::portable(4),
             max_workgroups: None,
@@ -89,6 +89,12 @@ impl KernelShape {
     /// With counts before the ranking.
     pub const fn early_counts(mut self) -> Self {
         self.matching.has_early_counts = true;
+        self
+    }
+
+    /// With ranks of two items in a word.
+    pub const fn packed_ranks(mut self) -> Self {
+        self.matching.has_packed_ranks = true;
         self
     }
 
@@ -183,6 +189,7 @@ impl fmt::Display for KernelShape {
             (!self.mixed_access, "one_access"),
             (self.matching.by_shared_masks, "masks"),
             (self.matching.has_early_counts && !is_matched, "early_counts"),
+            (self.matching.has_packed_ranks, "packed_ranks"),
             (!self.has_exchange, "from_registers"),
             (self.look_back.has_loads, "status_loads"),
             (self.look_back.has_stores, "status_stores"),

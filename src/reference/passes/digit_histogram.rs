@@ -34,6 +34,8 @@ pub struct PingPong {
 pub struct PassArgs {
     /// Tiles; 0 if the dispatch is skipped.
     pub tile_count: usize,
+    /// Workgroups; of tiles that are shared out by tickets there are fewer.
+    pub workgroup_count: usize,
     /// Keys in the last tile.
     pub last_extent: usize,
     /// The ping-pong buffers.
@@ -45,7 +47,7 @@ impl PassArgs {
     /// `max_row` workgroups in a row.
     pub fn words(&self, max_row: usize, radix: usize) -> [u32; 7] {
         let tile_count = self.tile_count as u32;
-        let [x, y, z] = grid(tile_count, max_row as u32);
+        let [x, y, z] = grid(self.workgroup_count as u32, max_row as u32);
         let PingPong { keys, values, parity } = self.buffers;
         let names = [keys.0, keys.1, values.0, values.1];
         let buffers = names.iter().rev().fold(0, |word, &name| word << 2 | name as u32);
@@ -70,6 +72,8 @@ pub enum Output {
 pub struct Config {
     /// Keys in a tile of a pass.
     pub pass_tile_items: usize,
+    /// The maximum of workgroups in a dispatch of a pass, of at most 32 tiles each; 0 for one per tile.
+    pub pass_max_workgroups: usize,
     /// The maximum of tiles in a portion.
     pub portion_tiles: usize,
     /// Portions of a pass, a dispatch each.
@@ -86,6 +90,8 @@ pub struct Config {
     pub has_indices: bool,
     /// Whether the last pass that runs writes no keys.
     pub has_no_last_keys: bool,
+    /// For [`Output::InPlace`] and an even number of passes: whether an even number runs.
+    pub is_even: bool,
 }
 
 /// Counts of other workgroups, added before the keys of the call.
@@ -142,6 +148,10 @@ impl Config {
         if self.has_indices && !runs.contains(&true) {
             runs[0] = true;
         }
+        let is_odd = runs.iter().filter(|&&is_run| is_run).count() % 2 == 1;
+        if let Some(skipped) = runs.iter_mut().find(|is_run| !**is_run && is_odd && self.is_even) {
+            *skipped = true;
+        }
         let args = self.args(&runs, counted.keys as usize + orders.len());
         DigitHistogram { set, clear, args, bins: digits.iter().map(bins).collect() }
     }
@@ -158,8 +168,14 @@ impl Config {
                 let tiles = if is_run { tile_count } else { 0 };
                 let behind = tiles.saturating_sub(portion * self.portion_tiles);
                 let is_full = behind > self.portion_tiles;
+                let tile_count = behind.min(self.portion_tiles);
+                let max_workgroups = match self.pass_max_workgroups {
+                    0 => tile_count,
+                    max => max.max(tile_count.div_ceil(32)),
+                };
                 args.push(PassArgs {
-                    tile_count: behind.min(self.portion_tiles),
+                    tile_count,
+                    workgroup_count: tile_count.min(max_workgroups),
                     last_extent: if is_full { self.pass_tile_items } else { last_extent },
                     buffers,
                 });
@@ -174,7 +190,8 @@ impl Config {
         };
         let back = (Buffer::Alternate, Buffer::Primary);
         let buffers = PingPong { keys: back, values: back, parity: 0 };
-        args.push(PassArgs { tile_count: if is_copied { tile_count } else { 0 }, last_extent, buffers });
+        let tile_count = if is_copied { tile_count } else { 0 };
+        args.push(PassArgs { tile_count, workgroup_count: tile_count, last_extent, buffers });
         args
     }
 

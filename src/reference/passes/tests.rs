@@ -391,6 +391,7 @@ fn config(output: Output, bits: Range<u32>, pass_count: u32, pass_tile_items: us
     let has_indices = output == Output::Indices;
     Config {
         pass_tile_items,
+        pass_max_workgroups: 0,
         portion_tiles,
         portion_count,
         begin_bit,
@@ -399,6 +400,7 @@ fn config(output: Output, bits: Range<u32>, pass_count: u32, pass_tile_items: us
         output,
         has_indices,
         has_no_last_keys: false,
+        is_even: false,
     }
 }
 
@@ -428,6 +430,14 @@ fn keys_and_indices_end_in_the_buffers_of_the_output() {
                 config.histogram(Counted::default(), &orders, 32, 256).args
             };
             assert_eq!(ends(&args_of(Output::InPlace)).0, Buffer::Primary);
+            let even = Config { is_even: true, ..config(Output::InPlace, 0..8 * pass_count, pass_count, 4) };
+            let even = even.histogram(Counted::default(), &orders, 32, 256).args;
+            let (copy, passes) = even.split_last().unwrap();
+            let runs = passes.iter().filter(|args| args.tile_count > 0).count();
+            assert_eq!(ends(&even).0, Buffer::Primary);
+            if pass_count % 2 == 0 {
+                assert!(copy.tile_count == 0 && runs % 2 == 0, "{runs} passes");
+            }
             let indexed =
                 Config { has_indices: true, ..config(Output::InPlace, 0..8 * pass_count, pass_count, 4) };
             let indexed = indexed.histogram(Counted::default(), &orders, 32, 256).args;
@@ -474,7 +484,7 @@ fn portions_share_the_tiles_and_many_workgroups_make_rows() {
         values: (Buffer::Other, Buffer::Primary),
         parity: 1,
     };
-    let words = PassArgs { tile_count: 11, last_extent: 3, buffers }.words(4, 16);
+    let words = PassArgs { tile_count: 11, workgroup_count: 11, last_extent: 3, buffers }.words(4, 16);
     assert_eq!(words, [4, 3, 1, 11, 3, 1 | 2 << 2 | 2 << 4 | 1 << 8, 176]);
 }
 

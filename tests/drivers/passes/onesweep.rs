@@ -95,7 +95,11 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
             (Output::InPlace, true, true),
             (Output::EveryPass, true, false),
         ] {
-            histogram.check_sizes(ResultOf { output, has_indices, has_no_last_keys })?;
+            let result = ResultOf { output, has_indices, has_no_last_keys, is_even: false };
+            histogram.check_sizes(result)?;
+            if output == Output::InPlace && pass_count.is_multiple_of(2) {
+                histogram.check_sizes(ResultOf { is_even: true, ..result })?;
+            }
         }
     }
     Ok(())
@@ -107,11 +111,14 @@ struct ResultOf {
     output: Output,
     has_indices: bool,
     has_no_last_keys: bool,
+    is_even: bool,
 }
 
 impl ResultOf {
     fn bits(self) -> usize {
-        self.output as usize | usize::from(self.has_indices) << 2 | usize::from(self.has_no_last_keys) << 3
+        let flags = [self.has_indices, self.has_no_last_keys, self.is_even];
+        let flags = flags.into_iter().zip(2..).map(|(is_set, bit)| usize::from(is_set) << bit);
+        flags.fold(self.output as usize, |bits, flag| bits | flag)
     }
 }
 
@@ -135,7 +142,7 @@ impl Histogram<'_> {
     /// Checks `count` keys, the last keys of `tiles`.
     fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
         let Self { gpu, kernel, order, is_wide, .. } = *self;
-        let ResultOf { output, has_indices, has_no_last_keys } = result;
+        let ResultOf { output, has_indices, has_no_last_keys, is_even } = result;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
         let workgroup_size = small_workgroup(gpu) as usize;
         let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
@@ -154,8 +161,11 @@ impl Histogram<'_> {
             _ => all_tiles / 3,
         };
         let portion_count = all_tiles.div_ceil(portion_tiles);
+        // With workgroups that stride in half of the trials.
+        let pass_max_workgroups = trial % 2 * 3;
         let config = Config {
             pass_tile_items,
+            pass_max_workgroups,
             portion_tiles,
             portion_count,
             begin_bit: self.bits.start,
@@ -164,6 +174,7 @@ impl Histogram<'_> {
             output,
             has_indices,
             has_no_last_keys,
+            is_even,
         };
         let orders = order.all(&keys, key_words);
         let DigitHistogram { set, clear, args, bins } =
@@ -207,6 +218,7 @@ impl Histogram<'_> {
                 ("tile_count", Value::Number(of_host.tile_count)),
                 ("last_extent", Value::Number(of_host.last_extent)),
                 ("pass_items_per_invocation", Value::Number(pass_items)),
+                ("pass_max_workgroups", Value::Number(pass_max_workgroups)),
                 ("portion_tiles", Value::Number(portion_tiles)),
                 ("portion_count", Value::Number(portion_count)),
                 ("begin_bit", Value::Number(self.bits.start as usize)),
@@ -235,8 +247,8 @@ impl Histogram<'_> {
     }
 }
 
-/// Words before the descriptors: the tickets of even and of odd passes, and two unused words.
-const TICKET_WORDS: usize = 4;
+/// Words before the descriptors: the tickets of all passes.
+const TICKET_WORDS: usize = 8;
 
 /// Statuses of a descriptor: a tile's own count of a digit, and its inclusive prefix.
 const AGGREGATE: u32 = 1 << 30;
@@ -267,6 +279,8 @@ struct Sweep<'g> {
     base_tile: usize,
     stall_every: usize,
     has_no_last_keys: bool,
+    /// 0 for a workgroup per tile.
+    max_workgroups: u32,
 }
 
 pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
@@ -298,6 +312,8 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
         // Stalled tiles and long look-backs are those of the counted variant: it has every window.
         let look_back = nth_look_back(if is_counted { index + 1 } else { 0 }, 100);
         let turn = index + key_words + value_words;
+        // Every second specialization has workgroups that stride.
+        let max_workgroups = if turn.is_multiple_of(2) { 2 } else { 0 };
         let order = nth_order(turn);
         let has_no_last_keys = value_words > 0 && !turn.is_multiple_of(2);
         let mut constants = order_constants(order);
@@ -308,6 +324,8 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             ("WIDE_OFFSETS", (base_tile > 0).into()),
             ("SHARED_MASKS", masks.into()),
             ("EARLY_COUNTS", early.into()),
+            ("PACKED_RANKS", (index % 2) as u32),
+            ("MAX_WORKGROUPS", max_workgroups),
             ("EXCHANGE", exchange.into()),
             ("NO_LAST_KEYS", has_no_last_keys.into()),
         ]);
@@ -316,7 +334,17 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             constants.push(("STALL_EVERY", stall_every as u32));
         }
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        let sweep = Sweep { gpu, kernel, rig, order, tile_items, base_tile, stall_every, has_no_last_keys };
+        let sweep = Sweep {
+            gpu,
+            kernel,
+            rig,
+            order,
+            tile_items,
+            base_tile,
+            stall_every,
+            has_no_last_keys,
+            max_workgroups,
+        };
         let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, 60 * tile_items + 5];
         for (trial, count) in counts.into_iter().enumerate() {
             for (shift, mask) in [(0, 0xff), (32 * key_words as u32 - 8, 0xff), (9, 1)] {
@@ -368,11 +396,11 @@ impl Sweep<'_> {
         let bins = offset_words(&bins, is_wide);
         let bins_memory = Memory::of(gpu, &bins, Alignment::Quads)?;
         let next_memory = Memory::poisoned(gpu, bins.len(), Alignment::Quads)?;
-        let parity = buffers.parity as usize;
+        let pass = trial % TICKET_WORDS;
         let mut tickets = [POISON; TICKET_WORDS];
-        tickets[parity] = 0;
+        tickets[pass] = 0;
         let descriptor_count = tiles.tile_count * RADIX;
-        let is_first = parity == 0 && trial.is_multiple_of(2);
+        let is_first = buffers.parity == 0 && trial.is_multiple_of(2);
         let descriptors = match is_first {
             true => vec![0; descriptor_count],
             false => descriptors_before(buffers.parity, descriptor_count),
@@ -387,6 +415,7 @@ impl Sweep<'_> {
             ("state", Value::Pointer(&state)),
             ("dispatch_args", Value::Pointer(&args)),
             ("first_tile", Value::Number(self.base_tile + tiles_before)),
+            ("pass", Value::Number(pass)),
             ("shift", Value::Number(digit.shift as usize)),
             ("digit_mask", Value::Number(digit.mask as usize)),
             ("counts", Value::Pointer(&counts)),
@@ -400,7 +429,11 @@ impl Sweep<'_> {
         let values_before = (value_words > 0).then_some(&values);
         let values_pointers = value_pointers(buffers, values_before, &sorted_values);
         push.extend(values_pointers.map(|value| shifted(value, value_words)));
-        self.rig.run(&push, tiles.tile_count)?;
+        let workgroups = match self.max_workgroups as usize {
+            0 => tiles.tile_count,
+            max => tiles.tile_count.min(max),
+        };
+        self.rig.run(&push, workgroups)?;
 
         let case = format!(
             "{}, {} keys after {base} + {before}, {digit:?}, {buffers:?}, stalled: every {stall_every}, {order:?}",
@@ -431,10 +464,9 @@ impl Sweep<'_> {
                 return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
             }
         }
-        // The next pass's ticket is 0; at least one surplus workgroup has taken a ticket.
-        let has_taken = got[parity] as usize > tiles.tile_count;
-        tickets[parity] = got[parity];
-        tickets[1 - parity] = 0;
+        // At least one surplus workgroup has taken a ticket.
+        let has_taken = got[pass] as usize > tiles.tile_count;
+        tickets[pass] = got[pass];
         if !has_taken || got[..TICKET_WORDS] != tickets {
             return Err(format!("{case}: tickets are {:x?}, not {tickets:x?}", &got[..TICKET_WORDS]).into());
         }

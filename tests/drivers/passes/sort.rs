@@ -230,6 +230,8 @@ impl<'g> Pass<'g> {
         constants.extend(of_scatter.map(|(name, is_set)| (name, is_set.into())));
         if has("MAX_SUBGROUPS") {
             constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, specialization.workgroup_size)));
+            let is_scatter = has("PACKED_RANKS");
+            constants.extend(is_scatter.then_some(("PACKED_RANKS", scatter.has_exchange.into())));
         } else if has("QUAD_ACCESS") {
             constants.extend(specialization.alignment.constants());
         }
@@ -354,7 +356,9 @@ pub fn without_keys(buffers: PingPong) -> PingPong {
 /// The dispatch arguments of a pass in device memory.
 pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_>, Failed> {
     let Tiles { tile_count, last_extent } = tiles;
-    let mut words = PassArgs { tile_count, last_extent, buffers }.words(tile_count, 1).to_vec();
+    let mut words = PassArgs { tile_count, workgroup_count: tile_count, last_extent, buffers }
+        .words(tile_count, 1)
+        .to_vec();
     words.push(POISON);
     Memory::of(gpu, &words, Alignment::Quads)
 }
@@ -410,7 +414,12 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
     {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
-        constants.extend([("RADIX_BITS", policy.algorithm.radix_bits()), ("ITEMS_PER_INVOCATION", items)]);
+        constants.extend([
+            ("RADIX_BITS", policy.algorithm.radix_bits()),
+            ("ITEMS_PER_INVOCATION", items),
+            // In parts with every second specialization.
+            ("EXCHANGE_PARTS", [1, 4][index % 2]),
+        ]);
         constants.extend(alignment.constants());
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let tile = (workgroup_size * items) as usize;

@@ -98,7 +98,8 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         cases.extend([tile + 1, 45 * tile + 7].map(|count| sort.case(count, Input::EdgeValues)));
     }
     let chosen = SortCase::chosen();
-    let counts = boundary_counts(capabilities, crossover(capabilities)).into_iter();
+    let counts =
+        boundary_counts(capabilities, crossover(&SortCase::chosen().policy(capabilities))).into_iter();
     cases.extend(counts.zip(Input::ALL.into_iter().cycle()).map(|(count, input)| chosen.case(count, input)));
     cases
 }

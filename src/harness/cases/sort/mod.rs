@@ -193,10 +193,10 @@ impl SortCase {
     }
 }
 
-/// Maximum keys that one workgroup sorts by the chosen policy; the keys of a tile if it has no such crossover.
-fn crossover(capabilities: &Capabilities) -> u64 {
-    let policy = SortCase::chosen().policy(capabilities);
-    policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()).into()
+/// Maximum keys that one workgroup sorts by a policy; the keys of a tile if it has no such crossover.
+fn crossover(policy: &SortPolicy) -> u64 {
+    let single = policy.large_workgroup.or(policy.single_workgroup);
+    single.map_or(policy.tile_items(), |shape| shape.tile_items()).into()
 }
 
 impl fmt::Display for SortCase {

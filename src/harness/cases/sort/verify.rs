@@ -322,7 +322,6 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Counts around the crossover from one workgroup to many: in the chosen policy of this device, and in that of a GPU of
 /// many lanes.
 fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let last = crossover(capabilities);
     let mut sorts = SortCase::chosen().kinds().to_vec();
     let others = [
         (ElementType::F32, SortValues::Indices, false),
@@ -335,8 +334,9 @@ fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
     sorts.push(onesweep.of(ElementType::U32, SortValues::B4, false));
     let mut cases = Vec::new();
     for sort in sorts {
+        let last = crossover(&sort.policy(capabilities));
         let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
-        counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
+        counts.extend([last / 2, last / 2 + 1, last + last / 2 + 1, 16 * last + 1]);
         cases.extend(counts.into_iter().map(|count| sort.case(count, Input::EdgeValues)));
         cases.push(sort.case(last + 1, Input::Constant(u32::MAX)));
     }

@@ -78,7 +78,7 @@ impl Long {
         let [numbers, descending] = config.constants();
         let radix_bits = SegmentedSortPolicy::TILE_RADIX_BITS;
         let subgroups = tile.max_subgroups(subgroup_size, device.capabilities());
-        let [masks, early] = matching.constants();
+        let [masks, early, packed] = matching.constants();
         let constants = [
             numbers,
             descending,
@@ -87,6 +87,7 @@ impl Long {
             ("MAX_SUBGROUPS", subgroups),
             masks,
             early,
+            packed,
             ("EXCHANGE", has_exchange.into()),
             config.last_keys_constant(),
         ];
