@@ -30,7 +30,7 @@ const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 element
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
 const NAK_LARGE: &str =
-    "derived: NAK, Mesa 26.1, Ampere: no spills with the 64 registers of 1,024 invocations";
+    "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 8 spill";
 const NO_LARGE: &str = "no larger than the single workgroup: passes take over";
 const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 and 4 either: 32 lanes match in fewer \
                         cycles than 64, which count in fewer; ballots as in rocPRIM";
@@ -173,9 +173,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, COUNTED, KernelShape::tile(0, 0).from_registers().one_access(), LAVAPIPE)
         .formula(counted),
     row(Devices::All, COUNTED, KernelShape::tile(0, 0), FORMULA).formula(counted),
-    // 64 registers an invocation: keys of two words, or with values of two, would spill.
-    row(NVIDIA, &[TunedPart::LargeWorkgroupSort], KernelShape::tile(1024, 16), NAK_LARGE).words(1, 0),
-    row(NVIDIA, &[TunedPart::LargeWorkgroupSort], KernelShape::tile(1024, 8), NAK_LARGE),
+    row(NVIDIA, &[TunedPart::LargeWorkgroupSort], KernelShape::tile(512, 16), NAK_LARGE),
     row(Devices::All, &[TunedPart::LargeWorkgroupSort], KernelShape::tile(0, 0), NO_LARGE).formula(counted),
     // The workgroup size is that of the passes.
     row(
