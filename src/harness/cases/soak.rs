@@ -2,6 +2,7 @@
 
 use super::{Case, PolicyName, RunLengthCoding, Work};
 use crate::device::Capabilities;
+use crate::run_length::RunLengthAlgorithm;
 use crate::scan::ScanAlgorithm;
 use crate::select::SelectAlgorithm;
 use crate::sort::SortAlgorithm;
@@ -21,7 +22,7 @@ impl Work {
             Work::RunLength(of) if of.coding == RunLengthCoding::Decode => {
                 of.policy(capabilities).scan.algorithm == ScanAlgorithm::Chained
             }
-            Work::RunLength(of) => of.policy(capabilities).select.algorithm == SelectAlgorithm::Chained,
+            Work::RunLength(of) => of.policy(capabilities).algorithm == RunLengthAlgorithm::Chained,
             _ => false,
         }
     }

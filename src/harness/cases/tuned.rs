@@ -8,6 +8,7 @@ use super::{DifferenceCase, Input};
 use crate::ElementType;
 use crate::device::Capabilities;
 use crate::reduce::ReduceRuns;
+use crate::run_length::RunLengthAlgorithm;
 use crate::scan::{ScanAlgorithm, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
 use crate::sort::SortAlgorithm;
@@ -79,6 +80,11 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         }
         TunedPart::TopKSort => {
             (TopKCase::largest(element, columns, columns / 2).into(), (count / u64::from(columns)).max(1))
+        }
+        TunedPart::ChainedRunLength => {
+            let algorithm = Some(RunLengthAlgorithm::Chained);
+            let runs = RunLengthCase::of_u32(RunLengthCoding::Encode, 8);
+            (RunLengthCase { element, algorithm, ..runs }.into(), count)
         }
         TunedPart::RunLength => (RunLengthCase::of_u32(RunLengthCoding::Decode, 8).into(), count),
         TunedPart::Gather => (GatherCase::elements(element.words()).into(), count),
@@ -164,7 +170,8 @@ fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<
         }
         Work::RunLength(case) => {
             let policy = case.policy(capabilities);
-            [policy.workgroup_size, policy.items_per_invocation]
+            let words = if part == TunedPart::ChainedRunLength { case.element.words() } else { 1 };
+            [policy.workgroup_size, policy.items_per_invocation * words]
         }
         Work::TopK(case) => {
             let policy = case.policy(capabilities);

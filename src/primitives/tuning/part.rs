@@ -46,6 +46,8 @@ pub enum TunedPart {
     TopKFew,
     /// Top-k by a segmented sort; items are keys.
     TopKSort,
+    /// The single-pass encoding of runs; items are elements of a word.
+    ChainedRunLength,
     /// Lengths of runs and decoding; items are runs or elements.
     RunLength,
     /// Gathers; items are accesses.
@@ -58,7 +60,7 @@ pub enum TunedPart {
 
 impl TunedPart {
     /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Onesweep,
         Self::ChainedScan,
         Self::DigitHistogram,
@@ -67,6 +69,7 @@ impl TunedPart {
         Self::Merge,
         Self::Scan,
         Self::Difference,
+        Self::ChainedRunLength,
         Self::RunLength,
         Self::SegmentedCluster,
         Self::SegmentedSmall,
@@ -102,7 +105,7 @@ impl TunedPart {
                 SpinLimit,
             ],
             Self::Select => &[Items, WorkgroupSize, SubgroupSize],
-            Self::ChainedSelect => {
+            Self::ChainedSelect | Self::ChainedRunLength => {
                 &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
             }
             Self::Onesweep => &[
@@ -186,6 +189,7 @@ impl TunedPart {
             Self::TopK => "top-k",
             Self::TopKFew => "top-k-few",
             Self::TopKSort => "top-k-sort",
+            Self::ChainedRunLength => "run-length-chained",
             Self::RunLength => "run-length",
             Self::Gather => "gather",
             Self::SegmentedCluster => "segmented-cluster",
