@@ -6,34 +6,27 @@
 #include "sort/key.glsl"
 
 const uint SIGN_BIT = 0x80000000;
+// The highest word of an infinity.
 #if KEY_WORDS == 2
 const uint EXPONENT = 0x7ff00000;
-#define KEY(high) Key(0, high)
 #else
 const uint EXPONENT = 0x7f800000;
-#define KEY(high) high
 #endif
-
-bool is_less(Key a, Key b) {
-#if KEY_WORDS == 2
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
-#else
-    return a < b;
-#endif
-}
 
 // The key, the same for all keys that are equal.
 Key canonical(Key key) {
     if (KEY_NUMBERS == FLOAT) {
 #if KEY_WORDS == 2
         Key magnitude = Key(key.x, key.y & ~SIGN_BIT);
+        bool is_nan = magnitude.y > EXPONENT || (magnitude.y == EXPONENT && magnitude.x != 0);
 #else
         Key magnitude = key & ~SIGN_BIT;
+        bool is_nan = magnitude > EXPONENT;
 #endif
         if (magnitude == Key(0)) {
             return magnitude;
         }
-        if (is_less(KEY(EXPONENT), magnitude)) {
+        if (is_nan) {
             return Key(~0);
         }
     }

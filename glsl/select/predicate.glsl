@@ -69,10 +69,20 @@ layout(constant_id = ID_PARTS) const uint PARTS = 1;
 #endif
 
 #if KEY_WORDS == 2
+#define KEY(high) Key(0, high)
 #define KEY_OF(words) words
 #else
+#define KEY(high) high
 #define KEY_OF(words) words.x
 #endif
+
+bool is_less(Key a, Key b) {
+#if KEY_WORDS == 2
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+#else
+    return a < b;
+#endif
+}
 
 Key successor(Key order) {
 #if KEY_WORDS == 2

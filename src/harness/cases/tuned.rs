@@ -7,9 +7,9 @@ use super::{
 use super::{DifferenceCase, Input};
 use crate::ElementType;
 use crate::device::Capabilities;
-use crate::reduce::ReduceRuns;
+use crate::reduce::{ReduceByKeyAlgorithm, ReduceRuns};
 use crate::run_length::RunLengthAlgorithm;
-use crate::scan::{ScanAlgorithm, WorkgroupScan};
+use crate::scan::{ScanAlgorithm, ScanOperator, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
 use crate::sort::SortAlgorithm;
 use crate::top_k::TopKAlgorithm;
@@ -62,6 +62,13 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::Reduce => (ReduceCase::sum(element).into(), count),
         TunedPart::ReduceByKey => {
             (ReduceCase { runs: Some(ReduceRuns::Keys32), ..ReduceCase::sum(element) }.into(), count)
+        }
+        TunedPart::ChainedReduceByKey => {
+            let algorithm = Some(ReduceByKeyAlgorithm::Chained);
+            let runs = Some(ReduceRuns::Keys32);
+            // Of results that no order of operations rounds.
+            let operator = ScanOperator::Max;
+            (ReduceCase { runs, algorithm, operator, ..ReduceCase::sum(element) }.into(), count)
         }
         TunedPart::Histogram => (histogram(256)?, count),
         TunedPart::LargeHistogram => (histogram(5000)?, count),
@@ -140,7 +147,11 @@ fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<
         Work::Reduce(case) => {
             let policy = case.policy(capabilities);
             match policy.heads {
-                Some(heads) => [heads.workgroup_size, heads.items_per_invocation],
+                Some(heads) => {
+                    let words =
+                        if part == TunedPart::ChainedReduceByKey { 1 + case.element.words() } else { 2 };
+                    [heads.workgroup_size, heads.items_per_invocation * words / 2]
+                }
                 None => [128, policy.packs_per_invocation],
             }
         }

@@ -28,6 +28,8 @@ pub enum TunedPart {
     Reduce,
     /// Finding the runs of equal keys of a reduction by key; items are keys.
     ReduceByKey,
+    /// The single-pass reduction by key; items are rows of a key and a value of a word each.
+    ChainedReduceByKey,
     /// Histograms with copies of the counters in shared memory; items are the least number of values.
     Histogram,
     /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
@@ -60,7 +62,7 @@ pub enum TunedPart {
 
 impl TunedPart {
     /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Onesweep,
         Self::ChainedScan,
         Self::DigitHistogram,
@@ -70,6 +72,7 @@ impl TunedPart {
         Self::Scan,
         Self::Difference,
         Self::ChainedRunLength,
+        Self::ChainedReduceByKey,
         Self::RunLength,
         Self::SegmentedCluster,
         Self::SegmentedSmall,
@@ -108,6 +111,8 @@ impl TunedPart {
             Self::ChainedSelect | Self::ChainedRunLength => {
                 &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
             }
+            // The subgroup size is that of reductions.
+            Self::ChainedReduceByKey => &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SpinLimit],
             Self::Onesweep => &[
                 StatusLoads,
                 StatusStores,
@@ -180,6 +185,7 @@ impl TunedPart {
             Self::DigitHistogram => "sort-digit-histogram",
             Self::Reduce => "reduce",
             Self::ReduceByKey => "reduce-by-key",
+            Self::ChainedReduceByKey => "reduce-by-key-chained",
             Self::Histogram => "histogram",
             Self::LargeHistogram => "histogram-large",
             Self::HistogramInMemory => "histogram-in-memory",

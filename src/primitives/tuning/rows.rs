@@ -201,6 +201,13 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, &[TunedPart::Reduce], KernelShape::tile(128, 8).one_access(), FIXED),
     row(Devices::All, &[TunedPart::Reduce], KernelShape::tile(128, 8), FIXED),
     row(Devices::All, &[TunedPart::ReduceByKey], KernelShape::tile(128, 8), NO_SPILLS),
+    row(
+        HOPPER,
+        &[TunedPart::ChainedReduceByKey],
+        KernelShape::tile(256, 12).status_loads(),
+        "derived: look-back as of selections there, fewer items for the registers of values; measured on no GPU",
+    ),
+    row(Devices::All, &[TunedPart::ChainedReduceByKey], KernelShape::tile(256, 8), NO_SPILLS),
     row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_TUNED),
     row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
     row(Devices::All, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8), NO_SPILLS),
