@@ -1563,8 +1563,8 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /// subsweep_plan_destroy.
 ///
 /// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
-/// for keys also 4 bytes for each row; along rows a number for each tile of a row of several, and for indices another 4
-/// bytes; with an indirect count 32 bytes for each level of tiles.
+/// for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along rows a
+/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each level of tiles.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
 /// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
@@ -1589,9 +1589,11 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
 ///    ranges as their comments say, at multiples of 4. `scratch` as subsweep_plan_scratch_requirements says, its
 ///    contents undefined, not used by other work until this work has completed. `destination`, `unique_keys`,
 ///    `run_count` and `scratch` overlap no other range; the ranges that are read may overlap each other.
-/// 3. Commands: dispatches, and the barriers between them; none before the first or after the last. With
+/// 3. Commands: dispatches, for keys in a single pass a fill before them, and the barriers between them; none before
+///    the first or after the last. With
 ///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
-///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others; ends with
+///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others, of `scratch` for keys
+///    also TRANSFER / TRANSFER_WRITE; ends with
 ///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
 ///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
 ///    pipeline and push constants bound, and changes no other state.
@@ -1622,7 +1624,8 @@ VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
 /// Creates a run-length plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy.
 ///
-/// Scratch: to encode, that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
+/// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
+/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
 /// written; of non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes
 /// for each run, and that of a scan of these.
 ///
@@ -1646,7 +1649,8 @@ VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
 ///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
 ///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: to encode, a selection and two dispatches with barriers, of which the last is indirect, and of
+/// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and a
+///    barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
 ///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all elements
 ///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
 ///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends

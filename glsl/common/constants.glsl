@@ -75,6 +75,7 @@
 #define ID_ALONG_ROWS 69
 #define ID_TOP_ITEMS 70
 #define ID_SORTED 71
+#define ID_NON_TRIVIAL 72
 #define ID_SEGMENT_STEP 74
 #define ID_GROUP_TILES 75
 #define ID_SEGMENT_ROWS 76

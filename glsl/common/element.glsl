@@ -1,8 +1,8 @@
 // Elements of a scan, and their layout in memory.
 //
 // A define selects the file of the element type and its operator: OPERATOR_WORDS32, OPERATOR_WORDS64,
-// OPERATOR_FLOAT64, or OPERATOR_CUSTOM for `custom_operator.glsl` on the compiler's include path. Without one,
-// elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
+// OPERATOR_FLOAT64, OPERATOR_RUNS, or OPERATOR_CUSTOM for `custom_operator.glsl` on the compiler's include path. Without
+// one, elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
 // tuples). An operator file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type
 // `Element`, and declares
 //
@@ -34,6 +34,8 @@
 #include "operator/words64.glsl"
 #elif defined OPERATOR_FLOAT64
 #include "operator/float64.glsl"
+#elif defined OPERATOR_RUNS
+#include "operator/runs.glsl"
 #elif defined OPERATOR_CUSTOM
 #include "custom_operator.glsl"
 #else

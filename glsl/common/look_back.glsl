@@ -5,14 +5,38 @@
 //
 // An element is published when all of its words have the same status. A word goes from NOT_READY by way of AGGREGATE
 // to PREFIX, and is accessed by atomics alone. Status and payload share a word, so that no fence is needed: one driver
-// loses stores around a fence. Descriptors follow 4 words of the push constant `state`.
+// loses stores around a fence. Descriptors follow 4 words of the push constant `state`. With HEADED the head flag is
+// another word of an element.
 //
 // Source: Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
 #include "common/element.glsl"
 #include "common/look_back_states.glsl"
 
+#ifdef HEADED
+const uint STATUS_WORDS = 2 * (ELEMENT_WORDS + 1);
+
+uint word_of(Element element, uint w) {
+    uint word = element.is_head;
+    if (w < ELEMENT_WORDS) {
+        word = ELEMENT_WORD(element.value, w);
+    }
+    return word;
+}
+
+void set_word(inout Element element, uint w, uint word) {
+    if (w < ELEMENT_WORDS) {
+        ELEMENT_WORD(element.value, w) = word;
+    } else {
+        element.is_head = word;
+    }
+}
+#else
 const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
+
+#define word_of(element, w) ELEMENT_WORD(element, w)
+#define set_word(element, w, word) ELEMENT_WORD(element, w) = word
+#endif
 
 // Reads of a window of descriptors before the fallback reduces a stalled tile.
 layout(constant_id = ID_SPIN_LIMIT) const uint SPIN_LIMIT = 4;
@@ -23,7 +47,7 @@ Words status_of(uint tile) {
 }
 
 uint status_word(uint status, Element element, uint w) {
-    return status << 30 | (ELEMENT_WORD(element, w / 2) >> (w % 2 * 16) & 0xffff);
+    return status << 30 | (word_of(element, w / 2) >> (w % 2 * 16) & 0xffff);
 }
 
 // Publishes a prefix, which replaces every other value: all workgroups that publish it have the same bits.
@@ -60,7 +84,7 @@ uint read_status(Words tile, out Element element) {
         if (w % 2 == 0) {
             half_word = word & 0xffff;
         } else {
-            ELEMENT_WORD(element, w / 2) = half_word | word << 16;
+            set_word(element, w / 2, half_word | word << 16);
         }
     }
     return status;

@@ -9,7 +9,7 @@
 
 struct SegmentedValue {
     Value value;
-    // 0 or 1.
+    // 0 or 1; with COUNTED_HEADS the number of heads.
     uint is_head;
 };
 
@@ -24,6 +24,10 @@ Element combine(Element earlier, Element later) {
     if (later.is_head == 0) {
         later.value = combine(earlier.value, later.value);
     }
+#ifdef COUNTED_HEADS
+    later.is_head += earlier.is_head;
+#else
     later.is_head |= earlier.is_head;
+#endif
     return later;
 }

@@ -5,7 +5,7 @@
 // alone.
 
 #include "common/address.glsl"
-#include "sort/key.glsl"
+#include "select/key_equality.glsl"
 
 layout(push_constant, std430) uniform Push {
     // Flags or keys.
@@ -68,13 +68,10 @@ const uint PARTS = 1;
 layout(constant_id = ID_PARTS) const uint PARTS = 1;
 #endif
 
-const uint SIGN_BIT = 0x80000000;
 #if KEY_WORDS == 2
-const uint EXPONENT = 0x7ff00000;
 #define KEY(high) Key(0, high)
 #define KEY_OF(words) words
 #else
-const uint EXPONENT = 0x7f800000;
 #define KEY(high) high
 #define KEY_OF(words) words.x
 #endif
@@ -198,22 +195,4 @@ void make_intervals() {
 
 bool satisfies(uint comparison, Interval interval, Key key) {
     return contains(interval, ordered(key)) != (comparison == NOT_EQUAL);
-}
-
-// The key, equal for all keys that UNIQUE treats as equal.
-Key canonical(Key key) {
-    if (KEY_NUMBERS == FLOAT) {
-#if KEY_WORDS == 2
-        Key magnitude = Key(key.x, key.y & ~SIGN_BIT);
-#else
-        Key magnitude = key & ~SIGN_BIT;
-#endif
-        if (magnitude == Key(0)) {
-            return magnitude;
-        }
-        if (is_less(KEY(EXPONENT), magnitude)) {
-            return Key(~0);
-        }
-    }
-    return key;
 }

@@ -1,8 +1,5 @@
 // Tiles of a selection: load and test, rank, scatter.
 //
-// A subgroup tests ITEMS_PER_INVOCATION times as many consecutive elements as it has lanes. So a ballot ranks its lanes,
-// and neighbouring lanes store neighbouring elements.
-//
 // Counts within a tile are packed: those of the first part in the low half of a word, of the second in the high half.
 
 #include "common/dispatch.glsl"
@@ -10,27 +7,20 @@
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
 #include "select/predicate.glsl"
+#include "select/tile_keys.glsl"
 
-layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
 // Words of an element and of a value that are stored, 0 to 2, and whether the indices are.
 layout(constant_id = ID_KEPT_WORDS) const uint KEPT_WORDS = 0;
 layout(constant_id = ID_KEPT_VALUE_WORDS) const uint KEPT_VALUE_WORDS = 0;
 layout(constant_id = ID_KEPT_INDICES) const bool KEPT_INDICES = false;
 
-const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 const bool TESTS_KEYS = PREDICATE == COMPARE || PREDICATE == UNIQUE;
 // Words of a tile in `state`.
 const uint COUNT_WORDS = PARTS == 3 ? 2 : 1;
 
-// The index in the tile of item `k` of the invocation.
-uint item_index(uint k) {
-    return (gl_SubgroupID * ITEMS_PER_INVOCATION + k) * gl_SubgroupSize + gl_SubgroupInvocationID;
-}
-
 // Bit `k` states that item `k` of the invocation is in the part.
 uint in_first = 0;
 uint in_second = 0;
-Key keys[ITEMS_PER_INVOCATION];
 
 // Loads and tests the items of `tile`, `extent` of them and at least one, after make_intervals(). An item at or beyond the extent is in no
 // part; the last element is loaded in its place, so that no load needs a branch.
@@ -48,10 +38,7 @@ void test_tile(uint tile, uint extent) {
             in_first |= uint(flags.word[min(item_index(k), extent - 1)] != 0) << k;
         }
     } else {
-        Words tile_keys = advance_words(push.tested, tile, TILE_ITEMS * KEY_WORDS);
-        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
-            keys[k] = load_key(tile_keys, min(item_index(k), extent - 1));
-        }
+        load_keys(push.tested, tile, extent);
     }
     if (PREDICATE == COMPARE) {
         [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
@@ -63,27 +50,16 @@ void test_tile(uint tile, uint extent) {
         }
     }
     if (PREDICATE == UNIQUE) {
-        // The key before the subgroup's first one, in its first lane; there is none before the first of all.
-        uint lane = gl_SubgroupInvocationID;
-        uint first = item_index(0) - lane;
-        bool has_previous = tile > 0 || first > 0;
-        Key last = Key(0);
-        if (lane == 0 && has_previous && first < extent) {
-            last = canonical(load_key(advance_words(push.tested, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0));
+        uint first = item_index(0) - gl_SubgroupInvocationID;
+        Key before = Key(0);
+        if (gl_SubgroupInvocationID == 0 && has_key_before(tile) && first < extent) {
+            before = load_key(advance_words(push.tested, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0);
         }
-        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
-            Key key = canonical(keys[k]);
-            Key rotated = subgroupShuffle(key, lane == 0 ? gl_SubgroupSize - 1 : lane - 1);
-            Key previous = lane == 0 ? last : rotated;
-            last = rotated;
-            in_first |= uint(key != previous || (item_index(k) == 0 && !has_previous)) << k;
-        }
+        in_first = head_bits(tile, before);
     }
-    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
-        uint in_bounds = ~(uint(item_index(k) >= extent) << k);
-        in_first &= in_bounds;
-        in_second &= in_bounds;
-    }
+    uint in_bounds = bits_in_bounds(extent);
+    in_first &= in_bounds;
+    in_second &= in_bounds;
 }
 
 // The counts of the invocation's items.

@@ -135,8 +135,8 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
 /// subsweep_plan_destroy.
 ///
 /// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
-/// for keys also 4 bytes for each row; along rows a number for each tile of a row of several, and for indices another 4
-/// bytes; with an indirect count 32 bytes for each level of tiles.
+/// for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along rows a
+/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each level of tiles.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
 /// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
@@ -167,9 +167,11 @@ pub unsafe extern "C" fn subsweep_reduce_plan_create(
 ///    ranges as their comments say, at multiples of 4. `scratch` as subsweep_plan_scratch_requirements says, its
 ///    contents undefined, not used by other work until this work has completed. `destination`, `unique_keys`,
 ///    `run_count` and `scratch` overlap no other range; the ranges that are read may overlap each other.
-/// 3. Commands: dispatches, and the barriers between them; none before the first or after the last. With
+/// 3. Commands: dispatches, for keys in a single pass a fill before them, and the barriers between them; none before
+///    the first or after the last. With
 ///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
-///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others; ends with
+///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others, of `scratch` for keys
+///    also TRANSFER / TRANSFER_WRITE; ends with
 ///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
 ///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
 ///    pipeline and push constants bound, and changes no other state.

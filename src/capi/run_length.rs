@@ -109,7 +109,8 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
 /// Creates a run-length plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy.
 ///
-/// Scratch: to encode, that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
+/// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
+/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
 /// written; of non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes
 /// for each run, and that of a scan of these.
 ///
@@ -140,7 +141,8 @@ pub unsafe extern "C" fn subsweep_run_length_plan_create(
 ///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
 ///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
 ///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: to encode, a selection and two dispatches with barriers, of which the last is indirect, and of
+/// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and a
+///    barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
 ///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all elements
 ///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
 ///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends

@@ -173,6 +173,14 @@ impl Workgroups {
         }
     }
 
+    /// The workgroups of kernels that have a result of no elements: a direct count of 0 has a tile as well.
+    pub(super) fn at_least_one(self) -> Self {
+        match self {
+            Self::Host(tile_count) => Self::Host(tile_count.max(1)),
+            on_device @ Self::Device(_) => on_device,
+        }
+    }
+
     /// The workgroups that stride over the tiles, at most `max`; those of a device's count are more, and return.
     pub(super) fn striding(self, max: Option<u32>) -> Self {
         match self {

@@ -4,6 +4,15 @@ use std::fmt;
 
 use crate::error::{PolicyConflict, Result};
 
+/// Bytes before the descriptors of a single pass: the ticket counter.
+const TICKET_SIZE: u64 = 16;
+
+/// Bytes of the ticket and of a descriptor for each tile: two words for each of the `element_words` that tiles look back
+/// at, as `STATUS_WORDS` of `look_back.glsl`.
+pub(super) const fn state_size(tile_count: u64, element_words: u64) -> u64 {
+    tile_count.saturating_mul(8 * element_words).saturating_add(TICKET_SIZE)
+}
+
 /// Look-back of a single pass over tiles. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LookBack {

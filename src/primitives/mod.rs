@@ -117,6 +117,11 @@ struct Tiles {
 }
 
 impl Tiles {
+    /// As [`Self::new`], for kernels that have a result of no elements: these are an empty tile.
+    fn at_least_one(count: u64, tile_items: u32) -> Result<Self> {
+        if count == 0 { Ok(Self { count: 1, last_extent: 0 }) } else { Self::new(count, tile_items) }
+    }
+
     /// Divides `count` elements, at least one, into tiles of `tile_items` elements.
     fn new(count: u64, tile_items: u32) -> Result<Self> {
         let tile_count = count.div_ceil(tile_items.into());

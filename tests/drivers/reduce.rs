@@ -7,7 +7,7 @@ use subsweep::device::{AddressRange, Capabilities, Device};
 use subsweep::harness::PlanConfig;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReducePolicy, ReduceRuns};
+use subsweep::reduce::{ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::reference::passes::reduce::{self as model, Reduced, Tree};
 use subsweep::reference::{Add, Max, Min, Mul, Row, Xor};
 use subsweep::scan::ScanOperator;
@@ -19,7 +19,10 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::numbers::TestRow;
-use super::passes::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes};
+use super::passes::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
+    small_workgroup,
+};
 use super::primitive::{Primitive, outcome};
 use super::refused::{Refused, assert_unsupported, overlap, too_small};
 
@@ -76,6 +79,15 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
         ("reduce/segments", "float64") => Some(|gpu, kernel, selection| {
             segments::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)
         }),
+        ("reduce/by_key", variant) if variant.contains("words64") => Some(|gpu, kernel, selection| {
+            by_key::<Row<Add, u64, 1>>(gpu, kernel, selection, 0)?;
+            by_key::<Row<Max, f64, 1>>(gpu, kernel, Selection::One, 1)
+        }),
+        ("reduce/by_key", _) => Some(|gpu, kernel, selection| {
+            by_key::<Row<Add, u32, 1>>(gpu, kernel, selection, 0)?;
+            by_key::<Row<Min, f32, 1>>(gpu, kernel, Selection::One, 1)?;
+            by_key::<Row<Mul, i32, 1>>(gpu, kernel, Selection::One, 2)
+        }),
         ("reduce/heads", "") => Some(heads),
         ("reduce/scan_heads", "") => Some(scan_heads),
         _ => None,
@@ -123,6 +135,11 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         AddressRange::new(keys.address + keys.size, 4),
     );
     let half = u64::from(COUNT) / 2;
+    let of_key = |algorithm| {
+        let config = sum.runs(ReduceRuns::Keys32);
+        config.policy(ReducePolicy::tuned(algorithm, device.capabilities(), &config))
+    };
+    let [segments, chained] = ReduceByKeyAlgorithm::ALL.map(of_key);
     let mut subjects = Vec::new();
     for (name, config, buffers, count) in [
         ("a reduction", sum, all, COUNT.into()),
@@ -130,7 +147,8 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         ("a reduction along rows", sum.along_rows(40), all, COUNT.into()),
         ("a reduction along long rows", sum.along_rows(5000), all, COUNT.into()),
         ("a reduction of segments", sum.runs(ReduceRuns::Offsets), of_segments, COUNT.into()),
-        ("a reduction by key", sum.runs(ReduceRuns::Keys32), by_key, half),
+        ("a reduction by key", segments, by_key, half),
+        ("a reduction by key in a single pass", chained, by_key, half),
     ] {
         let indirect = match room.count() {
             Count::Indirect { address, .. } => Count::Indirect { address, max: count as u32 },
@@ -512,6 +530,125 @@ fn segments<R: TestRow>(
     Ok(())
 }
 
+/// Keys of runs of one row at first, then of longer ones. Keys of neighbouring runs differ in one word; of floats zeros of
+/// both signs, infinities and NaNs have neighbours in one run or not.
+fn keys_of_runs(count: usize, key_words: usize, are_floats: bool) -> Vec<u32> {
+    let number = |row: usize| (if row < count / 3 { row } else { count / 3 + row / 50 }) as u32;
+    let key = |row: usize| [number(row) / 2, number(row).div_ceil(2)];
+    let float = |row: usize| -> Vec<u32> {
+        let high = (row as u32) << 31;
+        match (key_words, number(row) % 5) {
+            (1, 0) => vec![high],
+            (1, 1) => vec![high | 0x7f80_0000],
+            (1, 2) => vec![high | (0x7f80_0001 + row as u32)],
+            (1, number) => vec![(number as f32).to_bits()],
+            (_, 0) => vec![0, high],
+            (_, 1) => vec![0, high | 0x7ff0_0000],
+            (_, 2) => vec![row as u32 % 2, high | 0x7ff0_0000 | (1 - row as u32 % 2)],
+            (_, number) => vec![number, 0],
+        }
+    };
+    match key_words {
+        _ if are_floats => (0..count).flat_map(float).collect(),
+        1 => (0..count).map(|row| number(row).reverse_bits()).collect(),
+        _ => (0..count).flat_map(key).collect(),
+    }
+}
+
+/// Compares the single pass with a loop over the rows of each run. `turn` chooses the keys, and of counted variants the
+/// stalled tiles and the look-back.
+fn by_key<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    turn: usize,
+) -> Result<(), Failed> {
+    const ITEMS: usize = 3;
+    let key_words = if kernel.defines.contains(&("KEY_WORDS", 2)) { 2 } else { 1 };
+    let is_counted = kernel.name.ends_with("_counted");
+    let workgroup_size = small_workgroup(gpu);
+    let tile = workgroup_size as usize * ITEMS;
+    for specialization in selection.first(2, 0..4) {
+        let turn = turn + specialization;
+        let are_floats = turn % 2 == 1;
+        let stall_every = if is_counted { [1, 3, 2, 0][turn % 4] } else { 0 };
+        let numbers = if are_floats { 2 } else { 0 };
+        let mut constants = vec![("ITEMS_PER_INVOCATION", ITEMS as u32), ("KEY_NUMBERS", numbers)];
+        constants.extend(R::constants(kernel));
+        constants.extend(nth_look_back(if is_counted { turn + 1 } else { 0 }, 4));
+        if is_counted {
+            constants.push(("STALL_EVERY", stall_every as u32));
+        }
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        // No rows are an empty tile; several windows of tiles have a run that is longer than a tile for the most part.
+        for (index, count) in [0, 70 * tile + 7].into_iter().chain(sizes(tile)).enumerate() {
+            let tiles =
+                if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+            let mut keys = keys_of_runs(count, key_words, are_floats);
+            if index == 1 && turn.is_multiple_of(2) {
+                keys[count / 2 * key_words..].fill(7);
+            }
+            let heads = model::heads_of(&keys, key_words, are_floats);
+            let source = R::input(count, count);
+            let rows = R::of_words(&source);
+            let ends = heads.iter().skip(1).copied().chain([count as u32]);
+            let results = heads.iter().zip(ends).flat_map(|(&head, end)| {
+                let run = &rows[head as usize..end as usize];
+                run.iter().fold(R::IDENTITY, |total, &row| total.combine(row)).words()
+            });
+            let padded = |mut words: Vec<u32>, words_per_row: usize| {
+                words.resize(count * words_per_row, POISON);
+                words
+            };
+            let expected = padded(results.collect(), R::WORDS);
+            let unique = heads.iter().flat_map(|&row| keys[row as usize * key_words..][..key_words].to_vec());
+            let unique = padded(unique.collect(), key_words);
+
+            let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+            let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
+            let (key_memory, source_memory, on_device) = (of(&keys)?, of(&source)?, of(&tiles.words())?);
+            let (unique_memory, destination) = (poisoned(count * key_words)?, poisoned(count * R::WORDS)?);
+            let state = of(&vec![0; 4 + 2 * (R::WORDS + 1) * tiles.tile_count])?;
+            let (run_count, counters) = (poisoned(1)?, of(&[0; 4])?);
+            let is_on_device = index % 2 == 1;
+            // The state has room for the tiles there are: the host's number is not larger.
+            let host = Tiles { last_extent: if is_on_device { 1 } else { tiles.last_extent }, ..tiles };
+            rig.run(
+                &[
+                    ("keys", Value::Pointer(&key_memory)),
+                    ("source", Value::Pointer(&source_memory)),
+                    ("unique_keys", Value::Pointer(&unique_memory)),
+                    ("destination", Value::Pointer(&destination)),
+                    ("state", Value::Pointer(&state)),
+                    ("run_count", Value::Pointer(&run_count)),
+                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                    ("tile_count", Value::Number(host.tile_count)),
+                    ("last_extent", Value::Number(host.last_extent)),
+                    ("counts", Value::Pointer(&counters)),
+                ],
+                tiles.tile_count,
+            )?;
+            let case = format!(
+                "{}, {count} rows of {}, floats as keys: {are_floats}, stalled: every {stall_every}",
+                kernel.name,
+                R::name()
+            );
+            compare(&case, "run_count", &run_count, &[heads.len() as u32])?;
+            compare(&case, "unique_keys", &unique_memory, &unique)?;
+            compare(&case, "destination", &destination, &expected)?;
+            if stall_every > 0 {
+                let stalled =
+                    (0..tiles.tile_count - 1).filter(|tile| tile.is_multiple_of(stall_every)).count();
+                let fallbacks = counters.read().map_err(|why| format!("{case}: counts{why}"))?[2];
+                if (fallbacks as usize) < stalled {
+                    return Err(format!("{case}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let specializations =
         [(1, 128, 8, false), (2, 256, 4, false), (1, 128, 32, true), (2, 128, 8, true), (2, 64, 3, false)];
@@ -528,28 +665,7 @@ fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
         let (count_rig, store_rig) = (count_rig?, store_rig?);
         for (index, count) in sizes(tile).into_iter().enumerate() {
             let tiles = Tiles::new(count, tile);
-            // Runs of one row at first, then longer ones; keys that differ in one word.
-            let number = |row: usize| (if row < count / 3 { row } else { count / 3 + row / 50 }) as u32;
-            let key = |row: usize| [number(row) / 2, number(row).div_ceil(2)];
-            // Zeros of both signs, infinities and NaNs, whose neighbours are in one run or not.
-            let float = |row: usize| -> Vec<u32> {
-                let high = (row as u32) << 31;
-                match (key_words, number(row) % 5) {
-                    (1, 0) => vec![high],
-                    (1, 1) => vec![high | 0x7f80_0000],
-                    (1, 2) => vec![high | (0x7f80_0001 + row as u32)],
-                    (1, number) => vec![(number as f32).to_bits()],
-                    (_, 0) => vec![0, high],
-                    (_, 1) => vec![0, high | 0x7ff0_0000],
-                    (_, 2) => vec![row as u32 % 2, high | 0x7ff0_0000 | (1 - row as u32 % 2)],
-                    (_, number) => vec![number, 0],
-                }
-            };
-            let keys: Vec<u32> = match key_words {
-                _ if are_floats => (0..count).flat_map(float).collect(),
-                1 => (0..count).map(|row| number(row).reverse_bits()).collect(),
-                _ => (0..count).flat_map(key).collect(),
-            };
+            let keys = keys_of_runs(count, key_words, are_floats);
             let expected = model::heads_of(&keys, key_words, are_floats);
             let of_tile =
                 |index: usize| expected.iter().filter(|&&row| row as usize / tile == index).count() as u32;
@@ -777,6 +893,13 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let is_of_heads =
         |error: &Error| matches!(error, Error::InvalidPolicy { .. }) && error.to_string().contains("heads");
     refused.expect(configs, is_of_heads);
+    let config = ReduceConfig::sum(ElementType::F32).runs(ReduceRuns::Keys32);
+    let rounded = ReducePolicy::tuned(ReduceByKeyAlgorithm::Chained, gpu.capabilities(), &config);
+    let column = keys.policy(rounded);
+    assert_eq!(refused.plan(column), Ok(()));
+    refused.expect([config.policy(rounded), column.columns(2)], |error| {
+        matches!(error, Error::InvalidPolicy { .. }) && error.to_string().contains("one column")
+    });
     // No other reduction has these kernels.
     assert_eq!(refused.plan(sum.policy(heads(0, 8))), Ok(()));
     Ok(())

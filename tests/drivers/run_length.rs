@@ -7,7 +7,8 @@ use subsweep::device::{AddressRange, BufferRange, Capabilities, Device};
 use subsweep::harness::PlanConfig;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPolicy};
+use subsweep::reference::passes::run_length::{Encoded, encoded};
+use subsweep::run_length::{RunLengthAlgorithm, RunLengthBuffers, RunLengthConfig, RunLengthPolicy};
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::clean_trials;
@@ -15,13 +16,15 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
+    small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
 use super::refused::{Refused, assert_unsupported, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
+        "run_length/encode" => Some(encode as Check),
         "run_length/lengths" => Some(lengths as Check),
         "run_length/decode" => Some(decode as Check),
         _ => None,
@@ -70,7 +73,15 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         RunLengthBuffers::new(elements, values, counts, result_count, room.scratch).offsets(offsets);
     let [encode, _, non_trivial, decode, ..] = configs();
     let mut subjects = Vec::new();
-    for config in [encode, encode.offsets(), non_trivial, non_trivial.without_values(), decode] {
+    let of = |config: RunLengthConfig, algorithm| {
+        config.policy(RunLengthPolicy::tuned(algorithm, device.capabilities(), &config))
+    };
+    let [selection, chained] = RunLengthAlgorithm::ALL;
+    let encodings = [selection, chained].map(|algorithm| {
+        [encode, encode.offsets(), non_trivial, non_trivial.without_values()]
+            .map(|config| of(config, algorithm))
+    });
+    for config in encodings.into_iter().flatten().chain([decode]) {
         for (config, count) in
             [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())]
         {
@@ -111,6 +122,157 @@ fn ends(lengths: &[u32]) -> Vec<u32> {
         Some(*sum)
     };
     lengths.iter().scan(0, sum).collect()
+}
+
+/// A specialization of `encode.comp`.
+#[derive(Debug, Clone, Copy)]
+struct Encoding {
+    element: ElementType,
+    has_values: bool,
+    has_offsets: bool,
+    is_non_trivial: bool,
+    /// Every Nth tile is stalled; 0 for none. Only `_counted` variants stall tiles.
+    stall_every: usize,
+}
+
+impl Encoding {
+    /// Those of a kernel, those first that cover every option.
+    fn all(kernel: &Kernel) -> Vec<Self> {
+        use ElementType::{F32, F64, I64, U32};
+        let is_wide = kernel.defines.contains(&("KEY_WORDS", 2));
+        let [floats, integers] = if is_wide { [F64, I64] } else { [F32, U32] };
+        let of = |element, has_values, has_offsets, is_non_trivial, stall_every| {
+            let stall_every = if kernel.name.ends_with("_counted") { stall_every } else { 0 };
+            Self { element, has_values, has_offsets, is_non_trivial, stall_every }
+        };
+        vec![
+            of(floats, true, true, true, 1),
+            of(integers, true, false, false, 3),
+            of(floats, false, true, false, 2),
+            of(integers, false, true, true, 3),
+        ]
+    }
+
+    fn constants(&self) -> Vec<(&'static str, u32)> {
+        let words = self.element.words();
+        let numbers = if self.element.is_float() { 2 } else { 0 };
+        let mut constants = vec![
+            ("ITEMS_PER_INVOCATION", ITEMS as u32),
+            ("KEY_NUMBERS", numbers),
+            ("KEPT_WORDS", if self.has_values { words } else { 0 }),
+            ("KEPT_INDICES", self.has_offsets.into()),
+            ("NON_TRIVIAL", self.is_non_trivial.into()),
+        ];
+        // Only the counted variant has stalled tiles, and windows.
+        constants.extend(nth_look_back(self.stall_every, 4));
+        if self.stall_every > 0 {
+            constants.push(("STALL_EVERY", self.stall_every as u32));
+        }
+        constants
+    }
+
+    /// Elements as words, and whether each is a head. Runs are of one element, of a few, or of tiles; equal floats differ in
+    /// their bits.
+    fn elements(&self, count: usize, tile: usize) -> (Vec<u32>, Vec<bool>) {
+        let words = self.element.words() as usize;
+        let (mut elements, mut is_head) = (Vec::new(), Vec::new());
+        // Zeros, NaNs and ones: each of equal numbers, which the next run has not.
+        let kinds = if self.element.is_float() {
+            [[0, 1 << 31], [0x7ff8_0001, 0xffff_ffff], [0x3ff0_0000; 2]]
+        } else {
+            [[5; 2], [1 << 31; 2], [0; 2]]
+        };
+        for (run, draw) in random(count, count).into_iter().enumerate() {
+            let length = match draw % 8 {
+                0..=3 => 1,
+                4..=6 => 2 + (draw >> 8) as usize % 7,
+                _ => (draw >> 8) as usize % (2 * tile + 2) + 1,
+            };
+            for index in 0..length.min(count - is_head.len()) {
+                let high = kinds[run % 3][((draw >> 4) as usize + index) % 2];
+                elements.extend([0, high][2 - words..].iter());
+                is_head.push(index == 0);
+            }
+        }
+        (elements, is_head)
+    }
+}
+
+fn encode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    let tile = workgroup_size as usize * ITEMS;
+    for encoding in selection.first(3, Encoding::all(kernel)) {
+        let rig = Rig::new(gpu, kernel, workgroup_size, &encoding.constants())?;
+        // No elements are an empty tile, and several windows of tiles have one run for the most part.
+        for (index, count) in [0, 40 * tile + 7].into_iter().chain(sizes(tile)).enumerate() {
+            run_encode(gpu, &rig, kernel, encoding, (tile, count), index % 2 == 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Encodes `count` elements; with `is_on_device` the tiles are in device memory, and the numbers of the host are wrong.
+fn run_encode(
+    gpu: &Gpu,
+    rig: &Rig<'_>,
+    kernel: &'static Kernel,
+    encoding: Encoding,
+    (tile, count): (usize, usize),
+    is_on_device: bool,
+) -> Result<(), Failed> {
+    let words = encoding.element.words() as usize;
+    let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+    let (elements, is_head) = encoding.elements(count, tile);
+    let Encoded { starts, lengths } = encoded(&is_head, encoding.is_non_trivial);
+    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
+    let elements_memory = of(&elements)?;
+    let values = poisoned(if encoding.has_values { count * words } else { 0 })?;
+    let offsets = poisoned(if encoding.has_offsets { count } else { 0 })?;
+    let (lengths_memory, run_count) = (poisoned(count)?, poisoned(1)?);
+    let state = of(&vec![0; 4 + 4 * tiles.tile_count])?;
+    let (counters, on_device) = (of(&[0; 4])?, of(&tiles.words())?);
+    let Tiles { tile_count, last_extent } =
+        if is_on_device { Tiles { tile_count: tiles.tile_count, last_extent: 1 } } else { tiles };
+    rig.run(
+        &[
+            ("elements", Value::Pointer(&elements_memory)),
+            ("values", Value::Pointer(&values)),
+            ("offsets", Value::Pointer(&offsets)),
+            ("lengths", Value::Pointer(&lengths_memory)),
+            ("state", Value::Pointer(&state)),
+            ("run_count", Value::Pointer(&run_count)),
+            ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+            ("tile_count", Value::Number(tile_count)),
+            ("last_extent", Value::Number(last_extent)),
+            ("counts", Value::Pointer(&counters)),
+        ],
+        tiles.tile_count,
+    )?;
+    let name = format!("{}, {count} elements, on the device: {is_on_device}, {encoding:?}", kernel.name);
+    let padded = |mut written: Vec<u32>, words: usize| {
+        written.resize(count * words, POISON);
+        written
+    };
+    let kept_values = starts.iter().flat_map(|&start| elements[start * words..][..words].to_vec()).collect();
+    if encoding.has_values {
+        compare(&name, "values", &values, &padded(kept_values, words))?;
+    }
+    if encoding.has_offsets {
+        let starts = starts.iter().map(|&start| start as u32).collect();
+        compare(&name, "offsets", &offsets, &padded(starts, 1))?;
+    }
+    compare(&name, "run_count", &run_count, &[lengths.len() as u32])?;
+    compare(&name, "lengths", &lengths_memory, &padded(lengths, 1))?;
+    if encoding.stall_every > 0 {
+        let is_stalled = |tile: &usize| tile.is_multiple_of(encoding.stall_every);
+        let stalled = (0..tiles.tile_count - 1).filter(is_stalled).count();
+        let fallbacks = counters.read().map_err(|why| format!("{name}: counts{why}"))?[2];
+        if (fallbacks as usize) < stalled {
+            return Err(format!("{name}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
+        }
+    }
+    Ok(())
 }
 
 fn lengths(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
@@ -310,8 +472,9 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_unsupported(refused.plan(decode.offsets()), "");
 
     let chosen = RunLengthPolicy::choose(gpu.capabilities(), &encode).policy;
-    let tiled =
-        |workgroup_size, items| RunLengthPolicy::tiled(workgroup_size, items, chosen.select, chosen.scan);
+    let tiled = |workgroup_size, items| {
+        RunLengthPolicy::tiled(chosen.algorithm, workgroup_size, items, chosen.select, chosen.scan)
+    };
     let size = chosen.workgroup_size;
     let policies = [tiled(size, 33), tiled(size, 0), tiled(33, 4), chosen.with_subgroup_size(3)];
     let configs = policies.map(|policy| encode.policy(policy));

@@ -838,7 +838,7 @@ mod tests {
                 lengths,
                 values,
                 ("offsets", &["no", "yes"]),
-                algorithms,
+                ("algorithm", &["selection", "chained"]),
                 COUNTS,
                 MISALIGNED,
             ];

@@ -15,7 +15,9 @@ use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::by_type;
 use crate::harness::numbers::Numbers;
 use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
-use crate::reduce::{ReduceBuffers, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
+use crate::reduce::{
+    ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns,
+};
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
 use crate::scan::ScanOperator;
@@ -35,6 +37,8 @@ pub struct ReduceCase {
     pub columns: u32,
     /// Representation of the runs, if there are any.
     pub runs: Option<ReduceRuns>,
+    /// The algorithm of runs of keys; `None` for the device's choice.
+    pub algorithm: Option<ReduceByKeyAlgorithm>,
     /// Host or indirect count.
     pub count_from: CountFrom,
     /// Whether tiles are small.
@@ -88,6 +92,7 @@ impl ReduceCase {
             is_index: false,
             columns: 1,
             runs: None,
+            algorithm: None,
             count_from: CountFrom::Host,
             has_small_tiles: false,
             misalignment: 0,
@@ -96,7 +101,11 @@ impl ReduceCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> ReducePolicy {
-        let mut policy = ReducePolicy::choose(capabilities, &self.config()).policy;
+        let config = self.config();
+        let mut policy = match self.algorithm {
+            Some(algorithm) => ReducePolicy::tuned(algorithm, capabilities, &config),
+            None => ReducePolicy::choose(capabilities, &config).policy,
+        };
         if self.has_small_tiles {
             // The choice for GPUs, on CPUs as well.
             policy.mixed_access = true;
@@ -355,9 +364,13 @@ impl fmt::Display for ReduceCase {
         };
         let arg = if self.is_index { "arg" } else { "" };
         let policy = if self.has_small_tiles { "small" } else { "default" };
+        let algorithm = match self.algorithm {
+            Some(algorithm) => format!(";algorithm={}", algorithm.name()),
+            None => String::new(),
+        };
         write!(
             f,
-            "reduce:{of}:type={};op={arg}{}{length}{};columns={};policy={policy};misalign={}",
+            "reduce:{of}:type={};op={arg}{}{length}{algorithm}{};columns={};policy={policy};misalign={}",
             self.element,
             self.operator,
             self.count_from.parameter(),
@@ -376,7 +389,8 @@ impl PrimitiveCase for ReduceCase {
 
     fn variant(&self) -> String {
         let arg = if self.is_index { "arg" } else { "" };
-        format!("{arg}{} of {}", self.operator, self.element)
+        let by = self.algorithm.map_or(String::new(), |algorithm| format!(", {}", algorithm.name()));
+        format!("{arg}{} of {}{by}", self.operator, self.element)
     }
 
     fn seed(&self, count: u64) -> u64 {
@@ -511,6 +525,12 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         let counts = [3 * 4096 + 7, 0, 300, 65_537];
         cases.extend(counts.map(|count| reduce.case(count, Input::Distinguishing)));
     }
+    for reduce in chained_works() {
+        let small = ReduceCase { has_small_tiles: true, ..reduce };
+        let counts = [0, 1, 200, 65_537];
+        cases.extend(counts.map(|count| small.case(count, Input::Distinguishing)));
+        cases.push(small.case(10_007, Input::EdgeValues));
+    }
     for element in [ElementType::F32, ElementType::I64] {
         let default = ReduceCase::sum(element);
         let tile = default.tile(capabilities);
@@ -585,7 +605,29 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
         ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };
     works.extend(rows.map(|runs| ReduceCase { runs, ..index.clone() }));
     works.extend(RUNS[3..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::U32) }));
+    works.extend(chained_works());
     works
+}
+
+/// Reductions by key in a single pass, of each kernel.
+fn chained_works() -> Vec<ReduceCase> {
+    use ElementType::{F32, F64, I64, U32};
+    let (add, mul, min, max) = (ScanOperator::Add, ScanOperator::Mul, ScanOperator::Min, ScanOperator::Max);
+    let of = |element, operator, runs| ReduceCase {
+        operator,
+        runs: Some(runs),
+        algorithm: Some(ReduceByKeyAlgorithm::Chained),
+        ..ReduceCase::sum(element)
+    };
+    let device = CountFrom::Device;
+    vec![
+        of(U32, add, ReduceRuns::Keys32),
+        ReduceCase { count_from: device, ..of(F32, min, ReduceRuns::FloatKeys32) },
+        of(U32, ScanOperator::Xor, ReduceRuns::Keys64),
+        of(I64, add, ReduceRuns::Keys32),
+        ReduceCase { count_from: CountFrom::DeviceBeyond, ..of(F64, max, ReduceRuns::FloatKeys64) },
+        of(I64, mul, ReduceRuns::Keys64),
+    ]
 }
 
 /// Each of [`selectable_works`] in one tile, several, and three levels.

@@ -16,9 +16,10 @@ use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::selected::Test;
 use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
-use crate::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy};
+use crate::run_length::{
+    RunLengthAlgorithm, RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy,
+};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use crate::select::SelectAlgorithm;
 
 /// Parameters of an encoding or a decoding. The case's input is the distribution of the keys of the runs; its count is
 /// that of the elements.
@@ -36,8 +37,8 @@ pub struct RunLengthCase {
     pub has_offsets: bool,
     /// Whether the elements of a decoding exceed their memory.
     pub is_cut: bool,
-    /// The algorithm of the selections; `None` for the device's choice.
-    pub algorithm: Option<SelectAlgorithm>,
+    /// The algorithm of an encoding; `None` for the device's choice.
+    pub algorithm: Option<RunLengthAlgorithm>,
     /// Whether tiles are small, so that few elements take many.
     pub has_small_tiles: bool,
     /// Host or indirect count.
@@ -129,10 +130,11 @@ impl RunLengthCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> RunLengthPolicy {
-        let mut policy = RunLengthPolicy::choose(capabilities, &self.config()).policy;
-        if let Some(algorithm) = self.algorithm {
-            policy.select.algorithm = algorithm;
-        }
+        let config = self.config();
+        let mut policy = match self.algorithm {
+            Some(algorithm) => RunLengthPolicy::tuned(algorithm, capabilities, &config),
+            None => RunLengthPolicy::choose(capabilities, &config).policy,
+        };
         if self.has_small_tiles {
             (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 3);
             (policy.select.workgroup_size, policy.select.items_per_invocation) =
@@ -150,7 +152,7 @@ impl RunLengthCase {
             RunLengthCoding::Encode => !self.is_cut,
             RunLengthCoding::NonTrivial => !self.is_cut && self.has_offsets,
             RunLengthCoding::Decode => {
-                let is_plain = !self.has_offsets && self.algorithm != Some(SelectAlgorithm::Chained);
+                let is_plain = !self.has_offsets && self.algorithm != Some(RunLengthAlgorithm::Chained);
                 is_plain && (self.has_values || self.element == ElementType::U32)
             }
         }
@@ -178,7 +180,8 @@ impl RunLengthCase {
     /// Elements per tile.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
         let policy = self.policy(capabilities);
-        if self.is_decoding() { policy.tile_items() } else { policy.select.tile_items() }.into()
+        let is_selected = !self.is_decoding() && policy.algorithm == RunLengthAlgorithm::Selection;
+        if is_selected { policy.select.tile_items() } else { policy.tile_items() }.into()
     }
 
     /// What an encoding of `elements` writes.
@@ -322,7 +325,7 @@ impl PrimitiveCase for RunLengthCase {
 
     fn variant(&self) -> String {
         let policy = if self.has_small_tiles { ", small" } else { "" };
-        format!("{}{policy}", self.algorithm.map_or("chosen", SelectAlgorithm::name))
+        format!("{}{policy}", self.algorithm.map_or("chosen", RunLengthAlgorithm::name))
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
@@ -346,7 +349,7 @@ const COVERED_INPUTS: [Input; 4] = [Input::Uniform, Input::EdgeValues, Input::Tw
 /// Covering sets of all pairs of parameters in small tiles, and the default tiles.
 pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let small = |coding| RunLengthCase {
-        algorithm: Some(SelectAlgorithm::ReduceThenScan),
+        algorithm: Some(RunLengthAlgorithm::Selection),
         has_small_tiles: true,
         has_offsets: coding != RunLengthCoding::Decode,
         ..RunLengthCase::of_u32(coding, 1)
@@ -365,7 +368,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
             case.coding = coding;
         }),
         axis(&[true, false], |case, has_offsets| case.has_offsets = has_offsets),
-        axis(&SelectAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
+        axis(&RunLengthAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
     ];
     let of_decoding = [axis(&[false, true], |case: &mut RunLengthCase, is_cut| case.is_cut = is_cut)];
     let mut cases = Vec::new();
@@ -387,19 +390,25 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Plans of every kernel, and of each coding, with the tuned policy.
+/// Plans of every kernel, and of each coding, with the tuned policy of each algorithm.
 pub(super) fn selectable_works(_: &Capabilities) -> Vec<RunLengthCase> {
     let encode = RunLengthCase::of_u32(RunLengthCoding::Encode, 8);
     let non_trivial = RunLengthCase::of_u32(RunLengthCoding::NonTrivial, 2);
     let decode = RunLengthCase::of_u32(RunLengthCoding::Decode, 8);
-    vec![
-        encode.clone(),
-        RunLengthCase { element: ElementType::F64, has_offsets: true, ..encode },
-        non_trivial,
+    let encodings = RunLengthAlgorithm::ALL.into_iter().flat_map(|algorithm| {
+        [
+            encode.clone(),
+            RunLengthCase { element: ElementType::F64, has_offsets: true, ..encode.clone() },
+            non_trivial.clone(),
+        ]
+        .map(|case| RunLengthCase { algorithm: Some(algorithm), ..case })
+    });
+    let decodings = [
         decode.clone(),
         RunLengthCase { element: ElementType::I64, ..decode.clone() },
         RunLengthCase { has_values: false, ..decode },
-    ]
+    ];
+    encodings.chain(decodings).collect()
 }
 
 /// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
@@ -435,12 +444,15 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The benchmark cases: short and long runs of u32.
+/// The benchmark cases: short and long runs of u32, and short ones by selection.
 pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     use RunLengthCoding::{Decode, Encode, NonTrivial};
     let works = [(Encode, 2), (Encode, 100), (NonTrivial, 2), (Decode, 2), (Decode, 100)]
         .map(|(coding, mean_length)| RunLengthCase::of_u32(coding, mean_length));
-    uniform_cases(works, &scale.counts())
+    let algorithm = Some(RunLengthAlgorithm::Selection);
+    let by_selection =
+        [Encode, NonTrivial].map(|coding| RunLengthCase { algorithm, ..RunLengthCase::of_u32(coding, 2) });
+    uniform_cases(works.into_iter().chain(by_selection), &scale.counts())
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::{Case, PolicyName, RunLengthCoding, Work};
 use crate::device::Capabilities;
+use crate::reduce::ReduceByKeyAlgorithm;
+use crate::run_length::RunLengthAlgorithm;
 use crate::scan::ScanAlgorithm;
 use crate::select::SelectAlgorithm;
 use crate::sort::SortAlgorithm;
@@ -21,7 +23,10 @@ impl Work {
             Work::RunLength(of) if of.coding == RunLengthCoding::Decode => {
                 of.policy(capabilities).scan.algorithm == ScanAlgorithm::Chained
             }
-            Work::RunLength(of) => of.policy(capabilities).select.algorithm == SelectAlgorithm::Chained,
+            Work::RunLength(of) => of.policy(capabilities).algorithm == RunLengthAlgorithm::Chained,
+            Work::Reduce(of) if of.runs.is_some_and(|runs| runs.key_size() > 0) => {
+                of.policy(capabilities).algorithm == ReduceByKeyAlgorithm::Chained
+            }
             _ => false,
         }
     }

@@ -7,8 +7,9 @@ use super::{
 use super::{DifferenceCase, Input};
 use crate::ElementType;
 use crate::device::Capabilities;
-use crate::reduce::ReduceRuns;
-use crate::scan::{ScanAlgorithm, WorkgroupScan};
+use crate::reduce::{ReduceByKeyAlgorithm, ReduceRuns};
+use crate::run_length::RunLengthAlgorithm;
+use crate::scan::{ScanAlgorithm, ScanOperator, WorkgroupScan};
 use crate::select::{Comparison, Predicate, SelectAlgorithm};
 use crate::sort::{SortAlgorithm, TileShape};
 use crate::top_k::TopKAlgorithm;
@@ -70,6 +71,13 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::ReduceByKey => {
             (ReduceCase { runs: Some(ReduceRuns::Keys32), ..ReduceCase::sum(element) }.into(), count)
         }
+        TunedPart::ChainedReduceByKey => {
+            let algorithm = Some(ReduceByKeyAlgorithm::Chained);
+            let runs = Some(ReduceRuns::Keys32);
+            // Of results that no order of operations rounds.
+            let operator = ScanOperator::Max;
+            (ReduceCase { runs, algorithm, operator, ..ReduceCase::sum(element) }.into(), count)
+        }
         TunedPart::Histogram => (histogram(256)?, count),
         TunedPart::LargeHistogram => (histogram(5000)?, count),
         TunedPart::HistogramInMemory => (histogram(1 << 16)?, count),
@@ -87,6 +95,11 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         }
         TunedPart::TopKSort => {
             (TopKCase::largest(element, columns, columns / 2).into(), (count / u64::from(columns)).max(1))
+        }
+        TunedPart::ChainedRunLength => {
+            let algorithm = Some(RunLengthAlgorithm::Chained);
+            let runs = RunLengthCase::of_u32(RunLengthCoding::Encode, 8);
+            (RunLengthCase { element, algorithm, ..runs }.into(), count)
         }
         TunedPart::RunLength => (RunLengthCase::of_u32(RunLengthCoding::Decode, 8).into(), count),
         TunedPart::Gather => (GatherCase::elements(element.words()).into(), count),
@@ -152,7 +165,11 @@ fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<
         Work::Reduce(case) => {
             let policy = case.policy(capabilities);
             match policy.heads {
-                Some(heads) => [heads.workgroup_size, heads.items_per_invocation],
+                Some(heads) => {
+                    let words =
+                        if part == TunedPart::ChainedReduceByKey { 1 + case.element.words() } else { 2 };
+                    [heads.workgroup_size, heads.items_per_invocation * words / 2]
+                }
                 None => [128, policy.packs_per_invocation],
             }
         }
@@ -182,7 +199,8 @@ fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<
         }
         Work::RunLength(case) => {
             let policy = case.policy(capabilities);
-            [policy.workgroup_size, policy.items_per_invocation]
+            let words = if part == TunedPart::ChainedRunLength { case.element.words() } else { 1 };
+            [policy.workgroup_size, policy.items_per_invocation * words]
         }
         Work::TopK(case) => {
             let policy = case.policy(capabilities);

@@ -87,9 +87,10 @@ impl ReduceRuns {
         }
     }
 
-    /// Whether it has keys, which are floats.
-    pub(super) const fn has_float_keys(self) -> bool {
-        matches!(self, Self::FloatKeys32 | Self::FloatKeys64)
+    /// The specialization constant `KEY_NUMBERS`: floats are compared by value, all other keys in their bits.
+    pub(super) fn key_numbers(self) -> u32 {
+        let are_floats = matches!(self, Self::FloatKeys32 | Self::FloatKeys64);
+        if are_floats { ElementType::F32 } else { ElementType::U32 }.numbers()
     }
 }
 
@@ -184,6 +185,17 @@ impl ReduceConfig {
         matches!(self.operation, Operation::BuiltIn(ScanOperator::Add | ScanOperator::Mul, element) if element.is_float())
     }
 
+    /// Whether it reduces runs of equal keys to results that do not depend on the order of operations, one column each.
+    pub(super) fn has_unordered_keys(&self) -> bool {
+        let is_built_in = matches!(self.operation, Operation::BuiltIn(..));
+        self.has_keys() && is_built_in && self.columns == 1 && !self.rounds()
+    }
+
+    /// Words of a key and a row.
+    pub(super) fn key_and_row_words(&self) -> u32 {
+        ((self.row_size() + self.runs.map_or(0, ReduceRuns::key_size)) / 4) as u32
+    }
+
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
         let element_words = match self.operation {
@@ -201,12 +213,12 @@ impl ReduceConfig {
         }
     }
 
-    /// Checks that a device supports the configuration.
     /// Whether it reduces runs of equal keys.
     pub(super) fn has_keys(&self) -> bool {
         self.runs.is_some_and(|runs| runs.key_size() > 0)
     }
 
+    /// Checks that a device supports the configuration.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
         let refused = |reason| Err(Error::Unsupported { reason });

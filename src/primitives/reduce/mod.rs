@@ -17,6 +17,7 @@
 //! * The index of a minimum or maximum is that of the first of equals: of the first NaN, if there is one; -0 equals +0.
 //! * The result of no rows is the operator's identity, and the index `u32::MAX`. A sum of nothing but -0 is 0.
 
+mod by_key;
 mod config;
 mod modules;
 mod policy;
@@ -25,7 +26,7 @@ mod segmented;
 mod whole;
 
 pub use config::{ReduceBuffers, ReduceConfig, ReduceRuns};
-pub use policy::ReducePolicy;
+pub use policy::{ReduceByKeyAlgorithm, ReducePolicy};
 
 use std::ffi::CStr;
 
@@ -33,6 +34,7 @@ use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::{Error, Result};
+use by_key::ByKey;
 use rows::Rows;
 use segmented::Segmented;
 use whole::Whole;
@@ -51,7 +53,7 @@ pub type ReducePlan = Plan<Reduce>;
 /// | `unique_keys` | as the keys | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `run_count` | 4 | COMPUTE_SHADER write | COMPUTE_SHADER read |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | below | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16.
 ///
@@ -60,6 +62,7 @@ pub type ReducePlan = Plan<Reduce>;
 /// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column |
 /// | segments | a row for each 31 rows; none below 32 rows |
 /// | runs of keys | also 4 per row and 4 for each tile of [`ReducePolicy::heads`] |
+/// | runs of keys in a single pass | 16, and 16 for each tile, of 64-bit elements 24 |
 /// | rows of a table | a number for each tile, of 16 KiB by default, of a longer row; for indices also 4 |
 /// | an indirect count | 32 per level of tiles; of runs of keys 32 more |
 ///
@@ -68,9 +71,12 @@ pub type ReducePlan = Plan<Reduce>;
 /// | all rows | the source once | a dispatch per level of tiles: two up to 2^24 words |
 /// | segments | the source once or twice | a dispatch from 32 rows on, another from each 1024 times as many on, and one |
 /// | runs of keys | the source once or twice, the keys twice | three more dispatches |
+/// | runs of keys in a single pass | the source and the keys once | a fill, one dispatch |
 /// | rows of a table | the source once | one dispatch up to 4096 words in a row, two up to 2^24 |
 ///
-/// With barriers between them. An indirect count adds a dispatch where there is a tile, and another for runs of keys. A count
+/// With barriers between them. Runs of keys are reduced in a single pass where workgroups make progress, if the results do
+/// not depend on the order of operations: all but sums and products of floats, of a built-in operator, in one column. An
+/// indirect count adds a dispatch where there is a tile, and another for runs of keys. A count
 /// of 0 records the dispatch that writes the result: identities, or a `run_count` of 0; along rows it has no results and
 /// records nothing.
 ///
@@ -85,6 +91,16 @@ pub struct Reduce(Box<dyn Strategy>);
 trait Strategy: Recordable<Reduce> {
     /// Maximum number of operations between an element and a result of `count` rows.
     fn rounding_depth(&self, count: u64) -> u64;
+
+    /// Times that a recording reads the keys.
+    fn key_reads(&self) -> u64 {
+        2
+    }
+
+    /// The first accesses of a recording.
+    fn first_access(&self) -> Access {
+        Access::COMPUTE
+    }
 }
 
 impl Primitive for Reduce {
@@ -103,7 +119,12 @@ impl Primitive for Reduce {
         let strategy: Box<dyn Strategy> = match config.runs {
             None => Box::new(Whole::new(device, config, &policy)?),
             Some(ReduceRuns::FixedSize(length)) => Box::new(Rows::new(device, config, &policy, length)?),
-            Some(runs) => Box::new(Segmented::new(device, config, &policy, runs)?),
+            Some(runs) => match policy.heads {
+                Some(tile) if config.has_keys() && policy.algorithm == ReduceByKeyAlgorithm::Chained => {
+                    Box::new(ByKey::new(device, config, &policy, runs, tile)?)
+                }
+                _ => Box::new(Segmented::new(device, config, &policy, runs)?),
+            },
         };
         Ok((policy, Self(strategy)))
     }
@@ -127,7 +148,7 @@ impl Primitive for Reduce {
     }
 
     fn first_access(&self, _: &ReduceConfig) -> Access {
-        Access::COMPUTE
+        self.0.first_access()
     }
 }
 
@@ -142,6 +163,6 @@ impl ReducePlan {
     pub fn traffic_size(&self, count: u64) -> u64 {
         let config = self.config();
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
-        count.saturating_mul(config.row_size() + 2 * key_size)
+        count.saturating_mul(config.row_size() + self.primitive.0.key_reads() * key_size)
     }
 }

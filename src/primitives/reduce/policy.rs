@@ -6,9 +6,41 @@ use super::config::{Operation, ReduceConfig};
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
+use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, QUADS_OR_WORDS, check_subgroups, check_subgroups_field};
+use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_subgroups, check_subgroups_field};
 use crate::sort::TileShape;
+
+/// Algorithm of a reduction of runs of equal keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReduceByKeyAlgorithm {
+    /// The heads of runs are found first, and are the offsets of segments.
+    Segments,
+    /// Single pass with decoupled look-back; for results that do not depend on the order of operations.
+    Chained,
+}
+
+impl ReduceByKeyAlgorithm {
+    /// All algorithms.
+    pub const ALL: [Self; 2] = [Self::Segments, Self::Chained];
+
+    /// The name in ids and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Segments => "segments",
+            Self::Chained => "chained",
+        }
+    }
+
+    /// The tuned part of its tile.
+    const fn part(self) -> TunedPart {
+        match self {
+            Self::Segments => TunedPart::ReduceByKey,
+            Self::Chained => TunedPart::ChainedReduceByKey,
+        }
+    }
+}
 
 /// Policy of a reduction. A workgroup has 128 invocations, as every device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,35 +53,53 @@ pub struct ReducePolicy {
     pub subgroup_size: Option<u32>,
     /// As [`ScanPolicy::mixed_access`](crate::scan::ScanPolicy::mixed_access).
     pub mixed_access: bool,
+    /// The algorithm of runs of keys, and ignored otherwise.
+    pub algorithm: ReduceByKeyAlgorithm,
     /// Tile of the kernels that find the runs of equal keys, of up to 32 keys per invocation; required for runs of keys, and
     /// ignored otherwise. No result depends on it.
     pub heads: Option<TileShape>,
+    /// Look-back of [`ReduceByKeyAlgorithm::Chained`].
+    pub look_back: LookBack,
 }
 
 impl ReducePolicy {
     /// Invocations in a workgroup: part of the order of operations.
     pub(super) const WORKGROUP_SIZE: u32 = 128;
+    const SPIN_LIMIT: u32 = 4;
 
-    /// Chooses the policy for a device. The order of operations is the same on all.
+    /// Chooses the policy for a device. The order of operations is the same on all, where a result depends on it.
     pub fn choose(capabilities: &Capabilities, config: &ReduceConfig) -> Choice<Self> {
-        let shape = |part| tuning::shape_of(capabilities, part, [1, 0]);
-        let heads = config.has_keys().then(|| {
-            let KernelShape { workgroup_size, items, .. } = shape(TunedPart::ReduceByKey);
-            let workgroup_size = capabilities.max_workgroup_invocations.min(workgroup_size);
-            TileShape { workgroup_size, items_per_invocation: items }
-        });
-        let reason = "tiles of one size on all devices, for the same bits";
-        Choice { policy: Self::of_shape(&shape(TunedPart::Reduce), heads, config), reason }
+        let Choice { policy: algorithm, reason } =
+            if config.has_unordered_keys() && makes_progress(capabilities) {
+                tuning::algorithm_of(tuning::REDUCTIONS_BY_KEY, capabilities, [1, 0])
+            } else {
+                let reason = "tiles of one size on all devices, for the same bits";
+                Choice { policy: ReduceByKeyAlgorithm::Segments, reason }
+            };
+        Choice { policy: Self::tuned(algorithm, capabilities, config), reason }
     }
 
-    /// The policy with a shape, whose items are packs of four words, and with a tile of heads.
-    fn of_shape(tuned: &KernelShape, heads: Option<TileShape>, config: &ReduceConfig) -> Self {
-        let KernelShape { items: packs, subgroup_size, mixed_access, .. } = *tuned;
+    /// The policy of an algorithm of runs of keys, tuned for a device and configuration.
+    pub fn tuned(
+        algorithm: ReduceByKeyAlgorithm,
+        capabilities: &Capabilities,
+        config: &ReduceConfig,
+    ) -> Self {
+        let shape = |part| tuning::shape_of(capabilities, part, [1, 0]);
+        let KernelShape { workgroup_size, items, look_back, .. } = shape(algorithm.part());
+        let items = match algorithm {
+            ReduceByKeyAlgorithm::Segments => items,
+            // Items are rows of a key and a value of a word.
+            ReduceByKeyAlgorithm::Chained => (2 * items / config.key_and_row_words().max(2)).max(1),
+        };
+        let workgroup_size = capabilities.max_workgroup_invocations.min(workgroup_size);
+        let heads = config.has_keys().then_some(TileShape { workgroup_size, items_per_invocation: items });
+        let KernelShape { items: packs, subgroup_size, mixed_access, .. } = shape(TunedPart::Reduce);
         let packs_per_invocation = match config.operation {
             Operation::BuiltIn(..) | Operation::Index(..) => packs,
             Operation::Custom(operator) => (4 * packs / operator.element_words().max(1)).clamp(1, 16),
         };
-        Self { packs_per_invocation, subgroup_size, mixed_access, heads }
+        Self { packs_per_invocation, subgroup_size, mixed_access, algorithm, heads, look_back }
     }
 
     /// The policy with another number of packs per invocation.
@@ -61,6 +111,12 @@ impl ReducePolicy {
     /// The policy with another tile of the kernels that find the runs of equal keys.
     pub const fn with_heads(mut self, heads: TileShape) -> Self {
         self.heads = Some(heads);
+        self
+    }
+
+    /// The policy with another look-back of [`ReduceByKeyAlgorithm::Chained`].
+    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
+        self.look_back = look_back;
         self
     }
 
@@ -99,7 +155,7 @@ impl ReducePolicy {
     pub(super) fn check(&self, config: &ReduceConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(Self::WORKGROUP_SIZE, self.subgroup_size, capabilities)?;
         if config.has_keys() {
-            self.check_heads(capabilities)?;
+            self.check_heads(config, capabilities)?;
         }
         let partial_size = match config.operation {
             Operation::BuiltIn(..) => 16,
@@ -111,28 +167,45 @@ impl ReducePolicy {
         PolicyConflict::check_range("packs_per_invocation", self.packs_per_invocation, 1..=32)
     }
 
-    fn check_heads(&self, capabilities: &Capabilities) -> Result<()> {
+    fn check_heads(&self, config: &ReduceConfig, capabilities: &Capabilities) -> Result<()> {
         let rule = "heads are required for runs of keys";
         let heads = self.heads.ok_or(Error::InvalidPolicy(PolicyConflict::Excluded(rule)))?;
         let TileShape { workgroup_size, items_per_invocation } = heads;
         check_subgroups_field("heads.workgroup_size", workgroup_size, self.subgroup_size, capabilities)?;
         // Heads of an invocation are bits of a word.
         PolicyConflict::check_range("heads.items_per_invocation", items_per_invocation, 1..=32)?;
-        // A word for each 4 invocations, and one more.
-        within("bytes of shared memory", workgroup_size + 4, capabilities.shared_memory_size)
+        let shared_size = match self.algorithm {
+            // A word for each 4 invocations, and one more.
+            ReduceByKeyAlgorithm::Segments => workgroup_size + 4,
+            ReduceByKeyAlgorithm::Chained if !config.has_unordered_keys() => {
+                return Err(Error::InvalidPolicy(PolicyConflict::Excluded(
+                    "a single pass of runs of keys is for one column, and not for sums and products of floats; \
+                     reduce their segments",
+                )));
+            }
+            // A count and up to two words for each 4 invocations and two more, and two words.
+            ReduceByKeyAlgorithm::Chained => {
+                self.look_back.check()?;
+                (config.row_size() as u32 + 4) * (workgroup_size / 4 + 2) + 8
+            }
+        };
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
 
 impl fmt::Display for ReducePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { packs_per_invocation, subgroup_size, mixed_access, heads } = self;
+        let Self { packs_per_invocation, subgroup_size, mixed_access, algorithm, heads, look_back } = self;
         write!(f, "reduce: workgroup 128, {packs_per_invocation} packs per invocation")?;
         if !mixed_access {
             f.write_str(QUADS_OR_WORDS)?;
         }
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
         let Some(TileShape { workgroup_size, items_per_invocation }) = heads else { return Ok(()) };
-        write!(f, "; heads: workgroup {workgroup_size}, {items_per_invocation} items per invocation")
+        let is_chained = *algorithm == ReduceByKeyAlgorithm::Chained;
+        let kernels = if is_chained { algorithm.name() } else { "heads" };
+        write!(f, "; {kernels}: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+        if is_chained { look_back.write(f, Self::SPIN_LIMIT) } else { Ok(()) }
     }
 }
 
@@ -141,6 +214,24 @@ mod tests {
     use super::*;
     use crate::primitives::ElementType;
     use crate::reduce::ReduceRuns;
+
+    #[test]
+    fn a_single_pass_reduces_runs_where_the_order_of_operations_does_not_matter() {
+        let mut device = Capabilities { max_workgroup_invocations: 1024, ..Capabilities::default() };
+        let algorithm = |device: &Capabilities, config: ReduceConfig| {
+            ReducePolicy::choose(device, &config.runs(ReduceRuns::Keys32)).policy.algorithm
+        };
+        let sum = ReduceConfig::sum(ElementType::U32);
+        assert_eq!(algorithm(&device, sum), ReduceByKeyAlgorithm::Segments);
+        device.identity.driver_id = ash::vk::DriverId::NVIDIA_PROPRIETARY;
+        let least = ReduceConfig::new(crate::scan::ScanOperator::Min, ElementType::F64);
+        for config in [sum, least] {
+            assert_eq!(algorithm(&device, config), ReduceByKeyAlgorithm::Chained, "{config:?}");
+        }
+        for config in [sum.columns(2), ReduceConfig::sum(ElementType::F32)] {
+            assert_eq!(algorithm(&device, config), ReduceByKeyAlgorithm::Segments, "{config:?}");
+        }
+    }
 
     #[test]
     fn heads_are_checked_and_printed_for_runs_of_keys_alone() {

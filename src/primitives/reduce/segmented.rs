@@ -1,4 +1,4 @@
-//! Reduction of segments, and of runs of equal keys.
+//! Reduction of segments, and of runs of equal keys whose heads are found first.
 //!
 //! ```text
 //!   rows ── reduce ──► sums of groups of 32 and of 1024 rows ── reduce ──► of 2^15 and 2^20 …
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 use crate::sort::TileShape;
 
 /// Rows of a group: `GROUP_ROWS` of `segments.comp`.
@@ -126,12 +126,14 @@ impl Segmented {
                 .extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             policy.pipeline(device, reduce, &constants)
         };
-        let key_numbers = if runs.has_float_keys() { ElementType::F32 } else { ElementType::U32 }.numbers();
         let key_words = (runs.key_size() / 4) as u32;
         let heads = |tile: TileShape| {
             let step = |stores: bool| {
-                let constants =
-                    [("HEADS", key_words), ("KEY_NUMBERS", key_numbers), ("STORES_HEADS", stores.into())];
+                let constants = [
+                    ("HEADS", key_words),
+                    ("KEY_NUMBERS", runs.key_numbers()),
+                    ("STORES_HEADS", stores.into()),
+                ];
                 policy.heads_pipeline(tile, device, kernels::REDUCE_HEADS.module(&[]), &constants)
             };
             let scan = policy.heads_pipeline(tile, device, kernels::REDUCE_SCAN_HEADS.module(&[]), &[])?;

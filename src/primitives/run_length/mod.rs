@@ -1,6 +1,7 @@
 //! Run-length encoding and decoding: runs of equal elements as values and counts.
 //!
 //! ```text
+//!   chained:           elements ── encode, tile by tile with look-back ──► values, counts, offsets, number of runs
 //!   encode:            elements ── unique ──► values, offsets ── lengths ──► counts, number of runs
 //!   runs of two or more:  offsets, lengths ── select length > 1 ──► offsets, counts ── gather ──► values
 //!   decode:            counts ── scan ──► ends ── decode, with values ──► elements, their number
@@ -9,11 +10,12 @@
 //! The number of runs, or of decoded elements, is written to device memory, for the [indirect count](Count::Indirect) of
 //! the next plan.
 
+mod chained;
 mod config;
 mod policy;
 
 pub use config::{RunLengthBuffers, RunLengthConfig};
-pub use policy::RunLengthPolicy;
+pub use policy::{RunLengthAlgorithm, RunLengthPolicy};
 
 use std::ffi::CStr;
 
@@ -28,6 +30,7 @@ use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::kernels::{self, Kernel};
 use crate::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use crate::select::{Comparison, Operands, SelectBuffers, SelectConfig, SelectPlan};
+use chained::Chained;
 use config::Coding;
 
 /// Plan of a run-length encoding or decoding.
@@ -68,14 +71,16 @@ impl RunLengthConfig {
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | an encoding | 32, that of the selection, and 4 per element unless offsets of all runs are written |
-/// | runs of more than one element | 16 and 4 per element more, that of another selection, and 32 |
+/// | the chained encoding | 16, and 16 per tile; 32 more for an indirect count |
+/// | an encoding by selection | 32, that of the selection, and 4 per element unless offsets of all runs are written |
+/// | runs of more than one element by selection | 16 and 4 per element more, that of another selection, and 32 |
 /// | a decoding | 4 per run, and that of a scan of u32 |
 ///
 /// | commands | |
 /// |---|---|
-/// | an encoding | a selection of unique elements, a dispatch and an indirect one, with barriers |
-/// | runs of more than one element | a selection more, and a gather of the values |
+/// | the chained encoding | a fill, a barrier, one dispatch; for an indirect count a dispatch and a barrier more |
+/// | an encoding by selection | a selection of unique elements, a dispatch and an indirect one, with barriers |
+/// | runs of more than one element by selection | a selection more, and a gather of the values |
 /// | a decoding | a scan, a barrier, and a dispatch for all elements that fit |
 ///
 /// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, 2^31 - 1 runs
@@ -90,6 +95,7 @@ pub struct RunLength(Steps);
 /// The algorithm of each coding.
 #[derive(Debug)]
 enum Steps {
+    Chained(Chained),
     Encode(Box<Encode>),
     Decode(Decode),
 }
@@ -137,6 +143,9 @@ impl Primitive for RunLength {
         };
         let tile_items = policy.tile_items();
         let steps = match config.coding {
+            Coding::Encode | Coding::EncodeNonTrivial if policy.algorithm == RunLengthAlgorithm::Chained => {
+                Steps::Chained(Chained::new(device, config, &policy)?)
+            }
             Coding::Encode | Coding::EncodeNonTrivial => {
                 let select = |select: SelectConfig| SelectPlan::declare(device, select.policy(policy.select));
                 let gather = GatherConfig::elements(config.element.words()).indirect_count();
@@ -169,6 +178,7 @@ impl Primitive for RunLength {
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         std::iter::once(match &self.0 {
+            Steps::Chained(chained) => chained as _,
             Steps::Encode(encode) => &**encode as _,
             Steps::Decode(decode) => decode as _,
         })
@@ -188,6 +198,7 @@ impl Primitive for RunLength {
 
     fn first_access(&self, _: &RunLengthConfig) -> Access {
         match &self.0 {
+            Steps::Chained(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
             Steps::Encode(encode) => encode.starts.first_access(),
             Steps::Decode(decode) => decode.ends.first_access().and(Access::COMPUTE),
         }
@@ -371,6 +382,7 @@ impl RunLengthPlan {
     pub fn traffic_size(&self, element_count: u64, run_count: u64, kept_count: u64) -> u64 {
         let element_size = self.config().element_size();
         match &self.primitive.0 {
+            Steps::Chained(chained) => chained.traffic_size(element_size, element_count, kept_count),
             Steps::Encode(encode) => {
                 let starts = encode.starts.traffic_size(element_count, run_count);
                 let non_trivial = encode.non_trivial.as_ref().map_or(0, |(select, gather)| {

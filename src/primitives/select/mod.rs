@@ -21,8 +21,7 @@ use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Plan, Primitive, Recordable};
-use super::{Count, ElementType};
-use super::{ScratchCursor, Tiles};
+use super::{Count, ElementType, ScratchCursor, Tiles, look_back};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -35,11 +34,6 @@ use layout::ScratchLayout;
 
 /// Plan of a selection or partition.
 pub type SelectPlan = Plan<Select>;
-
-/// Bytes before the descriptors of the single pass: the ticket counter.
-const TICKET_SIZE: u64 = 16;
-/// Bytes of the descriptor of a tile: `STATUS_WORDS` of `look_back.glsl`.
-const DESCRIPTOR_SIZE: u64 = 8;
 
 impl SelectConfig {
     /// Maximum words of an element or value that the kernels move.
@@ -151,11 +145,6 @@ pub struct Select {
 }
 
 impl Select {
-    fn tiles(&self, count: u64) -> Result<Tiles> {
-        // An empty tile writes the counts of no elements.
-        if count == 0 { Ok(Tiles { count: 1, last_extent: 0 }) } else { Tiles::new(count, self.tile_items) }
-    }
-
     fn tile_count(&self, count: u64) -> u64 {
         count.div_ceil(self.tile_items.into()).max(1)
     }
@@ -163,7 +152,7 @@ impl Select {
     fn state_size(&self, count: u64) -> u64 {
         let tiles = self.tile_count(count);
         match self.algorithm {
-            SelectAlgorithm::Chained => TICKET_SIZE + tiles * DESCRIPTOR_SIZE,
+            SelectAlgorithm::Chained => look_back::state_size(tiles, 1),
             SelectAlgorithm::ReduceThenScan if tiles == 1 => 0,
             SelectAlgorithm::ReduceThenScan => tiles * self.config.counts_size(),
         }
@@ -294,7 +283,7 @@ impl Algorithm<Select> for Select {
         count: Count,
     ) -> Result<()> {
         let scratch = buffers.scratch;
-        let tiles = self.tiles(count.max())?;
+        let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
         recorder.check_workgroups(tiles.count.into())?;
         let state = scratch.slice(layout.state, layout.state_size);
         recorder.phase(c"level args");
@@ -305,11 +294,7 @@ impl Algorithm<Select> for Select {
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let workgroups =
             Workgroups::new(recorder, self.level_args.as_ref(), count, grid, (scratch, layout.level_args))?;
-        // A direct count of 0 has a tile as well.
-        let workgroups = match workgroups {
-            Workgroups::Host(_) => Workgroups::Host(tiles.count.into()),
-            on_device @ Workgroups::Device(_) => on_device,
-        };
+        let workgroups = workgroups.at_least_one();
         let indices = match self.config.has_indices {
             true => buffers.destination_indices,
             false => scratch

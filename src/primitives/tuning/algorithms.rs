@@ -7,6 +7,8 @@
 use super::condition::{Condition, Devices};
 use crate::device::{Architecture, Capabilities};
 use crate::primitives::Choice;
+use crate::reduce::ReduceByKeyAlgorithm;
+use crate::run_length::RunLengthAlgorithm;
 use crate::scan::{ScanAlgorithm, WorkgroupScan};
 use crate::select::SelectAlgorithm;
 use crate::sort::SortAlgorithm;
@@ -68,6 +70,20 @@ pub const SELECTIONS: &[AlgorithmRow<SelectAlgorithm>] = &[
     row(Devices::All, SelectAlgorithm::Chained, ONE_PASS),
 ];
 
+/// Encodings of runs, on devices with forward progress.
+pub const ENCODINGS: &[AlgorithmRow<RunLengthAlgorithm>] = &[
+    // As of selections.
+    row(Devices::Cpu, RunLengthAlgorithm::Selection, TWO_PASSES_OF_CPU),
+    row(Devices::All, RunLengthAlgorithm::Chained, ONE_PASS),
+];
+
+/// Reductions by key whose results do not depend on the order of operations, on devices with forward progress.
+pub const REDUCTIONS_BY_KEY: &[AlgorithmRow<ReduceByKeyAlgorithm>] = &[
+    // As of selections.
+    row(Devices::Cpu, ReduceByKeyAlgorithm::Segments, TWO_PASSES_OF_CPU),
+    row(Devices::All, ReduceByKeyAlgorithm::Chained, ONE_PASS),
+];
+
 /// Sorts of more keys than one workgroup holds.
 pub const SORTS: &[AlgorithmRow<SortAlgorithm>] = &[
     // Measured: lavapipe 22.3.6 at 8 lanes, docs/results.md.
@@ -122,6 +138,8 @@ mod tests {
     fn the_last_row_of_an_algorithm_is_for_every_device() {
         check(SCANS);
         check(SELECTIONS);
+        check(ENCODINGS);
+        check(REDUCTIONS_BY_KEY);
         check(SORTS);
     }
 

@@ -24,7 +24,7 @@ mod shape;
 
 use std::fmt;
 
-pub use algorithms::{AlgorithmRow, SCANS, SELECTIONS, SORTS, algorithm_of};
+pub use algorithms::{AlgorithmRow, ENCODINGS, REDUCTIONS_BY_KEY, SCANS, SELECTIONS, SORTS, algorithm_of};
 pub use axes::TuningAxis;
 pub use condition::Devices;
 pub use part::TunedPart;

@@ -31,6 +31,8 @@ pub enum TunedPart {
     Reduce,
     /// Finding the runs of equal keys of a reduction by key; items are keys.
     ReduceByKey,
+    /// The single-pass reduction by key; items are rows of a key and a value of a word each.
+    ChainedReduceByKey,
     /// Histograms with copies of the counters in shared memory; items are the least number of values.
     Histogram,
     /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
@@ -49,6 +51,8 @@ pub enum TunedPart {
     TopKFew,
     /// Top-k by a segmented sort; items are keys.
     TopKSort,
+    /// The single-pass encoding of runs; items are elements of a word.
+    ChainedRunLength,
     /// Lengths of runs and decoding; items are runs or elements.
     RunLength,
     /// Gathers; items are accesses.
@@ -61,7 +65,7 @@ pub enum TunedPart {
 
 impl TunedPart {
     /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::Onesweep,
         Self::ChainedScan,
         Self::DigitHistogram,
@@ -70,6 +74,8 @@ impl TunedPart {
         Self::Merge,
         Self::Scan,
         Self::Difference,
+        Self::ChainedRunLength,
+        Self::ChainedReduceByKey,
         Self::RunLength,
         Self::SegmentedCluster,
         Self::SegmentedSmall,
@@ -106,9 +112,11 @@ impl TunedPart {
                 SpinLimit,
             ],
             Self::Select => &[Items, WorkgroupSize, SubgroupSize],
-            Self::ChainedSelect => {
+            Self::ChainedSelect | Self::ChainedRunLength => {
                 &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
             }
+            // The subgroup size is that of reductions.
+            Self::ChainedReduceByKey => &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SpinLimit],
             Self::Onesweep => &[
                 StatusLoads,
                 StatusStores,
@@ -186,6 +194,7 @@ impl TunedPart {
             Self::DigitHistogram => "sort-digit-histogram",
             Self::Reduce => "reduce",
             Self::ReduceByKey => "reduce-by-key",
+            Self::ChainedReduceByKey => "reduce-by-key-chained",
             Self::Histogram => "histogram",
             Self::LargeHistogram => "histogram-large",
             Self::HistogramInMemory => "histogram-in-memory",
@@ -195,6 +204,7 @@ impl TunedPart {
             Self::TopK => "top-k",
             Self::TopKFew => "top-k-few",
             Self::TopKSort => "top-k-sort",
+            Self::ChainedRunLength => "run-length-chained",
             Self::RunLength => "run-length",
             Self::Gather => "gather",
             Self::SegmentedCluster => "segmented-cluster",

@@ -22,6 +22,8 @@ const SWEEP: &[TunedPart] = &[TunedPart::Onesweep];
 /// Parts that rank tiles by match.
 const MATCHED: &[TunedPart] = &[TunedPart::Onesweep, TunedPart::Radix8Bit];
 const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
+/// Parts that keep some elements of a tile.
+const SELECTED: &[TunedPart] = &[TunedPart::Select, TunedPart::ChainedSelect, TunedPart::ChainedRunLength];
 
 const H200: &str = "measured: NVIDIA H200, driver 580.159.04, 2^26 elements";
 const H200_BOTH: &str =
@@ -106,14 +108,15 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::All, &[TunedPart::ScanTree], KernelShape::tile(128, 16), FIXED),
     // Selections move their elements as scans do.
     row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(256, 16).status_loads(), H200_TUNED),
-    row(XE, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(
-        XE2,
-        &[TunedPart::Select, TunedPart::ChainedSelect],
-        KernelShape::tile(256, 16).subgroups(16),
-        BRW_XE2,
+        HOPPER,
+        &[TunedPart::ChainedRunLength],
+        KernelShape::tile(256, 16).status_loads(),
+        "derived: as selections there; measured on no GPU",
     ),
-    row(Devices::All, &[TunedPart::Select, TunedPart::ChainedSelect], KernelShape::tile(256, 16), NO_SPILLS),
+    row(XE, SELECTED, KernelShape::tile(256, 12).subgroups(16), BRW_XE),
+    row(XE2, SELECTED, KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
+    row(Devices::All, SELECTED, KernelShape::tile(256, 16), NO_SPILLS),
     row(HOPPER, SWEEP, hopper(448, 18), H200).words(1, 0),
     row(HOPPER, SWEEP, hopper(320, 18), H200_TUNED).words(1, 1),
     row(HOPPER, SWEEP, hopper(320, 14).window(2), H200_TUNED).words(1, 2),
@@ -203,6 +206,13 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, &[TunedPart::Reduce], KernelShape::tile(128, 8).one_access(), FIXED),
     row(Devices::All, &[TunedPart::Reduce], KernelShape::tile(128, 8), FIXED),
     row(Devices::All, &[TunedPart::ReduceByKey], KernelShape::tile(128, 8), NO_SPILLS),
+    row(
+        HOPPER,
+        &[TunedPart::ChainedReduceByKey],
+        KernelShape::tile(256, 12).status_loads(),
+        "derived: look-back as of selections there, fewer items for the registers of values; measured on no GPU",
+    ),
+    row(Devices::All, &[TunedPart::ChainedReduceByKey], KernelShape::tile(256, 8), NO_SPILLS),
     row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_TUNED),
     row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
     row(Devices::All, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8), NO_SPILLS),

@@ -5,6 +5,7 @@
 
 pub mod digit_histogram;
 pub mod reduce;
+pub mod run_length;
 pub mod scan;
 pub mod segmented_scan;
 pub mod segmented_sort;
