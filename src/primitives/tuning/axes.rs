@@ -32,7 +32,7 @@ pub enum TuningAxis {
     SpinLimit,
     /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
     MaxWorkgroups,
-    /// Keys that are loaded together.
+    /// Keys, or words of values, that are loaded together.
     LoadsInFlight,
     /// Counters in shared memory for each count.
     Copies,

@@ -27,7 +27,7 @@ pub struct KernelShape {
     pub look_back: LookBack,
     /// The maximum of workgroups, which stride over tiles; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Digit histogram: keys that are loaded together.
+    /// Digit histogram: keys that are loaded together; merge: likewise, and words of values.
     pub loads_in_flight: u32,
     /// Histograms: counters in shared memory for each count.
     pub copies: u32,
