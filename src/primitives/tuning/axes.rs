@@ -40,6 +40,8 @@ pub enum TuningAxis {
     SharedSteps,
     /// Lanes of a cluster.
     Lanes,
+    /// Clusters that sort by a network.
+    Network,
 }
 
 const FLAG: &[u32] = &[0, 1];
@@ -65,6 +67,7 @@ impl TuningAxis {
             Self::Copies => "copies",
             Self::SharedSteps => "shared-steps",
             Self::Lanes => "cluster-lanes",
+            Self::Network => "network",
         }
     }
 
@@ -84,6 +87,7 @@ impl TuningAxis {
                 | TunedPart::HistogramInMemory
                 | TunedPart::Difference => &[4, 8, 16, 32, 64],
                 TunedPart::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
+                TunedPart::SegmentedCluster => &[8, 16, 32, 48, 64, 96, 128],
                 _ => &[1, 2, 4, 8, 12, 16, 24, 32],
             },
             Self::PacksPerRun | Self::Window => &[1, 2, 4, 8],
@@ -93,7 +97,8 @@ impl TuningAxis {
             | Self::EarlyCounts
             | Self::Exchange
             | Self::StatusLoads
-            | Self::StatusStores => FLAG,
+            | Self::StatusStores
+            | Self::Network => FLAG,
             Self::SpinLimit => &[4, 16, 64, 100, 256],
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
             Self::LoadsInFlight => &[1, 2, 4, 8, 16],
@@ -102,7 +107,7 @@ impl TuningAxis {
                 _ => &[1, 2, 4, 8, 16, 32],
             },
             Self::SharedSteps => &[4, 6, 7, 8, 9, 10],
-            Self::Lanes => &[1, 2, 4, 8],
+            Self::Lanes => &[1, 2, 4, 8, 16],
         }
     }
 
@@ -126,6 +131,7 @@ impl TuningAxis {
             Self::Copies => shape.copies,
             Self::SharedSteps => shape.shared_steps,
             Self::Lanes => shape.lanes,
+            Self::Network => shape.by_network.into(),
         }
     }
 
@@ -150,6 +156,7 @@ impl TuningAxis {
             Self::Copies => shape.copies = value,
             Self::SharedSteps => shape.shared_steps = value,
             Self::Lanes => shape.lanes = value,
+            Self::Network => shape.by_network = is_set,
         }
     }
 }

@@ -130,7 +130,7 @@ impl TunedPart {
             Self::Difference | Self::RunLength | Self::Gather => &[Items, WorkgroupSize, SubgroupSize],
             Self::TopK => &[Items, WorkgroupSize, SubgroupSize],
             Self::ReduceByKey | Self::TopKFew | Self::TopKSort => &[Items, WorkgroupSize],
-            Self::SegmentedCluster => &[Lanes, Items, WorkgroupSize],
+            Self::SegmentedCluster => &[Network, Lanes, Items, WorkgroupSize],
             Self::SegmentedSmall => &[Items, WorkgroupSize],
         }
     }

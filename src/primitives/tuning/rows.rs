@@ -230,6 +230,8 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(HOPPER, &[TunedPart::RunLength], KernelShape::tile(256, 12), H200_TUNED),
     row(Devices::All, &[TunedPart::RunLength], KernelShape::tile(256, 8), NO_SPILLS),
     row(Devices::All, &[TunedPart::Gather], KernelShape::tile(256, 4), NO_SPILLS),
-    row(Devices::All, &[TunedPart::SegmentedCluster], KernelShape::tile(128, 32), NO_SPILLS),
+    row(XE, &[TunedPart::SegmentedCluster], KernelShape::tile(128, 32).network(), BRW_XE),
+    row(Devices::Cpu, &[TunedPart::SegmentedCluster], KernelShape::tile(128, 32), LAVAPIPE),
+    row(Devices::All, &[TunedPart::SegmentedCluster], KernelShape::tile(128, 64).network(), NO_SPILLS),
     row(Devices::All, &[TunedPart::SegmentedSmall], KernelShape::tile(64, 8), NO_SPILLS),
 ];

@@ -35,6 +35,8 @@ pub struct KernelShape {
     pub shared_steps: u32,
     /// Segmented sort: lanes of a cluster.
     pub lanes: u32,
+    /// Segmented sort: whether a network sorts the segments of clusters, in place of counting.
+    pub by_network: bool,
 }
 
 impl KernelShape {
@@ -54,6 +56,7 @@ impl KernelShape {
             copies: 1,
             shared_steps: 8,
             lanes: 8,
+            by_network: false,
         }
     }
 
@@ -146,6 +149,12 @@ impl KernelShape {
         self
     }
 
+    /// With clusters that sort by a network.
+    pub const fn network(mut self) -> Self {
+        self.by_network = true;
+        self
+    }
+
     /// With `copies` counters for each count.
     pub const fn copies(mut self, copies: u32) -> Self {
         self.copies = copies;
@@ -186,6 +195,7 @@ impl fmt::Display for KernelShape {
             (!self.has_exchange, "from_registers"),
             (self.look_back.has_loads, "status_loads"),
             (self.look_back.has_stores, "status_stores"),
+            (self.by_network, "network"),
         ];
         for (_, name) in flags.iter().filter(|(is_set, _)| *is_set) {
             write!(f, ".{name}()")?;
