@@ -88,5 +88,6 @@
 #define ID_LOADS_IN_FLIGHT 83
 #define ID_PACKED_RANKS 84
 #define ID_EXCHANGE_PARTS 85
+#define ID_ALL_BITS 86
 
 #endif

@@ -3,7 +3,9 @@
 // A workgroup merges a tile of the result. The tile begins and ends on two diagonals of the merge path, the way through the
 // grid of a's and b's keys that the result takes; a search on each finds how many keys are a's before it, by as many tests
 // at a time as a subgroup has lanes. Those of the tile are copied to shared memory, where each invocation finds its own
-// diagonal by halving and merges some keys one by one. The places of the tile's keys are then read in their new order:
+// diagonal by halving and merges some keys one by one. The places of the tile's keys are then read in their new order.
+// Accesses are words, since the tile's part of each array begins at any key; neighbouring lanes access neighbouring ones.
+// With ROUNDS an invocation loads several before it uses the first.
 //
 //   s_keys     | a's keys of the tile, ordered | b's keys |
 //   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
@@ -31,10 +33,20 @@
 layout(constant_id = ID_WORDS_PER_KEY) const uint WORDS_PER_KEY = 1;
 // Even.
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 2;
+#ifdef ROUNDS
+// Keys, and words of values, that an invocation loads before it uses the first.
+layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 8;
+#endif
 // 0 without values. A constant, so that the compiler divides by multiplication.
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
+#ifdef ROUNDS
+// Keys, or words of values, of a round of loads, and the distance of an invocation's last one from its first. What is left
+// of a tile is loaded one by one.
+const uint ROUND_ITEMS = WORKGROUP_SIZE * LOADS_IN_FLIGHT;
+const uint LAST_LOAD = ROUND_ITEMS - WORKGROUP_SIZE;
+#endif
 
 layout(push_constant, std430) uniform Push {
     Words a;
@@ -57,23 +69,21 @@ bool less(Key a, Key b) {
     return a.y < b.y || a.y == b.y && a.x < b.x;
 }
 
+// Key `index`: its only word is the high word.
+Key key_at(uvec2 keys, uint index) {
+    Words words = Words(advance(keys, index, 4 * WORDS_PER_KEY));
+    return Key(words.word[0], words.word[WORDS_PER_KEY - 1]);
+}
+
 // The order of key `index`, with 0 in place of the low word of a key that has one word.
 Key order_at(uvec2 keys, uint index) {
-    Words words = Words(advance(keys, index, 4 * WORDS_PER_KEY));
-    Key order = ordered(Key(words.word[0], words.word[WORDS_PER_KEY - 1]));
+    Key order = ordered(key_at(keys, index));
     return Key(WORDS_PER_KEY == 2 ? order.x : 0, order.y);
 }
 
 Key load_shared(uint place) {
     uint word = WORDS_PER_KEY * min(place, TILE_ITEMS - 1);
     return Key(WORDS_PER_KEY == 2 ? s_keys[word] : 0, s_keys[word + WORDS_PER_KEY - 1]);
-}
-
-// The key of an order.
-Key unordered(Key order) {
-    order ^= FLIPPED;
-    uint flipped = ~uint(int(order.y) >> 31) & FLIPPED_IF_NEGATIVE;
-    return Key(order.x ^ flipped, order.y ^ (flipped | FLIPPED_SIGN));
 }
 
 // The number of a's keys before a diagonal, on which as many keys are merged: the first of a's keys that does not go before
@@ -98,6 +108,36 @@ uint keys_of_a(uint diagonal, uvec2 counts) {
 
 uint place_of(uint item) {
     return s_places[item / 2] >> item % 2 * 16 & 0xffff;
+}
+
+// Key `place` of a tile, whose first keys are a's.
+Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
+    return key_at(place < a_extent ? a : b, place < a_extent ? place : place - a_extent);
+}
+
+void store_shared(uint place, Key key) {
+    Key order = ordered(key);
+    if (WORDS_PER_KEY == 2) {
+        s_keys[WORDS_PER_KEY * place] = order.x;
+    }
+    s_keys[WORDS_PER_KEY * place + WORDS_PER_KEY - 1] = order.y;
+}
+
+void store_merged(Words destination, uint item, Key order) {
+    Key key = unordered(order);
+    if (WORDS_PER_KEY == 2) {
+        destination.word[WORDS_PER_KEY * item] = key.x;
+    }
+    destination.word[WORDS_PER_KEY * item + WORDS_PER_KEY - 1] = key.y;
+}
+
+// Word `index` of a tile's merged values.
+uint value_word(uvec2 a_values, uvec2 b_values, uint a_extent, uint index) {
+    uint place = place_of(index / WORDS_PER_VALUE);
+    bool is_of_a = place < a_extent;
+    Words values = Words(is_of_a ? a_values : b_values);
+    uint value = is_of_a ? place : place - a_extent;
+    return values.word[value * WORDS_PER_VALUE + index % WORDS_PER_VALUE];
 }
 
 void main() {
@@ -127,12 +167,20 @@ void main() {
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
     uvec2 a = advance(uvec2(push.a), a_begin, 4 * WORDS_PER_KEY);
     uvec2 b = advance(uvec2(push.b), b_begin, 4 * WORDS_PER_KEY);
-    for (uint i = gl_LocalInvocationIndex; i < extent; i += WORKGROUP_SIZE) {
-        Key order = order_at(i < a_extent ? a : b, i < a_extent ? i : i - a_extent);
-        if (WORDS_PER_KEY == 2) {
-            s_keys[WORDS_PER_KEY * i] = order.x;
+    uint i = gl_LocalInvocationIndex;
+#ifdef ROUNDS
+    for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
+        Key keys[LOADS_IN_FLIGHT];
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            keys[k] = key_of_tile(a, b, a_extent, i + k * WORKGROUP_SIZE);
         }
-        s_keys[WORDS_PER_KEY * i + WORDS_PER_KEY - 1] = order.y;
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            store_shared(i + k * WORKGROUP_SIZE, keys[k]);
+        }
+    }
+#endif
+    for (; i < extent; i += WORKGROUP_SIZE) {
+        store_shared(i, key_of_tile(a, b, a_extent, i));
     }
     barrier();
 
@@ -167,12 +215,20 @@ void main() {
     barrier();
 
     Words destination = advance_words(push.destination, first, WORDS_PER_KEY);
-    for (uint i = gl_LocalInvocationIndex; i < extent; i += WORKGROUP_SIZE) {
-        Key key = unordered(load_shared(place_of(i)));
-        if (WORDS_PER_KEY == 2) {
-            destination.word[WORDS_PER_KEY * i] = key.x;
+    i = gl_LocalInvocationIndex;
+#ifdef ROUNDS
+    for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
+        Key keys[LOADS_IN_FLIGHT];
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            keys[k] = load_shared(place_of(i + k * WORKGROUP_SIZE));
         }
-        destination.word[WORDS_PER_KEY * i + WORDS_PER_KEY - 1] = key.y;
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            store_merged(destination, i + k * WORKGROUP_SIZE, keys[k]);
+        }
+    }
+#endif
+    for (; i < extent; i += WORKGROUP_SIZE) {
+        store_merged(destination, i, load_shared(place_of(i)));
     }
     if (WORDS_PER_VALUE == 0) {
         return;
@@ -180,11 +236,20 @@ void main() {
     uvec2 a_values = advance(uvec2(push.a_values), a_begin, WORDS_PER_VALUE * 4);
     uvec2 b_values = advance(uvec2(push.b_values), b_begin, WORDS_PER_VALUE * 4);
     Words destination_values = advance_words(push.destination_values, first, WORDS_PER_VALUE);
-    for (uint i = gl_LocalInvocationIndex; i < extent * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
-        uint place = place_of(i / WORDS_PER_VALUE);
-        bool is_of_a = place < a_extent;
-        Words values = Words(is_of_a ? a_values : b_values);
-        uint value = is_of_a ? place : place - a_extent;
-        destination_values.word[i] = values.word[value * WORDS_PER_VALUE + i % WORDS_PER_VALUE];
+    uint word_count = extent * WORDS_PER_VALUE;
+    i = gl_LocalInvocationIndex;
+#ifdef ROUNDS
+    for (; i + LAST_LOAD < word_count; i += ROUND_ITEMS) {
+        uint words[LOADS_IN_FLIGHT];
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            words[k] = value_word(a_values, b_values, a_extent, i + k * WORKGROUP_SIZE);
+        }
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            destination_values.word[i + k * WORKGROUP_SIZE] = words[k];
+        }
+    }
+#endif
+    for (; i < word_count; i += WORKGROUP_SIZE) {
+        destination_values.word[i] = value_word(a_values, b_values, a_extent, i);
     }
 }

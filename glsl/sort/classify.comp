@@ -1,8 +1,8 @@
 // Classifies segments into size classes, each with a queue, and writes the dispatch arguments of the kernels that
 // sort them.
 //
-// A subgroup reserves queue entries with one atomic per class. The last workgroup to finish writes the dispatch
-// arguments. Segments with ascending offsets, as required, fit their queues; a class whose queue overflows is not
+// A workgroup reserves queue entries with one atomic per class in device memory: its subgroups count their segments in
+// shared memory before. The last workgroup to finish writes the dispatch arguments. Segments with ascending offsets, as required, fit their queues; a class whose queue overflows is not
 // sorted.
 //
 // Dispatch: an invocation for each of segment_count; with none, dispatch_args is not written and should be 0.
@@ -12,7 +12,7 @@
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of SEGMENT_WORDS; long_segments, up to
 //           long_capacity entries of LONG_SEGMENT_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
-// Shared:   1 word.
+// Shared:   9 words.
 // Pass model: reference::passes::segmented_sort::classify.
 // Source:   size classes as in Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs", ICS 2017, and CUB's
 //           DeviceSegmentedSort.
@@ -94,19 +94,36 @@ Words entry_of(uint kind, uint slot) {
     return advance_words(Words(queue), slot, kind == LONG ? LONG_SEGMENT_WORDS : SEGMENT_WORDS);
 }
 
-// The queue slot of each lane whose segment is in a class. Every lane of the subgroup must call it.
+// Segments of the workgroup in each class, and the first of their queue slots.
+shared uint s_counts[CLASSES];
+shared uint s_first_slots[CLASSES];
+
+// The queue slot of an invocation whose segment is in a class. Every invocation of the workgroup must call it, in uniform
+// control flow, once.
 uint queue_slot(uint kind) {
+    if (gl_LocalInvocationIndex < CLASSES) {
+        s_counts[gl_LocalInvocationIndex] = 0;
+    }
+    barrier();
     uint slot = 0;
     [[unroll]] for (uint c = 0; c < CLASSES; c++) {
         uvec4 votes = subgroupBallot(kind == c);
         uint first = 0;
         if (subgroupElect() && any(notEqual(votes, uvec4(0)))) {
-            first = atomicAdd(push.state.word[c], subgroupBallotBitCount(votes));
+            first = atomicAdd(s_counts[c], subgroupBallotBitCount(votes));
         }
         first = subgroupBroadcastFirst(first);
         slot = kind == c ? first + subgroupBallotExclusiveBitCount(votes) : slot;
     }
-    return slot;
+    barrier();
+    if (gl_LocalInvocationIndex < CLASSES) {
+        uint count = s_counts[gl_LocalInvocationIndex];
+        if (count > 0) {
+            s_first_slots[gl_LocalInvocationIndex] = atomicAdd(push.state.word[gl_LocalInvocationIndex], count);
+        }
+    }
+    barrier();
+    return kind < CLASSES ? s_first_slots[kind] + slot : 0;
 }
 
 void store_dispatch_args(uint index, uint count, uint per_workgroup) {

@@ -61,6 +61,18 @@ Key ordered(Key key) {
 #endif
 }
 
+// The key of an order.
+Key unordered(Key order) {
+    order ^= FLIPPED;
+#if KEY_WORDS == 2
+    uint flipped = ~uint(int(order.y) >> 31) & FLIPPED_IF_NEGATIVE;
+    return Key(order.x ^ flipped, order.y ^ (flipped | FLIPPED_SIGN));
+#else
+    uint flipped = ~uint(int(order) >> 31) & FLIPPED_IF_NEGATIVE;
+    return order ^ (flipped | FLIPPED_SIGN);
+#endif
+}
+
 // The last key in the sort's order.
 Key last_key() {
     // Its order, before the flip of a descending sort.

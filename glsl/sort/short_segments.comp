@@ -1,5 +1,10 @@
-// Stable sort of short segments, and of their values, by comparison counting: a cluster of neighbouring lanes holds a
-// segment, and each lane counts the keys that precede its own.
+// Stable sort of short segments, and of their values, in registers: a cluster of neighbouring lanes holds a segment, and
+// ranks its keys by counting, or with BY_NETWORK sorts them by a network.
+//
+// Keys are compared by the bits to sort by and then by their index in the segment, by which keys and values are loaded
+// after a network; keys alone that are compared by all bits need no index there, since equal ones are the same.
+//
+//   position i * CLUSTER_LANES + l of a segment: row i of lane l
 //
 // Dispatch: the workgroups of dispatch_args, which may be none; WORKGROUP_SIZE / CLUSTER_LANES segments per
 //           workgroup.
@@ -9,7 +14,7 @@
 //           VALUE_WORDS). They may be keys and values.
 // Shared:   nothing.
 // Pass model: reference::passes::segmented_sort::sort_segments.
-// Source:   sorting by counting is that of Knuth, The Art of Computer Programming, vol. 3, section 5.2.
+// Source:   in cluster_network.glsl and cluster_counting.glsl.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -17,9 +22,14 @@
 #include "sort/key.glsl"
 #include "sort/segments.glsl"
 
-// Lanes per segment: a divisor of the subgroup size.
+// Lanes per segment: a power of two, and at most the subgroup size.
 layout(constant_id = ID_CLUSTER_LANES) const uint CLUSTER_LANES = 4;
+// Keys per lane, at most 16.
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 8;
+#ifdef BY_NETWORK
+// Keys are compared by all bits.
+layout(constant_id = ID_ALL_BITS) const bool ALL_BITS = false;
+#endif
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -34,6 +44,15 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 const uint SEGMENTS_PER_WORKGROUP = WORKGROUP_SIZE / CLUSTER_LANES;
+#ifdef BY_NETWORK
+// Whether elements are compared by their index.
+const bool HAS_INDICES = VALUE_WORDS > 0 || !ALL_BITS;
+#else
+const bool HAS_INDICES = true;
+#endif
+
+// Of the elements of a lane, the bits to sort by.
+Key order[ITEMS_PER_INVOCATION];
 
 // The bits of a key's order to sort by.
 Key compared(Key key) {
@@ -44,13 +63,20 @@ Key compared(Key key) {
 #endif
 }
 
-bool is_less(Key a, Key b) {
+bool is_less(Key a, uint a_index, Key b, uint b_index) {
+    bool is_earlier = HAS_INDICES && a_index < b_index;
 #if KEY_WORDS == 2
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return a.y < b.y || a.y == b.y && (a.x < b.x || a.x == b.x && is_earlier);
 #else
-    return a < b;
+    return a < b || a == b && is_earlier;
 #endif
 }
+
+#ifdef BY_NETWORK
+#include "sort/cluster_network.glsl"
+#else
+#include "sort/cluster_counting.glsl"
+#endif
 
 void main() {
     uint workgroup = workgroup_index();
@@ -59,20 +85,33 @@ void main() {
     if (segment_count == 0 || workgroup > (segment_count - 1) / SEGMENTS_PER_WORKGROUP) {
         return;
     }
-    uint index = workgroup * SEGMENTS_PER_WORKGROUP + invocation_index() / CLUSTER_LANES;
+    uint in_list = workgroup * SEGMENTS_PER_WORKGROUP + invocation_index() / CLUSTER_LANES;
     uint lane = gl_SubgroupInvocationID % CLUSTER_LANES;
-    uint first_lane = gl_SubgroupInvocationID - lane;
     Segment segment = Segment(0, 0);
-    if (index < segment_count) {
-        segment = load_segment(push.list, index);
+    if (in_list < segment_count) {
+        segment = load_segment(push.list, in_list);
     }
     uint extent = segment.extent;
 
     Words keys = advance_words(push.keys, segment.begin, KEY_WORDS);
     Key key[ITEMS_PER_INVOCATION];
-    Key own[ITEMS_PER_INVOCATION];
-    Key others[ITEMS_PER_INVOCATION];
-    uint rank[ITEMS_PER_INVOCATION];
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        uint position = i * CLUSTER_LANES + lane;
+        // Padding, which stays after the keys of a segment.
+        key[i] = last_key();
+        if (position < extent) {
+            key[i] = load_key(keys, position);
+        }
+        order[i] = compared(key[i]);
+    }
+    uint longest = subgroupMax(extent);
+#ifdef BY_NETWORK
+    sort_by_network(lane, longest);
+#else
+    rank_by_counting(lane, extent, longest);
+#endif
+
+    bool writes_keys = !is_null(push.sorted);
 #if VALUE_WORDS > 0
     // Advanced even if null: SwiftShader crashes on a pointer that a branch has selected.
     Words values = advance_words(push.values, segment.begin, VALUE_WORDS);
@@ -81,55 +120,48 @@ void main() {
 #endif
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint position = i * CLUSTER_LANES + lane;
-        key[i] = Key(0);
-        rank[i] = 0;
-        if (position < extent) {
-            key[i] = load_key(keys, position);
+        bool exists = position < extent;
+#ifdef BY_NETWORK
+        // Of the element that the network has brought here.
+        uint from = index[i];
+        if (!HAS_INDICES) {
+            key[i] = unordered(order[i]);
         }
-        own[i] = compared(key[i]);
-        others[i] = own[i];
+        if (HAS_INDICES && exists && writes_keys) {
+            key[i] = load_key(keys, from);
+        }
+#else
+        uint from = position;
+#endif
 #if VALUE_WORDS > 0
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-            value[w][i] = segment.begin + position;
-            if (!are_indices && position < extent) {
-                value[w][i] = values.word[position * VALUE_WORDS + w];
+            value[w][i] = segment.begin + from;
+            if (exists && !are_indices) {
+                value[w][i] = values.word[from * VALUE_WORDS + w];
             }
         }
 #endif
     }
 
-    // Both loops are not unrolled and run to the longest segment. The other lanes' keys shift to the first element of
-    // the array, since an array indexed by such a loop would not stay in registers.
-    uint longest = subgroupMax(extent);
-    for (uint k = 0; k < ITEMS_PER_INVOCATION && k * CLUSTER_LANES < longest; k++) {
-        for (uint l = 0; l < CLUSTER_LANES && k * CLUSTER_LANES + l < longest; l++) {
-            uint position = k * CLUSTER_LANES + l;
-            Key other = subgroupShuffle(others[0], first_lane + l);
-            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-                bool is_earlier = position < i * CLUSTER_LANES + lane;
-                bool is_before = is_less(other, own[i]) || (is_earlier && other == own[i]);
-                rank[i] += position < extent && is_before ? 1 : 0;
-            }
-        }
-        [[unroll]] for (uint i = 1; i < ITEMS_PER_INVOCATION; i++) {
-            others[i - 1] = others[i];
-        }
-    }
-
     // The sort may be in place: orders the reads of a segment before its writes. Only one subgroup accesses a
     // segment.
     subgroupBarrier();
+    Words sorted = advance_words(push.sorted, segment.begin, KEY_WORDS);
+#if VALUE_WORDS > 0
+    Words sorted_values = advance_words(push.sorted_values, segment.begin, VALUE_WORDS);
+#endif
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (i * CLUSTER_LANES + lane < extent) {
-            // The index may exceed 2^31, which an array index cannot.
-            uint sorted_index = segment.begin + rank[i];
-            if (!is_null(push.sorted)) {
-                store_key(advance_words(push.sorted, sorted_index, KEY_WORDS), key[i]);
+        uint position = i * CLUSTER_LANES + lane;
+        if (position < extent) {
+#ifndef BY_NETWORK
+            position = rank[i];
+#endif
+            if (writes_keys) {
+                store_key(advance_words(sorted, position, KEY_WORDS), key[i]);
             }
 #if VALUE_WORDS > 0
-            Words to = advance_words(push.sorted_values, sorted_index, VALUE_WORDS);
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-                to.word[w] = value[w][i];
+                sorted_values.word[position * VALUE_WORDS + w] = value[w][i];
             }
 #endif
         }

@@ -225,6 +225,8 @@ pub struct MergePolicy {
     pub workgroup_size: u32,
     /// Keys that an invocation merges one by one, an even number up to 64; with values at most 2^15 words of these.
     pub items_per_invocation: u32,
+    /// Keys, and words of values, that an invocation loads before it uses the first, up to 16.
+    pub loads_in_flight: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
 }
@@ -246,12 +248,13 @@ impl MergePolicy {
         let room = capabilities.shared_memory_size.min(24 << 10) - 8;
         let item_size = workgroup_size * (config.element.size() as u32 + 2);
         let items = (room / item_size.max(1)).min(tuned.items) / 2 * 2;
-        Self { subgroup_size: tuned.subgroup_size, ..Self::tiled(workgroup_size, items.max(2)) }
+        let KernelShape { loads_in_flight, subgroup_size, .. } = *tuned;
+        Self { loads_in_flight, subgroup_size, ..Self::tiled(workgroup_size, items.max(2)) }
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` keys for each.
     pub const fn tiled(workgroup_size: u32, items_per_invocation: u32) -> Self {
-        Self { workgroup_size, items_per_invocation, subgroup_size: None }
+        Self { workgroup_size, items_per_invocation, loads_in_flight: 1, subgroup_size: None }
     }
 
     /// The policy with a required subgroup size.
@@ -274,6 +277,7 @@ impl MergePolicy {
             2,
             "the places in a word",
         )?;
+        PolicyConflict::check_range("loads_in_flight", self.loads_in_flight, 1..=16)?;
         // `Workarounds::LOOPS_END_AT_65535` is of all loops of an invocation: half is left for the others.
         PolicyConflict::check(
             u64::from(self.items_per_invocation) * (config.value_size() / 4) <= 1 << 15,
@@ -288,8 +292,11 @@ impl MergePolicy {
 
 impl fmt::Display for MergePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { workgroup_size, items_per_invocation, subgroup_size } = self;
+        let Self { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = self;
         write!(f, "merge: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+        if *loads_in_flight > 1 {
+            write!(f, ", {loads_in_flight} loads in flight")?;
+        }
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }
@@ -329,16 +336,21 @@ impl Primitive for Merge {
         let capabilities = device.capabilities();
         let policy = config.policy.unwrap_or_else(|| MergePolicy::choose(capabilities, config).policy);
         policy.check(capabilities, config)?;
-        let MergePolicy { workgroup_size, items_per_invocation, subgroup_size } = policy;
+        let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = policy;
         let constants = [
             ("WORDS_PER_KEY", config.element.words()),
             ("ITEMS_PER_INVOCATION", items_per_invocation),
             ("KEY_NUMBERS", config.element.numbers()),
             ("DESCENDING", config.is_descending.into()),
             ("WORDS_PER_VALUE", config.words_per_value),
+            ("LOADS_IN_FLIGHT", loads_in_flight),
         ];
-        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let merge = Pipeline::declare(device, kernels::MERGE_MERGE.module(&[]), options)?;
+        let (kernel, constants) = match loads_in_flight {
+            1 => (kernels::MERGE_MERGE.module(&[]), &constants[..5]),
+            _ => (kernels::MERGE_MERGE.module(&[("ROUNDS", 1)]), &constants[..]),
+        };
+        let options = PipelineOptions { workgroup_size, constants, subgroup_size };
+        let merge = Pipeline::declare(device, kernel, options)?;
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
         let args = || Pipeline::declare(device, kernels::MERGE_ARGS.module(&[]), options);

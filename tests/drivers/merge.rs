@@ -115,21 +115,22 @@ fn args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Types, words of values, items of an invocation and orders: every value of every option in the first four.
-const SHAPES: [(ElementType, u32, u32, bool); 8] = [
-    (ElementType::F64, 1, 4, false),
-    (ElementType::F32, 0, 2, true),
-    (ElementType::I64, 5, 6, false),
-    (ElementType::U32, 2, 8, false),
-    (ElementType::I32, 1, 4, true),
-    (ElementType::U64, 0, 2, false),
-    (ElementType::F64, 3, 4, true),
-    (ElementType::F32, 1, 2, false),
+/// Types, words of values, items of an invocation, loads in flight and orders: every value of every option in the first
+/// four.
+const SHAPES: [(ElementType, u32, u32, u32, bool); 8] = [
+    (ElementType::F64, 1, 4, 2, false),
+    (ElementType::F32, 0, 2, 8, true),
+    (ElementType::I64, 5, 6, 4, false),
+    (ElementType::U32, 2, 8, 3, false),
+    (ElementType::I32, 1, 4, 4, true),
+    (ElementType::U64, 0, 2, 2, false),
+    (ElementType::F64, 3, 4, 8, true),
+    (ElementType::F32, 1, 2, 2, false),
 ];
 
 fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for (element, value_words, items, is_descending) in selection.first(4, SHAPES) {
+    for (element, value_words, items, loads, is_descending) in selection.first(4, SHAPES) {
         let numbers = match element {
             ElementType::U32 | ElementType::U64 => 0,
             ElementType::I32 | ElementType::I64 => 1,
@@ -141,8 +142,10 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("KEY_NUMBERS", numbers),
             ("DESCENDING", is_descending.into()),
             ("WORDS_PER_VALUE", value_words),
+            ("LOADS_IN_FLIGHT", loads),
         ];
-        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let constants = if kernel.name.ends_with(":rounds") { &constants[..] } else { &constants[..5] };
+        let rig = Rig::new(gpu, kernel, workgroup_size, constants)?;
         let case = MergeCase { values: value_words, is_descending, ..MergeCase::keys(element) };
         let tile = (items * workgroup_size) as usize;
         let words = element.words() as usize;
@@ -349,7 +352,14 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
 
     let wide = config.values(MergeConfig::MAX_VALUE_WORDS + 1);
     refused.expect([wide], |error| matches!(error, Error::OutOfRange { .. }));
+    let with_loads = |loads_in_flight| {
+        let mut policy = MergePolicy::tiled(64, 4);
+        policy.loads_in_flight = loads_in_flight;
+        policy
+    };
     let policies = [
+        with_loads(0),
+        with_loads(17),
         MergePolicy::tiled(0, 4),
         MergePolicy::tiled(33, 4),
         MergePolicy::tiled(64, 0),

@@ -11,6 +11,8 @@ namespace {
 // The lengths of `SegmentMix` in src/harness/cases/segmented_sort/mod.rs.
 uint64_t short_length(uint64_t draw) { return draw % 25; }
 
+uint64_t medium_length(uint64_t draw) { return 33 + draw % 32; }
+
 uint64_t power_law_length(uint64_t draw) {
     uint64_t zeros = 0;
     while (zeros < 28 && (draw >> zeros & 1) == 0) {
@@ -59,6 +61,8 @@ std::vector<Case> segmented_cases() {
     return {
         {{"segmented_sort:keys:type=u32;segments=short;policy=default;bits=0:32;misalign=0;n=N;input=uniform"},
          sort_segments<short_length>},
+        {{"segmented_sort:keys:type=u32;segments=medium;policy=default;bits=0:32;misalign=0;n=N;input=uniform"},
+         sort_segments<medium_length>},
         {{"segmented_sort:keys:type=u32;segments=power-law;policy=default;bits=0:32;misalign=0;n=N;input=uniform"},
          sort_segments<power_law_length>},
     };

@@ -122,7 +122,9 @@ impl MergeCase {
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> MergePolicy {
         match self.has_small_tiles {
-            true => MergePolicy::tiled(small_workgroup(capabilities), 4),
+            true => {
+                MergePolicy { loads_in_flight: 8, ..MergePolicy::tiled(small_workgroup(capabilities), 8) }
+            }
             false => MergePolicy::choose(capabilities, &self.config()).policy,
         }
     }

@@ -35,7 +35,7 @@ pub fn peer_bench_cases(scale: BenchScale) -> Vec<Case> {
         let largest = TopKCase { is_sorted: false, ..TopKCase::largest(ElementType::F32, columns, k) };
         cases.push(largest.case(1, Input::Uniform));
     }
-    let mixes = [SegmentMix::Short, SegmentMix::PowerLaw];
+    let mixes = [SegmentMix::Short, SegmentMix::Medium, SegmentMix::PowerLaw];
     cases.extend(uniform_cases(mixes.map(SegmentedSortCase::keys_of_u32), &counts));
     // Small ones of all works first, as the peer takes them: a run that is cut off can be compared.
     cases.sort_by_key(Case::size);

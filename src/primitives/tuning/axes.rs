@@ -34,7 +34,7 @@ pub enum TuningAxis {
     SpinLimit,
     /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
     MaxWorkgroups,
-    /// Keys that are loaded together.
+    /// Keys, or words of values, that are loaded together.
     LoadsInFlight,
     /// Counters in shared memory for each count.
     Copies,
@@ -42,6 +42,8 @@ pub enum TuningAxis {
     SharedSteps,
     /// Lanes of a cluster.
     Lanes,
+    /// Clusters that sort by a network.
+    Network,
 }
 
 const FLAG: &[u32] = &[0, 1];
@@ -68,6 +70,7 @@ impl TuningAxis {
             Self::Copies => "copies",
             Self::SharedSteps => "shared-steps",
             Self::Lanes => "cluster-lanes",
+            Self::Network => "network",
         }
     }
 
@@ -88,6 +91,7 @@ impl TuningAxis {
                 | TunedPart::HistogramInMemory
                 | TunedPart::Difference => &[4, 8, 16, 32, 64],
                 TunedPart::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
+                TunedPart::SegmentedCluster => &[8, 16, 32, 48, 64, 96, 128],
                 _ => &[1, 2, 4, 8, 12, 16, 24, 32],
             },
             Self::PacksPerRun | Self::Window => &[1, 2, 4, 8],
@@ -98,7 +102,8 @@ impl TuningAxis {
             | Self::PackedRanks
             | Self::Exchange
             | Self::StatusLoads
-            | Self::StatusStores => FLAG,
+            | Self::StatusStores
+            | Self::Network => FLAG,
             Self::SpinLimit => &[4, 16, 64, 100, 256],
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
             Self::LoadsInFlight => &[1, 2, 4, 8, 16],
@@ -107,7 +112,7 @@ impl TuningAxis {
                 _ => &[1, 2, 4, 8, 16, 32],
             },
             Self::SharedSteps => &[4, 6, 7, 8, 9, 10],
-            Self::Lanes => &[1, 2, 4, 8],
+            Self::Lanes => &[1, 2, 4, 8, 16],
         }
     }
 
@@ -132,6 +137,7 @@ impl TuningAxis {
             Self::Copies => shape.copies,
             Self::SharedSteps => shape.shared_steps,
             Self::Lanes => shape.lanes,
+            Self::Network => shape.by_network.into(),
         }
     }
 
@@ -157,6 +163,7 @@ impl TuningAxis {
             Self::Copies => shape.copies = value,
             Self::SharedSteps => shape.shared_steps = value,
             Self::Lanes => shape.lanes = value,
+            Self::Network => shape.by_network = is_set,
         }
     }
 }

@@ -141,12 +141,11 @@ impl TunedPart {
             Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, SubgroupSize],
             Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
             Self::Search => &[Items, WorkgroupSize, SharedSteps, SubgroupSize],
-            Self::Difference | Self::Merge | Self::RunLength | Self::Gather => {
-                &[Items, WorkgroupSize, SubgroupSize]
-            }
+            Self::Merge => &[LoadsInFlight, Items, WorkgroupSize, SubgroupSize],
+            Self::Difference | Self::RunLength | Self::Gather => &[Items, WorkgroupSize, SubgroupSize],
             Self::TopK => &[Items, WorkgroupSize, SubgroupSize],
             Self::ReduceByKey | Self::TopKFew | Self::TopKSort => &[Items, WorkgroupSize],
-            Self::SegmentedCluster => &[Lanes, Items, WorkgroupSize],
+            Self::SegmentedCluster => &[Network, Lanes, Items, WorkgroupSize],
             Self::SegmentedSmall => &[Items, WorkgroupSize],
         }
     }

@@ -27,7 +27,7 @@ pub struct KernelShape {
     pub look_back: LookBack,
     /// The maximum of workgroups, which stride over tiles; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Digit histogram: keys that are loaded together.
+    /// Digit histogram: keys that are loaded together; merge: likewise, and words of values.
     pub loads_in_flight: u32,
     /// Histograms: counters in shared memory for each count.
     pub copies: u32,
@@ -35,6 +35,8 @@ pub struct KernelShape {
     pub shared_steps: u32,
     /// Segmented sort: lanes of a cluster.
     pub lanes: u32,
+    /// Segmented sort: whether a network sorts the segments of clusters, in place of counting.
+    pub by_network: bool,
 }
 
 impl KernelShape {
@@ -54,6 +56,7 @@ impl KernelShape {
             copies: 1,
             shared_steps: 8,
             lanes: 8,
+            by_network: false,
         }
     }
 
@@ -152,6 +155,12 @@ impl KernelShape {
         self
     }
 
+    /// With clusters that sort by a network.
+    pub const fn network(mut self) -> Self {
+        self.by_network = true;
+        self
+    }
+
     /// With `copies` counters for each count.
     pub const fn copies(mut self, copies: u32) -> Self {
         self.copies = copies;
@@ -193,6 +202,7 @@ impl fmt::Display for KernelShape {
             (!self.has_exchange, "from_registers"),
             (self.look_back.has_loads, "status_loads"),
             (self.look_back.has_stores, "status_stores"),
+            (self.by_network, "network"),
         ];
         for (_, name) in flags.iter().filter(|(is_set, _)| *is_set) {
             write!(f, ".{name}()")?;

@@ -344,27 +344,42 @@ fn keys(count: u32, key_words: usize) -> Vec<u32> {
 
 const COUNT: u32 = 3_001;
 
-/// Clusters of every width that every device has, and of more lanes where there are.
+/// Clusters of every width that every device has, and of more lanes where there are; keys alone by all bits, with and
+/// without their indices.
 pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let lanes = gpu.capabilities().min_subgroup_size;
     let key_bits = 32 * key_words as u32;
-    let shapes = [(4, 3), (lanes, 2), (1, 2), (2, 16)];
+    let by_network = kernel.name.contains("network");
+    // Rows that a network merges in up to four steps, some of which do not exist.
+    let shapes = [(4, 5), (lanes, 2), (4, 3), (1, 2), (2, 16), (lanes, 8), (1, 3), (lanes, 1)];
     for (index, (lanes, items)) in selection.first(2, shapes).into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
-        let mut constants = order_constants(order);
-        constants.extend([("CLUSTER_LANES", lanes), ("ITEMS_PER_INVOCATION", items)]);
         let size = small_workgroup(gpu);
-        let rig = Rig::new(gpu, kernel, size, &constants)?;
         let segments = queued(COUNT, lanes * items);
         let per_workgroup = (size / lanes) as usize;
-        let check = InPlace { gpu, kernel, rig, per_workgroup, segments: &segments };
         let keys = keys(COUNT, key_words);
-        for bits in [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7] {
-            let mask = mask_of(bits);
-            let indices = model::sort_segments(&order.all(&keys, key_words), mask, &segments);
-            let masks = vec![("low_mask", mask as u32 as usize), ("high_mask", (mask >> 32) as usize)];
-            check.check(&keys, &indices, masks)?;
+        let ranges = [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7];
+        // Elsewhere all keys are compared by their indices.
+        let by_all_bits = (by_network && value_words == 0).then_some((1, &ranges[..1]));
+        for (all_bits, ranges) in [(0, &ranges[..])].into_iter().chain(by_all_bits) {
+            let mut constants = order_constants(order);
+            constants.extend([
+                ("CLUSTER_LANES", lanes),
+                ("ITEMS_PER_INVOCATION", items),
+                ("ALL_BITS", all_bits),
+            ]);
+            if !by_network {
+                constants.pop();
+            }
+            let rig = Rig::new(gpu, kernel, size, &constants)?;
+            let check = InPlace { gpu, kernel, rig, per_workgroup, segments: &segments };
+            for bits in ranges.iter().cloned() {
+                let mask = mask_of(bits);
+                let indices = model::sort_segments(&order.all(&keys, key_words), mask, &segments);
+                let masks = vec![("low_mask", mask as u32 as usize), ("high_mask", (mask >> 32) as usize)];
+                check.check(&keys, &indices, masks)?;
+            }
         }
     }
     Ok(())

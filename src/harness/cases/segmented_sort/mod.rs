@@ -56,6 +56,8 @@ pub enum SegmentMix {
     None,
     /// 0 to 24 keys.
     Short,
+    /// 33 to 64 keys.
+    Medium,
     /// Most exceed the workgroup class.
     Long,
     /// A power law: half as many of each length as of half that length.
@@ -72,9 +74,10 @@ pub enum SegmentMix {
 
 impl SegmentMix {
     /// All distributions.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::None,
         Self::Short,
+        Self::Medium,
         Self::Long,
         Self::PowerLaw,
         Self::Whole,
@@ -88,6 +91,7 @@ impl SegmentMix {
         match self {
             Self::None => "none",
             Self::Short => "short",
+            Self::Medium => "medium",
             Self::Long => "long",
             Self::PowerLaw => "power-law",
             Self::Whole => "whole",
@@ -104,6 +108,7 @@ impl SegmentMix {
             Self::Whole => return vec![0],
             Self::Empty => return vec![count as u32; 100],
             Self::Short => (0, Box::new(|draw| draw % 25)),
+            Self::Medium => (0, Box::new(|draw| 33 + draw % 32)),
             Self::Late => (count / 3 + 1, Box::new(|draw| draw % 25)),
             Self::Long => {
                 let [.., large] = policy.max_extents();
@@ -163,7 +168,8 @@ impl SegmentedSortCase {
         if self.has_small_tiles {
             let workgroup_size = small_workgroup(capabilities);
             let shape = |items_per_invocation| TileShape { workgroup_size, items_per_invocation };
-            policy.cluster = ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3 };
+            policy.cluster =
+                ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3, by_network: true };
             policy.workgroups = [shape(4), shape(8)];
             policy.tile = shape(5);
             policy.matching.by_shared_masks = self.has_shared_masks;
@@ -360,12 +366,12 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Benchmarks of short, power-law and long segments.
+/// Benchmarks of short, medium, power-law and long segments.
 pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let counts = scale.counts();
     // Segmented sorts of a million keys take half a minute on some CPUs.
     let counts = if scale.effort == Effort::Quick && !scale.is_gpu { &counts[..1] } else { &counts };
-    let mixes = [SegmentMix::Short, SegmentMix::PowerLaw, SegmentMix::Long];
+    let mixes = [SegmentMix::Short, SegmentMix::Medium, SegmentMix::PowerLaw, SegmentMix::Long];
     uniform_cases(mixes.map(SegmentedSortCase::keys_of_u32), counts)
 }
 
@@ -413,6 +419,7 @@ mod tests {
         }
         let longest = |mix| extents(mix, 100_000).into_iter().max().unwrap_or(0);
         assert_eq!((longest(SegmentMix::Short), longest(SegmentMix::Empty)), (24, 0));
+        assert_eq!(longest(SegmentMix::Medium), 64);
         assert_eq!((extents(SegmentMix::None, 9).len(), extents(SegmentMix::Whole, 9)), (0, vec![9]));
         assert!(longest(SegmentMix::Long) > 3 * large && longest(SegmentMix::PowerLaw) > large);
         assert_eq!(extents(SegmentMix::Late, 9_000).iter().sum::<u64>(), 5_999);

@@ -25,12 +25,23 @@ impl Held {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         let [numbers, descending] = config.constants();
+        let [key_words, value_words] = config.defines();
+        // Only keys alone are compared without their indices.
+        let all_bits = config.bit_count() == config.key.bits() && value_words.1 == 0;
         let short = [
             numbers,
             descending,
             ("CLUSTER_LANES", cluster.lanes),
             ("ITEMS_PER_INVOCATION", cluster.items_per_invocation),
+            ("ALL_BITS", all_bits.into()),
         ];
+        let (kernel, short) = match cluster.by_network {
+            true => (
+                kernels::SORT_SHORT_SEGMENTS.module(&[("BY_NETWORK", 1), key_words, value_words]),
+                &short[..],
+            ),
+            false => (kernels::SORT_SHORT_SEGMENTS.module(&[key_words, value_words]), &short[..4]),
+        };
         let workgroup = |shape: TileShape| {
             let constants = [
                 numbers,
@@ -48,15 +59,7 @@ impl Held {
         };
         Ok(Self {
             config: *config,
-            classes: [
-                pipeline(
-                    kernels::SORT_SHORT_SEGMENTS.module(&config.defines()),
-                    cluster.workgroup_size,
-                    &short,
-                )?,
-                workgroup(small)?,
-                workgroup(large)?,
-            ],
+            classes: [pipeline(kernel, cluster.workgroup_size, short)?, workgroup(small)?, workgroup(large)?],
         })
     }
 

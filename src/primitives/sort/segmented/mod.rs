@@ -24,6 +24,7 @@ use std::ffi::CStr;
 
 use super::config::SortConfig;
 use super::dispatch_args::DispatchArgs;
+use super::policy::TileShape;
 use crate::device::{Access, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels;
@@ -80,7 +81,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 #[derive(Debug)]
 pub struct SegmentedSort {
     config: SortConfig,
-    cluster_workgroup_size: u32,
+    classify_workgroup_size: u32,
     max_extents: [u32; CLASS_COUNT],
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
@@ -145,11 +146,12 @@ impl Primitive for SegmentedSort {
             ("TILE_ITEMS", tile.tile_items()),
             ("RADIX", 1 << SegmentedSortPolicy::TILE_RADIX_BITS),
         ];
-        let workgroup_size = cluster.workgroup_size;
+        // That of large segments: fewer workgroups reserve queue entries.
+        let [_, TileShape { workgroup_size, .. }] = policy.workgroups;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let segmented = Self {
             config: *sort,
-            cluster_workgroup_size: workgroup_size,
+            classify_workgroup_size: workgroup_size,
             max_extents,
             level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
@@ -257,7 +259,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             tile_capacity: layout.long.tile_capacity as u32,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
         };
-        let grid = TileGrid { tile_items: self.cluster_workgroup_size, column_count: 1 };
+        let grid = TileGrid { tile_items: self.classify_workgroup_size, column_count: 1 };
         let levels = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), segment_count, grid, levels)?;
         workgroups.dispatch(recorder, &self.classify, &push)?;

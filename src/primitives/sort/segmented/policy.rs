@@ -20,6 +20,8 @@ pub struct ClusterShape {
     pub lanes: u32,
     /// Keys per lane: at most 16.
     pub items_per_invocation: u32,
+    /// Whether a sorting network sorts a segment, in place of ranking its keys by comparison counting.
+    pub by_network: bool,
 }
 
 impl ClusterShape {
@@ -92,6 +94,7 @@ impl SegmentedSortPolicy {
                     workgroup_size: workgroup(cluster.workgroup_size),
                     lanes,
                     items_per_invocation: (cluster.items / lanes).min(16),
+                    by_network: cluster.by_network,
                 },
                 workgroups: [
                     TileShape {
@@ -142,12 +145,12 @@ impl SegmentedSortPolicy {
 impl fmt::Display for SegmentedSortPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [short, small, large] = self.max_extents();
-        let ClusterShape { workgroup_size, lanes, items_per_invocation } = self.cluster;
+        let ClusterShape { workgroup_size, lanes, items_per_invocation, by_network } = self.cluster;
         write!(
             f,
             "segments of up to {short} keys: {lanes} lanes, {items_per_invocation} items per invocation, "
         )?;
-        write!(f, "workgroup {workgroup_size}; ")?;
+        write!(f, "workgroup {workgroup_size}{}; ", if by_network { ", by a network" } else { "" })?;
         for (max, TileShape { workgroup_size, items_per_invocation }) in
             [small, large].into_iter().zip(self.workgroups)
         {
