@@ -21,6 +21,7 @@ pub(super) const SUBGROUP_OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFea
 const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=128;
 
 const SIZE_CONTROL: &CStr = ash::ext::subgroup_size_control::NAME;
+#[cfg(feature = "headless")]
 const MEMORY_BUDGET: &CStr = ash::ext::memory_budget::NAME;
 const EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;
 /// Must be enabled on layered drivers that expose it, such as MoltenVK.
@@ -91,6 +92,7 @@ pub struct DeviceRequirements {
     enabled: EnabledFeatures,
     has_statistics: bool,
     has_sparse_binding: bool,
+    #[cfg(feature = "headless")]
     has_memory_budget: bool,
     is_portability_subset: bool,
 }
@@ -182,6 +184,7 @@ impl DeviceRequirements {
             },
             has_statistics: executables.pipeline_executable_info == vk::TRUE,
             has_sparse_binding: core.sparse_binding == vk::TRUE,
+            #[cfg(feature = "headless")]
             has_memory_budget: has(MEMORY_BUDGET),
             is_portability_subset: has(PORTABILITY_SUBSET),
         })
