@@ -43,6 +43,7 @@ pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFea
         shader_float64: given & SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT != 0,
         debug_utils: given & SUBSWEEP_FEATURE_DEBUG_UTILS_BIT != 0,
         pipeline_executable_info: false,
+        sparse_binding: false,
     })
 }
 

@@ -145,7 +145,25 @@ impl Buffer {
     /// # Errors
     /// Those of `vkCreateBuffer`.
     pub fn new(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
-        let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
+        Self::with_flags(device, vk::BufferCreateFlags::empty(), size, usage)
+    }
+
+    /// As [`Self::new`], for memory of several allocations, on a device with `sparseBinding`.
+    #[cfg(feature = "headless")]
+    pub(crate) fn new_sparse(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
+        let mut buffer = Self::with_flags(device, vk::BufferCreateFlags::SPARSE_BINDING, size, usage)?;
+        // Its address is known before memory is bound.
+        buffer.query_address();
+        Ok(buffer)
+    }
+
+    fn with_flags(
+        device: &Device,
+        flags: vk::BufferCreateFlags,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Result<Self> {
+        let info = vk::BufferCreateInfo::default().flags(flags).size(size.max(4)).usage(usage);
         // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
         let buffer = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
@@ -175,12 +193,17 @@ impl Buffer {
         // SAFETY: as the caller promises.
         unsafe { self.device.raw().bind_buffer_memory(self.raw(), memory, offset) }
             .map_err(Error::vulkan("vkBindBufferMemory"))?;
+        self.query_address();
+        Ok(())
+    }
+
+    /// Queries the address of a buffer that is bound to memory, or sparse.
+    fn query_address(&mut self) {
         let BufferRange { buffer, size, usage, .. } = self.range;
         if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
-            // SAFETY: the buffer is bound and has the usage.
+            // SAFETY: the buffer is bound, or sparse, and has the usage.
             self.range = unsafe { BufferRange::of(&self.device, buffer, size, usage) };
         }
-        Ok(())
     }
 
     /// The handle.

@@ -37,6 +37,10 @@ pub struct Capabilities {
     pub max_workgroup_count: [u32; 3],
     /// `maxMemoryAllocationSize`, bytes.
     pub max_allocation_size: u64,
+    /// `maxBufferSize`, bytes; unlimited where the device has no Vulkan 1.3, which has that limit.
+    pub max_buffer_size: u64,
+    /// `sparseAddressSpaceSize`, bytes: of all buffers together that are bound to several allocations.
+    pub sparse_address_space_size: u64,
     /// Size of the largest memory heap, bytes.
     pub largest_heap_size: u64,
     /// All memory heaps.
@@ -89,13 +93,20 @@ impl Capabilities {
         // SAFETY: as the caller promises.
         let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
         let has_size_control = enabled.subgroup_size_control || enabled.compute_full_subgroups;
+        // SAFETY: as the caller promises.
+        let api_version = unsafe { instance.get_physical_device_properties(physical_device) }.api_version;
         let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Properties::default();
         let mut size_control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+        let mut maintenance4 =
+            vk::PhysicalDeviceMaintenance4Properties { max_buffer_size: u64::MAX, ..Default::default() };
         let mut chain =
             vk::PhysicalDeviceProperties2::default().push_next(&mut vulkan11).push_next(&mut vulkan12);
         if has_size_control {
             chain = chain.push_next(&mut size_control);
+        }
+        if api_version >= vk::API_VERSION_1_3 {
+            chain = chain.push_next(&mut maintenance4);
         }
         // SAFETY: as the caller promises.
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
@@ -146,6 +157,8 @@ impl Capabilities {
             shared_memory_size: limits.max_compute_shared_memory_size,
             max_workgroup_count: limits.max_compute_work_group_count,
             max_allocation_size: vulkan11.max_memory_allocation_size,
+            max_buffer_size: maintenance4.max_buffer_size,
+            sparse_address_space_size: limits.sparse_address_space_size,
             largest_heap_size: memory.memory_heaps_as_slice().iter().map(|heap| heap.size).max().unwrap_or(0),
             memory_heaps: memory.memory_heaps_as_slice().iter().map(MemoryHeap::new).collect(),
             max_storage_buffer_range: limits.max_storage_buffer_range.into(),
@@ -169,6 +182,8 @@ impl Capabilities {
             }),
             largest_heap_size: now.largest_heap_size.min(was.largest_heap_size),
             max_allocation_size: now.max_allocation_size.min(was.max_allocation_size),
+            max_buffer_size: now.max_buffer_size.min(was.max_buffer_size),
+            sparse_address_space_size: now.sparse_address_space_size.min(was.sparse_address_space_size),
             max_storage_buffer_range: now.max_storage_buffer_range.min(was.max_storage_buffer_range),
             // 0: no timestamps.
             timestamp_period_ns: if now.timestamp_period_ns > 0.0 { was.timestamp_period_ns } else { 0.0 },
@@ -177,6 +192,7 @@ impl Capabilities {
                 compute_full_subgroups: now.enabled.compute_full_subgroups
                     && was.enabled.compute_full_subgroups,
                 shader_float64: now.enabled.shader_float64 && was.enabled.shader_float64,
+                sparse_binding: now.enabled.sparse_binding && was.enabled.sparse_binding,
                 ..was.enabled
             },
             ..was
@@ -224,6 +240,15 @@ impl Capabilities {
         self.requested_subgroup_size(Some(size), size).is_ok()
     }
 
+    /// The largest array that `headless` allocates, bytes: one allocation, or, with the feature `sparseBinding`, several.
+    pub fn max_array_size(&self) -> u64 {
+        let bound = match self.enabled.sparse_binding {
+            true => self.max_allocation_size.max(self.sparse_address_space_size),
+            false => self.max_allocation_size,
+        };
+        bound.min(self.max_buffer_size).min(self.largest_heap_size)
+    }
+
     /// Whether the device is a CPU. Lanes are then loop iterations, and many items per invocation pay.
     pub fn is_cpu(&self) -> bool {
         self.identity.device_type == vk::PhysicalDeviceType::CPU
@@ -251,6 +276,22 @@ mod tests {
             enabled,
             ..Capabilities::default()
         }
+    }
+
+    #[test]
+    fn an_array_is_one_allocation_or_several() {
+        let array = |sparse_binding, max_buffer_size| {
+            let enabled = EnabledFeatures { sparse_binding, ..EnabledFeatures::REQUIRED };
+            let sizes = Capabilities {
+                max_allocation_size: 4,
+                max_buffer_size,
+                sparse_address_space_size: 100,
+                largest_heap_size: 50,
+                ..Capabilities::default()
+            };
+            Capabilities { enabled, ..sizes }.max_array_size()
+        };
+        assert_eq!([array(false, u64::MAX), array(true, u64::MAX), array(true, 20)], [4, 50, 20]);
     }
 
     #[test]

@@ -54,12 +54,13 @@ impl FeatureChain {
         *self = Self::new(self.enabled);
         // SAFETY: as the caller promises.
         let found = unsafe { self.merge_into_chain(info.p_next.cast_mut()) };
-        if self.enabled.shader_float64 && !found.core {
+        if (self.enabled.shader_float64 || self.enabled.sparse_binding) && !found.core {
             if !info.p_enabled_features.is_null() {
                 // SAFETY: as the caller promises.
                 self.core = unsafe { *info.p_enabled_features };
             }
-            self.core.shader_float64 = vk::TRUE;
+            self.core.shader_float64 |= vk::Bool32::from(self.enabled.shader_float64);
+            self.core.sparse_binding |= vk::Bool32::from(self.enabled.sparse_binding);
             info.p_enabled_features = &self.core;
         }
         if self.enabled.buffer_device_address && !found.address {
@@ -89,6 +90,7 @@ impl FeatureChain {
             compute_full_subgroups,
             pipeline_executable_info,
             shader_float64,
+            sparse_binding,
             debug_utils: _,
         } = self.enabled;
         let turn_on = |feature: &mut vk::Bool32, is_wanted: bool| *feature |= vk::Bool32::from(is_wanted);
@@ -104,6 +106,7 @@ impl FeatureChain {
                     // SAFETY: as above.
                     let features = unsafe { &mut *structure.cast::<vk::PhysicalDeviceFeatures2<'_>>() };
                     turn_on(&mut features.features.shader_float64, shader_float64);
+                    turn_on(&mut features.features.sparse_binding, sparse_binding);
                 }
                 vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => {
                     found.address = true;
@@ -159,6 +162,7 @@ mod tests {
         compute_full_subgroups: true,
         pipeline_executable_info: true,
         shader_float64: true,
+        sparse_binding: true,
         debug_utils: true,
     };
 
@@ -188,7 +192,8 @@ mod tests {
         let info = unsafe { all.merge_into(vk::DeviceCreateInfo::default()) };
         assert_eq!(types(&info).len(), 3);
         // SAFETY: it is that of `all`.
-        assert_eq!(unsafe { (*info.p_enabled_features).shader_float64 }, vk::TRUE);
+        let core = unsafe { &*info.p_enabled_features };
+        assert_eq!([core.shader_float64, core.sparse_binding], [vk::TRUE; 2]);
         assert_eq!(all.size_control.compute_full_subgroups, vk::TRUE);
         assert_eq!(all.executables.pipeline_executable_info, vk::TRUE);
     }
@@ -211,7 +216,7 @@ mod tests {
         assert_eq!(types(&info).len(), 4);
         assert!(info.p_enabled_features.is_null());
         let core = features2.features;
-        assert_eq!([core.robust_buffer_access, core.shader_float64], [vk::TRUE; 2]);
+        assert_eq!([core.robust_buffer_access, core.shader_float64, core.sparse_binding], [vk::TRUE; 3]);
         assert_eq!([vulkan12.timeline_semaphore, vulkan12.buffer_device_address], [vk::TRUE; 2]);
         assert_eq!([vulkan13.synchronization2, vulkan13.subgroup_size_control], [vk::TRUE; 2]);
         assert_eq!([vulkan13.compute_full_subgroups, executables.pipeline_executable_info], [vk::TRUE; 2]);

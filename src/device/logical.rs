@@ -41,8 +41,10 @@ struct Inner {
 /// Options of [`Device::open`].
 #[derive(Clone, Default)]
 pub struct OpenOptions {
-    /// Family of the device's only queue.
+    /// Family of the device's queue.
     pub queue_family_index: u32,
+    /// Family of a second queue, where that of the first cannot bind sparse memory; `None` for no second queue.
+    pub sparse_family_index: Option<u32>,
     /// Capabilities to use in place of the device's own; must not exceed those.
     pub capabilities: Option<Capabilities>,
     /// Receives every recorded command.
@@ -58,24 +60,27 @@ pub struct OpenOptions {
 }
 
 impl Device {
-    /// Creates a device with one queue, destroyed when the last clone is dropped.
+    /// Creates a device with its queues, destroyed when the last clone is dropped.
     ///
     /// # Errors
     /// Those of `vkCreateDevice` and `vkCreatePipelineCache`.
     ///
     /// # Safety
     /// `instance` outlives the device (held by `keep_alive`, for example) and was created for Vulkan 1.2 or later.
-    /// `physical_device` is one of its devices, the one that `requirements` was queried from, has the queue family, and
-    /// supports `capabilities`.
+    /// `physical_device` is one of its devices, the one that `requirements` was queried from, has the queue families, which
+    /// differ, and supports `capabilities`.
     pub unsafe fn open(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         requirements: &DeviceRequirements,
         options: OpenOptions,
     ) -> Result<Self> {
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(options.queue_family_index)
-            .queue_priorities(&[1.0])];
+        let families = std::iter::once(options.queue_family_index).chain(options.sparse_family_index);
+        let queues: Vec<_> = families
+            .map(|family| {
+                vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])
+            })
+            .collect();
         let extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = requirements.features();
         let info =

@@ -21,6 +21,8 @@ pub(super) const SUBGROUP_OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFea
 const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=128;
 
 const SIZE_CONTROL: &CStr = ash::ext::subgroup_size_control::NAME;
+#[cfg(feature = "headless")]
+const MEMORY_BUDGET: &CStr = ash::ext::memory_budget::NAME;
 const EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;
 /// Must be enabled on layered drivers that expose it, such as MoltenVK.
 const PORTABILITY_SUBSET: &CStr = ash::khr::portability_subset::NAME;
@@ -46,6 +48,8 @@ pub struct EnabledFeatures {
     pub pipeline_executable_info: bool,
     /// The core feature `shaderFloat64`: sums and products of f64.
     pub shader_float64: bool,
+    /// The core feature `sparseBinding`: arrays of `headless` may be larger than one allocation. Plans make no use of it.
+    pub sparse_binding: bool,
     /// The instance extension `VK_EXT_debug_utils`: debug labels in recordings, debug names of pipelines.
     pub debug_utils: bool,
 }
@@ -58,6 +62,7 @@ impl EnabledFeatures {
         compute_full_subgroups: false,
         pipeline_executable_info: false,
         shader_float64: false,
+        sparse_binding: false,
         debug_utils: false,
     };
 
@@ -69,6 +74,7 @@ impl EnabledFeatures {
             (self.compute_full_subgroups, there.compute_full_subgroups, "computeFullSubgroups"),
             (self.pipeline_executable_info, there.pipeline_executable_info, "pipelineExecutableInfo"),
             (self.shader_float64, there.shader_float64, "shaderFloat64"),
+            (self.sparse_binding, there.sparse_binding, "sparseBinding"),
         ]
         .into_iter()
         .find_map(|(is_named, is_there, name)| (is_named && !is_there).then_some(name))
@@ -85,6 +91,9 @@ pub struct DeviceRequirements {
     api_version: u32,
     enabled: EnabledFeatures,
     has_statistics: bool,
+    has_sparse_binding: bool,
+    #[cfg(feature = "headless")]
+    has_memory_budget: bool,
     is_portability_subset: bool,
 }
 
@@ -170,9 +179,13 @@ impl DeviceRequirements {
                 compute_full_subgroups: size_control.compute_full_subgroups == vk::TRUE,
                 pipeline_executable_info: false,
                 shader_float64: core.shader_float64 == vk::TRUE,
+                sparse_binding: false,
                 debug_utils: false,
             },
             has_statistics: executables.pipeline_executable_info == vk::TRUE,
+            has_sparse_binding: core.sparse_binding == vk::TRUE,
+            #[cfg(feature = "headless")]
+            has_memory_budget: has(MEMORY_BUDGET),
             is_portability_subset: has(PORTABILITY_SUBSET),
         })
     }
@@ -184,12 +197,19 @@ impl DeviceRequirements {
         self.enabled.compute_full_subgroups &= enabled.compute_full_subgroups;
         self.enabled.pipeline_executable_info &= enabled.pipeline_executable_info;
         self.enabled.shader_float64 &= enabled.shader_float64;
+        self.enabled.sparse_binding &= enabled.sparse_binding;
     }
 
     /// Enables [`Pipeline::statistics`](super::Pipeline::statistics) where the device supports them. Not for
     /// production: a driver may compile more slowly and cache less.
     pub fn with_pipeline_statistics(mut self) -> Self {
         self.enabled.pipeline_executable_info = self.has_statistics;
+        self
+    }
+
+    /// Enables `sparseBinding` where the device supports it. `headless` does so; plans make no use of it.
+    pub fn with_sparse_binding(mut self) -> Self {
+        self.enabled.sparse_binding = self.has_sparse_binding;
         self
     }
 
@@ -202,7 +222,11 @@ impl DeviceRequirements {
     /// Checks the features that a caller states as enabled on `device_name`: all required ones, and none that the
     /// device lacks.
     pub(super) fn check(&self, enabled: EnabledFeatures, device_name: &str) -> Result<()> {
-        let there = EnabledFeatures { pipeline_executable_info: self.has_statistics, ..self.enabled };
+        let there = EnabledFeatures {
+            pipeline_executable_info: self.has_statistics,
+            sparse_binding: self.has_sparse_binding,
+            ..self.enabled
+        };
         let missing = |missing| Error::MissingFeature { device: device_name.to_owned(), missing };
         if let Some(name) = EnabledFeatures::REQUIRED.first_beyond(enabled) {
             return Err(missing(format!("the feature {name}, which must be enabled when it is created")));
@@ -216,6 +240,12 @@ impl DeviceRequirements {
     /// `apiVersion` of the physical device.
     pub fn api_version(&self) -> u32 {
         self.api_version
+    }
+
+    /// Whether the device has `VK_EXT_memory_budget`, whose query needs no enabled extension.
+    #[cfg(feature = "headless")]
+    pub(crate) fn has_memory_budget(&self) -> bool {
+        self.has_memory_budget
     }
 
     /// Features to enable: the required ones, and the supported optional ones.

@@ -13,6 +13,7 @@ pub mod gpus;
 mod inputs;
 mod inspection;
 mod keys;
+mod large;
 mod layout;
 mod numbers;
 pub mod page;
@@ -39,6 +40,7 @@ pub use inspection::{
     InspectionComparison, InspectionSide, MAIN_PATH, ModuleError, PipelineComparison, PipelineSet,
     PipelineSide, PlanConfig, SpecializedModule, Summary as PipelineSummary,
 };
+pub use large::{LargeCase, LargeResult};
 pub use layout::BufferLayout;
 pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,

@@ -1,9 +1,12 @@
 //! A command buffer with its pool and its fence.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use ash::vk;
 
+use super::fence::Fence;
+use super::lock;
 use crate::device::{Access, Barrier, Device};
 use crate::error::{Error, Result};
 
@@ -26,14 +29,13 @@ pub(super) struct Commands {
     device: Device,
     pool: vk::CommandPool,
     buffer: vk::CommandBuffer,
-    fence: vk::Fence,
-    wait_limit: Duration,
-    is_in_flight: bool,
+    fence: Fence,
 }
 
 impl Commands {
     pub(super) fn new(device: &Device, queue_family_index: u32, wait_limit: Duration) -> Result<Self> {
         let raw = device.raw();
+        let fence = Fence::new(device, wait_limit)?;
         let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(queue_family_index);
         // SAFETY: the device was opened with a queue of this family.
         let pool = unsafe { raw.create_command_pool(&pool_info, None) };
@@ -42,18 +44,13 @@ impl Commands {
             device: device.clone(),
             pool: pool.map_err(Error::vulkan("vkCreateCommandPool"))?,
             buffer: vk::CommandBuffer::null(),
-            fence: vk::Fence::null(),
-            wait_limit,
-            is_in_flight: false,
+            fence,
         };
         let info =
             vk::CommandBufferAllocateInfo::default().command_pool(commands.pool).command_buffer_count(1);
         // SAFETY: the pool is the device's.
         commands.buffer = unsafe { raw.allocate_command_buffers(&info) }
             .map_err(Error::vulkan("vkAllocateCommandBuffers"))?[0];
-        // SAFETY: the device is alive.
-        commands.fence = unsafe { raw.create_fence(&vk::FenceCreateInfo::default(), None) }
-            .map_err(Error::vulkan("vkCreateFence"))?;
         Ok(commands)
     }
 
@@ -63,7 +60,7 @@ impl Commands {
 
     /// Begins the command buffer. The last submission was waited for.
     pub(super) fn begin(&mut self) -> Result<()> {
-        assert!(!self.is_in_flight, "a submission is waited for before the next is recorded");
+        assert!(!self.fence.is_in_flight(), "a submission is waited for before the next is recorded");
         let raw = self.device.raw();
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: nothing of the pool is in use.
@@ -77,54 +74,22 @@ impl Commands {
     /// Ends the command buffer, and submits it.
     ///
     /// # Safety
-    /// The command buffer is recording. `queue` is of its family, and used by nothing else meanwhile. What the commands
-    /// use outlives the work.
-    pub(super) unsafe fn submit(&mut self, queue: vk::Queue) -> Result<()> {
+    /// The command buffer is recording. `queue` is of its family. What the commands use outlives the work.
+    pub(super) unsafe fn submit(&mut self, queue: &Mutex<vk::Queue>) -> Result<()> {
         let raw = self.device.raw();
         let buffers = [self.buffer];
         let submits = [vk::SubmitInfo::default().command_buffers(&buffers)];
-        // SAFETY: as the caller promises; the fence is not in use, since the last submission was waited for.
-        unsafe {
-            raw.end_command_buffer(self.buffer).map_err(Error::vulkan("vkEndCommandBuffer"))?;
-            // A failed wait may have left the fence signalled.
-            raw.reset_fences(&[self.fence]).map_err(Error::vulkan("vkResetFences"))?;
-            raw.queue_submit(queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
-        }
-        self.is_in_flight = true;
-        Ok(())
+        // SAFETY: as the caller promises.
+        unsafe { raw.end_command_buffer(self.buffer) }.map_err(Error::vulkan("vkEndCommandBuffer"))?;
+        self.fence.submit("vkQueueSubmit", |raw, fence| {
+            // SAFETY: as the caller promises; the queue is locked.
+            unsafe { raw.queue_submit(*lock(queue), &submits, fence) }
+        })
     }
 
-    /// Waits until the submission in flight, if there is one, has completed. On error either it has completed
-    /// nevertheless, or the device is abandoned: the caller may free what the work uses.
+    /// Waits for the submission in flight: see [`Fence::wait`].
     pub(super) fn wait(&mut self) -> Result<()> {
-        if !std::mem::take(&mut self.is_in_flight) {
-            return Ok(());
-        }
-        // What an abandoned device uses is never freed.
-        self.device.check()?;
-        let (raw, during) = (self.device.raw(), "vkWaitForFences");
-        let nanoseconds = u64::try_from(self.wait_limit.as_nanos()).unwrap_or(u64::MAX);
-        // SAFETY: the fence was submitted.
-        match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
-            Ok(()) => Ok(()),
-            Err(vk::Result::TIMEOUT) => {
-                let error = Error::TimedOut { during, limit: self.wait_limit };
-                self.device.abandon(&error);
-                Err(error)
-            }
-            Err(result) => {
-                // SAFETY: as above.
-                match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
-                    // A lost device executes nothing more.
-                    Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
-                    Err(vk::Result::TIMEOUT) => {
-                        self.device.abandon(&Error::TimedOut { during, limit: self.wait_limit });
-                    }
-                    Err(_) => self.device.abandon(&Error::DeviceLost { during }),
-                }
-                Err(Error::vulkan(during)(result))
-            }
-        }
+        self.fence.wait()
     }
 }
 
@@ -133,9 +98,6 @@ impl Drop for Commands {
         // An error has abandoned the device, or the work has completed.
         let _ = self.wait();
         // SAFETY: nothing is in use; objects of a lost device may be destroyed.
-        self.device.destroy(|raw| unsafe {
-            raw.destroy_fence(self.fence, None);
-            raw.destroy_command_pool(self.pool, None);
-        });
+        self.device.destroy(|raw| unsafe { raw.destroy_command_pool(self.pool, None) });
     }
 }

@@ -120,9 +120,12 @@ impl Instance {
         let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
         // SAFETY: as above, and the instance is made for Vulkan 1.3.
         let requirements = unsafe { DeviceRequirements::query(&self.raw, physical_device) };
-        let requirements = requirements.map_err(of_driver).map(|requirements| match self.messenger {
-            Some(_) => requirements.with_debug_utils(),
-            None => requirements,
+        let has_sparse_family = matches!(self.sparse_family(physical_device), Ok(Some(_)));
+        let requirements = requirements.map_err(of_driver).map(|mut requirements| {
+            if self.messenger.is_some() {
+                requirements = requirements.with_debug_utils();
+            }
+            if has_sparse_family { requirements.with_sparse_binding() } else { requirements }
         });
         let has_vulkan_1_2 = properties.api_version >= vk::API_VERSION_1_2;
         let enabled = requirements.as_ref().map_or(EnabledFeatures::REQUIRED, DeviceRequirements::enabled);
@@ -152,6 +155,29 @@ impl Instance {
             .filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
             .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS))
             .ok_or_else(|| self.missing(physical_device, "a queue that computes"))
+    }
+
+    /// The queue family that binds sparse memory: the one to compute on where it can, so that one queue suffices; otherwise
+    /// the first that can.
+    pub(super) fn sparse_family(&self, physical_device: vk::PhysicalDevice) -> Result<Option<u32>> {
+        let (compute_index, compute) = self.compute_family(physical_device)?;
+        if compute.queue_flags.contains(vk::QueueFlags::SPARSE_BINDING) {
+            return Ok(Some(compute_index));
+        }
+        // SAFETY: the device is this instance's.
+        let families = unsafe { self.raw.get_physical_device_queue_family_properties(physical_device) };
+        let binds =
+            |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::SPARSE_BINDING);
+        Ok((0..).zip(families).find(|(_, family)| binds(family)).map(|(index, _)| index))
+    }
+
+    /// Free bytes of each memory heap of a device that has `VK_EXT_memory_budget`.
+    pub(super) fn free_memory(&self, physical_device: vk::PhysicalDevice) -> [u64; vk::MAX_MEMORY_HEAPS] {
+        let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+        let mut chain = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+        // SAFETY: the device is this instance's, and has the extension.
+        unsafe { self.raw.get_physical_device_memory_properties2(physical_device, &mut chain) };
+        std::array::from_fn(|heap| budget.heap_budget[heap].saturating_sub(budget.heap_usage[heap]))
     }
 
     pub(super) fn is_validated(&self) -> bool {
@@ -242,7 +268,8 @@ impl Candidate {
     /// [`Error::MissingFeature`] if it does not meet the requirements or has no pipeline statistics, and those of
     /// [`Device::open`].
     pub fn open_to_compile(&self) -> Result<Device> {
-        let requirements = self.requirements()?.clone().with_pipeline_statistics();
+        let mut requirements = self.requirements()?.clone().with_pipeline_statistics();
+        requirements.narrow(EnabledFeatures { sparse_binding: false, ..requirements.enabled() });
         let enabled = requirements.enabled();
         if !enabled.pipeline_executable_info {
             return Err(self.instance.missing(

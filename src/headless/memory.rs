@@ -10,6 +10,7 @@ use gpu_allocator::vulkan::{
 use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 
 use super::lock;
+use super::sparse::{ReservedAddresses, SparseBinder, piece_sizes};
 use crate::device::{Buffer, BufferRange, Device};
 use crate::error::{Error, Result};
 
@@ -38,14 +39,18 @@ pub(super) struct Memory {
     // Dropped before the device; leaked if the device is abandoned.
     allocator: ManuallyDrop<Mutex<Allocator>>,
     device: Device,
+    /// Binds buffers that are larger than one allocation.
+    binder: Option<SparseBinder>,
 }
 
 /// A buffer and its memory, freed on drop.
 pub struct GpuBuffer {
     // The buffer is destroyed before its memory is freed: see `drop`.
     buffer: ManuallyDrop<Buffer>,
-    allocation: ManuallyDrop<Allocation>,
+    /// One, or several of a sparse buffer.
+    allocations: ManuallyDrop<Vec<Allocation>>,
     memory: Arc<Memory>,
+    _addresses: Option<ReservedAddresses>,
 }
 
 impl Memory {
@@ -53,6 +58,7 @@ impl Memory {
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         device: &Device,
+        binder: Option<SparseBinder>,
     ) -> Result<Self> {
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
@@ -64,7 +70,7 @@ impl Memory {
             allocation_sizes: AllocationSizes::new(BLOCK_SIZE, BLOCK_SIZE),
         })
         .map_err(|error| allocation_error(error, 0))?;
-        Ok(Self { allocator: ManuallyDrop::new(Mutex::new(allocator)), device: device.clone() })
+        Ok(Self { allocator: ManuallyDrop::new(Mutex::new(allocator)), device: device.clone(), binder })
     }
 
     pub(super) fn allocate(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
@@ -91,16 +97,85 @@ impl Memory {
         margin_size: u64,
     ) -> Result<GpuBuffer> {
         self.device.check()?;
-        // Some drivers overcommit, and the process is killed at an access to the memory.
         let capabilities = self.device.capabilities();
-        if size > capabilities.largest_heap_size.min(capabilities.max_allocation_size) {
+        // Some drivers overcommit, and the process is killed at an access to the memory.
+        if size > capabilities.max_array_size() {
             return Err(out_of_memory(size));
+        }
+        if size > capabilities.max_allocation_size {
+            // Mapped memory is one allocation.
+            return match (&self.binder, location) {
+                (Some(binder), MemoryLocation::GpuOnly) => self.allocate_sparse(binder, name, size, usage),
+                _ => Err(out_of_memory(size)),
+            };
         }
         let mut buffer = Buffer::new(&self.device, size, usage)?;
         let mut requirements = buffer.memory_requirements();
         let margin_size = margin_size.next_multiple_of(requirements.alignment);
         requirements.size += 2 * margin_size;
-        let allocation = lock(&self.allocator)
+        let allocation = self.allocate_memory(name, requirements, location, size)?;
+        let offset = allocation.offset() + margin_size;
+        // SAFETY: the memory between the margins meets the buffer's requirements, is bound once, and is freed after the
+        // buffer.
+        let bound = unsafe { buffer.bind(allocation.memory(), offset) };
+        let buffer = GpuBuffer {
+            buffer: ManuallyDrop::new(buffer),
+            allocations: ManuallyDrop::new(vec![allocation]),
+            memory: Arc::clone(self),
+            _addresses: None,
+        };
+        bound.map(|()| buffer)
+    }
+
+    /// Allocates a buffer of several allocations. It has no margins: no other buffer has its memory.
+    fn allocate_sparse(
+        self: &Arc<Self>,
+        binder: &SparseBinder,
+        name: &str,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Result<GpuBuffer> {
+        let addresses = binder.reserve(size).ok_or_else(|| out_of_memory(size))?;
+        let buffer = Buffer::new_sparse(&self.device, size, usage)?;
+        let requirements = buffer.memory_requirements();
+        // From here on an early return frees the allocated memory.
+        let mut buffer = GpuBuffer {
+            buffer: ManuallyDrop::new(buffer),
+            allocations: ManuallyDrop::default(),
+            memory: Arc::clone(self),
+            _addresses: Some(addresses),
+        };
+        let mut binds = Vec::new();
+        let mut resource_offset = 0;
+        let max_size = self.device.capabilities().max_allocation_size;
+        for piece_size in piece_sizes(requirements.size, max_size, requirements.alignment) {
+            let piece = vk::MemoryRequirements { size: piece_size, ..requirements };
+            let allocation = self.allocate_memory(name, piece, MemoryLocation::GpuOnly, size)?;
+            // SAFETY: the memory is not freed by this handle.
+            let memory = unsafe { allocation.memory() };
+            let bind = vk::SparseMemoryBind::default().resource_offset(resource_offset).size(piece_size);
+            binds.push(bind.memory(memory).memory_offset(allocation.offset()));
+            buffer.allocations.push(allocation);
+            resource_offset += piece_size;
+        }
+        if resource_offset < requirements.size {
+            return Err(out_of_memory(size));
+        }
+        // SAFETY: the buffer is new and sparse; its memory meets its requirements and is freed after it, unless the device
+        // is abandoned.
+        unsafe { binder.bind(&buffer.buffer, &binds) }?;
+        Ok(buffer)
+    }
+
+    /// Allocates memory for a buffer of `size` bytes, or a part of it.
+    fn allocate_memory(
+        &self,
+        name: &str,
+        requirements: vk::MemoryRequirements,
+        location: MemoryLocation,
+        size: u64,
+    ) -> Result<Allocation> {
+        lock(&self.allocator)
             .allocate(&AllocationCreateDesc {
                 name,
                 requirements,
@@ -108,17 +183,7 @@ impl Memory {
                 linear: true,
                 allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             })
-            .map_err(|error| allocation_error(error, size))?;
-        let offset = allocation.offset() + margin_size;
-        // SAFETY: the memory between the margins meets the buffer's requirements, is bound once, and is freed after the
-        // buffer.
-        let bound = unsafe { buffer.bind(allocation.memory(), offset) };
-        let buffer = GpuBuffer {
-            buffer: ManuallyDrop::new(buffer),
-            allocation: ManuallyDrop::new(allocation),
-            memory: Arc::clone(self),
-        };
-        bound.map(|()| buffer)
+            .map_err(|error| allocation_error(error, size))
     }
 }
 
@@ -137,7 +202,7 @@ impl GpuBuffer {
     /// # Panics
     /// If the memory is not host-visible: only staging buffers are.
     pub(super) fn mapped(&mut self) -> &mut [u8] {
-        self.allocation.mapped_slice_mut().expect("staging memory is mapped")
+        self.allocations[0].mapped_slice_mut().expect("staging memory is mapped")
     }
 }
 
@@ -145,12 +210,14 @@ impl Drop for GpuBuffer {
     fn drop(&mut self) {
         self.memory.device.destroy(|_| {
             // SAFETY: neither is used again.
-            let allocation = unsafe {
+            let allocations = unsafe {
                 ManuallyDrop::drop(&mut self.buffer);
-                ManuallyDrop::take(&mut self.allocation)
+                ManuallyDrop::take(&mut self.allocations)
             };
-            // Freeing fails only for an allocation of another allocator.
-            let _ = lock(&self.memory.allocator).free(allocation);
+            for allocation in allocations {
+                // Freeing fails only for an allocation of another allocator.
+                let _ = lock(&self.memory.allocator).free(allocation);
+            }
         });
     }
 }

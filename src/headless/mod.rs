@@ -6,6 +6,7 @@
 mod commands;
 mod device_choice;
 mod difference;
+mod fence;
 mod gather;
 mod histogram;
 mod instance;
@@ -22,6 +23,7 @@ mod select;
 mod self_test;
 mod sort;
 mod sort_stream;
+mod sparse;
 mod stages;
 mod submission_budget;
 mod submit;
@@ -33,6 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use ash::vk;
 pub use device_choice::DeviceSelector;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
@@ -54,6 +57,7 @@ use crate::primitives::{Config, Number, Plan};
 use commands::Commands;
 use memory::Memory;
 use plan_cache::PlanCache;
+use sparse::SparseBinder;
 use submit::Submitter;
 use transfer::{OnError, STAGING_SIZE};
 
@@ -104,6 +108,8 @@ pub struct Gpu {
     memory: Arc<Memory>,
     device: Device,
     instance: Arc<Instance>,
+    physical_device: vk::PhysicalDevice,
+    has_memory_budget: bool,
     timestamp_valid_bits: u32,
 }
 
@@ -129,9 +135,13 @@ impl Gpu {
         let Candidate { instance, physical_device, capabilities, requirements, .. } = candidate;
         let requirements = requirements?;
         let (family_index, _) = instance.compute_family(physical_device)?;
+        let sparse_family_index = instance.sparse_family(physical_device)?.filter(|_| {
+            capabilities.as_ref().is_some_and(|capabilities| capabilities.enabled.sparse_binding)
+        });
         let keep_alive: Arc<Instance> = Arc::clone(&instance);
         let options = OpenOptions {
             queue_family_index: family_index,
+            sparse_family_index: sparse_family_index.filter(|&index| index != family_index),
             capabilities,
             trace: work.trace.clone(),
             splits_dispatches: true,
@@ -141,8 +151,15 @@ impl Gpu {
         // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
         let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
         device.set_pipeline_threads(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-        let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device)?);
-        let submitter = Submitter::new(&device, family_index, timestamp_valid_bits, &work)?;
+        // SAFETY: the device was opened with a queue of either family.
+        let queue_of = |family| Arc::new(Mutex::new(unsafe { device.raw().get_device_queue(family, 0) }));
+        let queue = queue_of(family_index);
+        let binder = sparse_family_index.map(|index| {
+            let sparse_queue = if index == family_index { Arc::clone(&queue) } else { queue_of(index) };
+            SparseBinder::new(&device, sparse_queue, work.wait_limit)
+        });
+        let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device, binder)?);
+        let submitter = Submitter::new(&device, family_index, &queue, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
             plans: PlanCache::default(),
@@ -151,6 +168,8 @@ impl Gpu {
             memory,
             device,
             instance,
+            physical_device,
+            has_memory_budget: requirements.has_memory_budget(),
             timestamp_valid_bits,
         })
     }
@@ -204,7 +223,9 @@ impl Gpu {
         self.plans.get(config, || Plan::new(&self.device, config))
     }
 
-    /// Allocates a buffer of `size` bytes with all usage flags that plans need; contents undefined.
+    /// Allocates a buffer of `size` bytes with all usage flags that plans need; contents undefined. One that is larger
+    /// than an allocation may be is bound to several, on a device with `sparseBinding`:
+    /// [`Capabilities::max_array_size`].
     ///
     /// # Errors
     /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
@@ -219,6 +240,20 @@ impl Gpu {
     /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
     pub fn allocate_apart(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate_apart(size)
+    }
+
+    /// Free bytes of the largest device-local heap; its size where the driver lacks `VK_EXT_memory_budget`.
+    fn free_memory(&self) -> u64 {
+        let capabilities = self.capabilities();
+        let heaps = capabilities.memory_heaps.iter().enumerate().filter(|(_, heap)| heap.is_device_local);
+        let Some((index, heap)) = heaps.max_by_key(|(_, heap)| heap.size) else {
+            return capabilities.largest_heap_size;
+        };
+        let free = match self.has_memory_budget {
+            true => self.instance.free_memory(self.physical_device)[index],
+            false => u64::MAX,
+        };
+        free.min(heap.size).min(capabilities.largest_heap_size)
     }
 
     /// A command buffer for work that is not waited for at once.

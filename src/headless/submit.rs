@@ -4,6 +4,7 @@
 //!   begin work │ prepare, barrier, time [ run ] time │ barrier, prepare, barrier, time [ run │ split │ run ] time │ end
 //! ```
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -20,7 +21,7 @@ const RUNS_PER_SUBMISSION: u32 = 64;
 pub(super) struct Submitter {
     device: Device,
     queue_family_index: u32,
-    queue: vk::Queue,
+    queue: Arc<Mutex<vk::Queue>>,
     commands: Commands,
     timestamps: Option<Timestamps>,
     /// GPU time of each run of the current work so far.
@@ -39,15 +40,14 @@ impl Submitter {
     pub(super) fn new(
         device: &Device,
         queue_family_index: u32,
+        queue: &Arc<Mutex<vk::Queue>>,
         timestamp_valid_bits: u32,
         options: &WorkOptions,
     ) -> Result<Self> {
-        // SAFETY: the device was opened with one queue of this family.
-        let queue = unsafe { device.raw().get_device_queue(queue_family_index, 0) };
         Ok(Self {
             device: device.clone(),
             queue_family_index,
-            queue,
+            queue: Arc::clone(queue),
             commands: Commands::new(device, queue_family_index, options.wait_limit)?,
             timestamps: Timestamps::new(device, timestamp_valid_bits, RUNS_PER_SUBMISSION)?,
             runs_ns: Vec::new(),
@@ -278,8 +278,8 @@ impl Submitter {
     /// Submits the recorded commands and waits for them.
     fn run(&mut self) -> Result<()> {
         let start = Instant::now();
-        // SAFETY: the command buffer is recording, and the queue is used through `&mut self` alone.
-        unsafe { self.commands.submit(self.queue) }?;
+        // SAFETY: the command buffer is recording.
+        unsafe { self.commands.submit(&self.queue) }?;
         self.commands.wait()?;
         self.budget.calibrate(start.elapsed());
         for (pair, run) in self.pairs.drain(..).enumerate() {
@@ -307,8 +307,8 @@ impl Submitter {
         recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
         record(&mut recorder)?;
         recorder.barrier(BEFORE_THE_HOST);
-        // SAFETY: as the caller promises; the queue is used through `&mut self` alone.
-        unsafe { commands.submit(self.queue) }
+        // SAFETY: as the caller promises.
+        unsafe { commands.submit(&self.queue) }
     }
 }
 

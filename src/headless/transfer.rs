@@ -121,7 +121,8 @@ impl Gpu {
         Ok(())
     }
 
-    fn copy(&self, source: BufferRange, destination: BufferRange) -> Result<()> {
+    /// Copies a range of the device, and waits.
+    pub(super) fn copy(&self, source: BufferRange, destination: BufferRange) -> Result<()> {
         let record = |recorder: &mut Recorder<'_>| {
             recorder.copy(source, destination);
             Ok(())

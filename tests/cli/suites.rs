@@ -77,6 +77,29 @@ fn cases_are_listed() {
 }
 
 #[test]
+fn any_number_of_elements_is_verified() {
+    let count = "4200007";
+    let ended = run(&mut subsweep(["verify", "--large", count, "--json", "-"]));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let device = report(&ended.stdout);
+    let ids = ["sort:keys", "scan:inclusive;place=in", "scan:inclusive;place=out", "select:less"]
+        .map(|work| format!("large:{work};type=u32;n={count}"));
+    let verified = device["verified"].as_array().unwrap();
+    assert_eq!(verified.len(), ids.len());
+    for (case, id) in verified.iter().zip(&ids) {
+        assert_eq!((case["id"].as_str(), case["outcome"].as_str()), (Some(&id[..]), Some("pass")));
+        assert!(ended.stderr.contains(&format!("  {id}\n    pass")), "{}", ended.stderr);
+    }
+    let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "place=out"]));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(ended.code == 0 && text.contains("place=out;type=u32;n=5\n    pass") && !text.contains("place=in"), "{text}");
+    let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "gather"]));
+    assert!(ended.code == 2 && ended.stderr.contains("ids are like large:sort:keys"), "{}", ended.stderr);
+    run(without_drivers(&mut subsweep(["verify", "--large", "--quick"]))).refused(2, "cannot be used with '--quick'");
+    run(without_drivers(&mut subsweep(["verify", "--large", "0"]))).refused(2, "0 is not in 1..=");
+}
+
+#[test]
 fn a_first_look_ends_with_a_short_table() {
     let filter = "scan:inclusive:type=u32;*n=65537;";
     let ended = run(&mut subsweep(["verify", "--quick", "--measure", "--filter", filter, "--json", "-"]));

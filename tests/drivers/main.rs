@@ -41,6 +41,7 @@ mod segmented;
 mod select;
 mod slices;
 mod sorts;
+mod sparse;
 mod streams;
 mod top_k;
 
@@ -133,6 +134,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     match row.watch {
         Watch::Usual => {
             trials.extend(scans::trials(&gpu));
+            trials.extend(sparse::trials(&gpu));
             if row.has_host_trials() {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(gather::trials(&gpu));
@@ -155,6 +157,9 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     }
     if row.has_faults() {
         trials.extend(faults::trials(gpu.is_validated()));
+    }
+    if row.watch == Watch::Usual && gpu.capabilities().enabled.sparse_binding {
+        trials.extend(faults::sparse_trials(gpu.is_validated()));
     }
     // One trial at a time: trials share one queue and the process's validation messages.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };

@@ -283,7 +283,7 @@ pub fn check_inputs(common: &Common, sources: &[Option<&Source>]) -> Result<(), 
     let Some((source, size)) = large.max_by_key(|(_, size)| *size) else { return Ok(()) };
     let Ok(Numbered { candidate, .. }) = choose_one(common, "this command") else { return Ok(()) };
     let Some(capabilities) = candidate.capabilities() else { return Ok(()) };
-    let max = capabilities.max_allocation_size.min(capabilities.largest_heap_size);
+    let max = capabilities.max_array_size();
     if size <= max + files::MAX_HEADER {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::Error;
 use subsweep::device::Capabilities;
-use subsweep::harness::{Case, DeviceReport, Effort, Report};
+use subsweep::harness::{Case, DeviceReport, Effort, LargeCase, Report};
 use subsweep::headless::{Candidate, Gpu};
 
 use crate::args::Common;
@@ -206,7 +206,15 @@ impl Suite {
     /// # Errors
     /// No case is selected.
     pub fn select(&self, cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
-        self.patterns.select(cases, has_default_plans_only)
+        self.patterns.select(cases, Case::id, has_default_plans_only)
+    }
+
+    /// As [`Self::select`], for cases that no table has.
+    ///
+    /// # Errors
+    /// No case is selected.
+    pub fn select_large(&self, cases: Vec<LargeCase>) -> Result<Vec<LargeCase>, Ended> {
+        self.patterns.select(cases, LargeCase::to_string, false)
     }
 
     /// The report's section of the current device.
@@ -259,17 +267,22 @@ impl Patterns {
         Self { filter: args.filter.clone(), options: algorithm.into_iter().chain(policy).collect() }
     }
 
-    fn select(&self, mut cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
-        let first_id = |cases: &[Case]| cases.first().map(Case::id);
+    fn select<C>(
+        &self,
+        mut cases: Vec<C>,
+        id: fn(&C) -> String,
+        has_default_plans_only: bool,
+    ) -> Result<Vec<C>, Ended> {
+        let first_id = |cases: &[C]| cases.first().map(id);
         let of_all = first_id(&cases).unwrap_or_default();
         cases.retain(|case| {
-            let id = case.id();
+            let id = id(case);
             self.options.iter().all(|(pattern, _)| matches(pattern, &id))
         });
         let is_of_options = !cases.is_empty();
         let example = first_id(&cases).unwrap_or(of_all);
         if let Some(filter) = &self.filter {
-            cases.retain(|case| matches(filter, &case.id()));
+            cases.retain(|case| matches(filter, &id(case)));
         }
         if !cases.is_empty() {
             return Ok(cases);
@@ -307,7 +320,8 @@ pub fn list(
         let selected = device.candidate.requirements().map_err(anyhow::Error::from).and_then(|_| {
             // A device that meets the requirements has capabilities.
             let capabilities = device.candidate.capabilities().ok_or(Error::NoDevice)?;
-            let cases = Patterns::new(args, common).select(cases(args.effort(), capabilities), args.quick)?;
+            let cases = cases(args.effort(), capabilities);
+            let cases = Patterns::new(args, common).select(cases, Case::id, args.quick)?;
             Ok(show(&cases, capabilities))
         });
         match selected {

@@ -6,12 +6,15 @@ use std::fmt::Write;
 use anyhow::Result;
 use clap::Args;
 use subsweep::device::{Capabilities, PipelineCounts};
-use subsweep::harness::{Case, Effort, Outcome, VerifiedCase, repeated, verify_cases};
+use subsweep::harness::{
+    Case, Effort, LargeCase, LargeResult, Outcome, VerifiedCase, repeated, verify_cases,
+};
 use subsweep::headless::Gpu;
 
 use crate::args::Common;
 use crate::bench;
 use crate::command::Run;
+use crate::device;
 use crate::reports::Format;
 use crate::suite::{self, Opened, Suite, SuiteArgs, Tally};
 use crate::words::{Progress, escaped};
@@ -41,6 +44,18 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
+    /// Verify instead a sort of N keys with large counts, scans of N and a selection of N in chunks, of u32: by what their
+    /// results must be, without the reference [default of N: 4294967299]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        default_missing_value = "4294967299",
+        value_parser = clap::value_parser!(u64).range(1..=1 << 40),
+        conflicts_with_all = ["list", "waiting", "repeat", "measure", "quick", "full"]
+    )]
+    pub large: Option<u64>,
+
     /// Also measure a scan and sorts of 2^20 elements, on a GPU of 2^26 as well, and end with a short table
     #[arg(long, conflicts_with = "list")]
     pub measure: bool,
@@ -57,6 +72,9 @@ impl Run for VerifyArgs {
             return suite::list(suite, common, |effort, capabilities| self.cases(effort, capabilities), ids);
         }
         suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
+            if let Some(count) = self.large {
+                return on_device_large(suite, opened, count);
+            }
             let tally = on_device(suite, opened, self)?;
             if !*measure {
                 return Ok(tally);
@@ -152,6 +170,30 @@ fn on_device(suite: &mut Suite, opened: &Opened, args: &VerifyArgs) -> Result<Ta
     suite.print(&table(&groups, total))?;
     // A device that fails the self-test is wrong, even if all cases passed.
     Ok(Tally { is_unfit: !self_test.is_passed(), ..total })
+}
+
+/// Verifies works on any number of elements.
+fn on_device_large(suite: &mut Suite, opened: &Opened, count: u64) -> Result<Tally> {
+    let gpu: &Gpu = &opened.gpu;
+    let mut total = Tally::default();
+    for case in suite.select_large(LargeCase::all(count))? {
+        let id = case.to_string();
+        let LargeResult { outcome, time_ns } = match device::check_memory(gpu, case.size(), "the arrays") {
+            Ok(()) => case.verify(gpu)?,
+            Err(error) => LargeResult { outcome: Outcome::of_error(error)?, time_ns: None },
+        };
+        match outcome {
+            Outcome::Pass => total.right += 1,
+            Outcome::Fail(_) => total.wrong += 1,
+            Outcome::NotSupported(_) => total.not_supported += 1,
+        }
+        let time = time_ns.map_or(String::new(), |ns| format!(", GPU time {:.1} ms", ns / 1e6));
+        suite.print(&format!("  {id}\n    {outcome}{time}\n"))?;
+        let again = suite.again(&format!("verify --large {count}"), gpu, &id);
+        suite.device_report().verified.push(VerifiedCase::new(id, &outcome, &again));
+        suite.save()?;
+    }
+    Ok(total)
 }
 
 /// Progress text: pipeline counts, and the id of the case that has run longest. Drivers of CPUs compile a pipeline at

@@ -6,12 +6,15 @@
 //!   …                                     ┘
 //! ```
 //!
-//! Reading, sorting and writing of chunks overlap. A single chunk is no run: it goes to the sinks at once.
+//! Reading, sorting and writing of chunks overlap. Keys that fit the device together are sorted at once. A single chunk is
+//! no run: it goes to the sinks at once.
 
+mod at_once;
 mod blocks;
 mod merge;
 pub(super) mod order;
 mod progress;
+mod room;
 mod rounds;
 mod runs;
 
@@ -26,21 +29,19 @@ use crate::device::{BufferRange, Recorder};
 use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use at_once::AtOnce;
 use merge::Nothing;
 use order::{KeyBits, KeyOrder};
 use progress::Meter;
 pub use progress::{SortPhase, SortProgress};
+use room::{CHUNKS, Room};
 use rounds::{Merging, of_temporary, write_to};
 use runs::{Run, SAMPLE_DISTANCE, limit_samples};
 
-/// Chunks in memory: one is filled, one is sorted, and one is drained.
-const CHUNKS: u64 = 3;
 /// Memory besides chunks, blocks and samples: the staging buffer, and what allocators keep.
 const FIXED_SIZE: u64 = 24 << 20;
 /// The least memory, bytes.
 const MIN_MEMORY: u64 = FIXED_SIZE + (16 << 20);
-/// Most bytes of the keys of a chunk that is not the only one.
-const MAX_CHUNK_SIZE: u64 = 1 << 30;
 /// Which part of the memory the samples of runs may have.
 const SAMPLES_PART: u64 = 32;
 /// Bytes of the only chunk that are written at a time.
@@ -76,8 +77,6 @@ struct ChunkedSort {
     sizes: [u64; 2],
     /// Keys of a whole chunk.
     capacity: u64,
-    /// Chunks that are needed.
-    chunk_count: u64,
 }
 
 struct SortChunk {
@@ -93,8 +92,8 @@ impl Gpu {
     /// Sorts keys, and permutes their values likewise, from sources to sinks; there may be more than host and device hold.
     /// The form of the configuration has no effect. Returns the number of keys.
     ///
-    /// Chunks as large as the memory allows are sorted on the device. If one is not enough, they are written to a temporary
-    /// file and merged, up to 64 at a time, on all cores of the host.
+    /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others are
+    /// sorted in chunks, which are written to a temporary file and merged, up to 64 at a time, on all cores of the host.
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
@@ -132,7 +131,15 @@ impl Gpu {
         let sample_size = (given - FIXED_SIZE) / SAMPLES_PART;
         let memory_size = given - FIXED_SIZE - 2 * sample_size;
         let max_size = chunk_size.unwrap_or(u64::MAX);
-        let sort = ChunkedSort::new(self, config, count, memory_size, max_size)?;
+        let room = Room::new(self, config, memory_size, max_size);
+        if let Some((plan, count)) = room.at_once(count)? {
+            let mut meter = Meter::new(progress, Some(count.saturating_mul(room.item_size())));
+            let at_once = AtOnce::new(self, plan, room.sizes, count)?;
+            at_once.run(keys, values, [sorted_keys, sorted_values], &mut meter)?;
+            return Ok(count);
+        }
+        let (plan, capacity) = room.chunks(count)?;
+        let sort = ChunkedSort { plan, sizes: room.sizes, capacity };
         let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
         let has_indices = config.begins_as_indices();
         // Where the count is not known, indices in runs are wide.
@@ -148,7 +155,7 @@ impl Gpu {
         Stages {
             fill: |chunk: &mut SortChunk| {
                 let filled = sort.fill(chunk, keys, &mut values)?;
-                chunk.is_only = read == 0 && (chunk.count < sort.capacity || count == Some(chunk.count));
+                chunk.is_only = read == 0 && chunk.count < sort.capacity;
                 read += chunk.count;
                 if count.is_some_and(|count| read > count || read < count && !filled) {
                     let error = io::Error::new(io::ErrorKind::InvalidData, "it has another number of keys");
@@ -216,55 +223,7 @@ impl Gpu {
     }
 }
 
-/// Whether chunks of `capacity` keys fit: host and device together the limit, and the device's part the device.
-fn fits(gpu: &Gpu, plan: &SortPlan, sizes: [u64; 2], capacity: u64, chunks: u64, memory_size: u64) -> bool {
-    let capabilities = gpu.capabilities();
-    let heaps = capabilities.memory_heaps.iter().filter(|heap| heap.is_device_local);
-    let heap_size = heaps.map(|heap| heap.size).max().unwrap_or(capabilities.largest_heap_size);
-    let allocation = capabilities.max_allocation_size.min(heap_size);
-    let scratch = plan.scratch_requirements(capacity).size;
-    let array = capacity.saturating_mul(sizes[0].max(sizes[1]));
-    let arrays = capacity.saturating_mul(chunks * (sizes[0] + sizes[1]));
-    array <= allocation
-        && scratch <= allocation
-        // All chunks share the scratch.
-        && arrays.saturating_add(scratch) <= heap_size / 4 * 3
-        && arrays.saturating_mul(2).saturating_add(scratch) <= memory_size
-}
-
 impl ChunkedSort {
-    fn new(
-        gpu: &Gpu,
-        config: SortConfig,
-        count: Option<u64>,
-        memory_size: u64,
-        max_size: u64,
-    ) -> Result<Self> {
-        let config = config.with_keys();
-        let sizes = [config.key_size(), config.value_size()];
-        // All keys in one chunk if they fit, also more than others may have; indices have 32 bits.
-        let max_count = if config.begins_as_indices() { SortPlan::MAX_COUNT } else { u64::MAX };
-        if let Some(count) = count.filter(|&count| count <= max_count.min(max_size / sizes[0])) {
-            let plan = gpu.plan(config.large_counts_for(count))?;
-            let is_limited = plan.max_count() < SortPlan::MAX_COUNT;
-            if is_limited || fits(gpu, &plan, sizes, count, 1, memory_size) {
-                plan.check_count(count)?;
-                return Ok(Self { plan, sizes, capacity: count.max(1), chunk_count: 1 });
-            }
-        }
-        let plan = gpu.plan(config)?;
-        let max = plan.max_count().min(max_size.min(MAX_CHUNK_SIZE) / sizes[0]).max(1);
-        let (mut least, mut most) = (1, max);
-        while least < most {
-            let middle = least + (most - least).div_ceil(2);
-            match fits(gpu, &plan, sizes, middle, CHUNKS, memory_size) {
-                true => least = middle,
-                false => most = middle - 1,
-            }
-        }
-        Ok(Self { plan, sizes, capacity: least, chunk_count: CHUNKS })
-    }
-
     fn chunks(&self, gpu: &Gpu) -> Result<Vec<SortChunk>> {
         let chunk = |_| {
             let sizes = self.sizes.map(|size| size * self.capacity);
@@ -277,7 +236,7 @@ impl ChunkedSort {
                 is_only: false,
             })
         };
-        (0..self.chunk_count).map(chunk).collect()
+        (0..CHUNKS).map(chunk).collect()
     }
 
     /// Reads keys, and as many values. Returns whether there are any.

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::headless::scan_stream::StreamError;
 
 /// Runs that are merged at a time.
-const FAN_IN: usize = 64;
+pub(super) const FAN_IN: usize = 64;
 /// Keys of a block of a merge: the most, and those below which fewer threads take part.
 const MAX_BLOCK: u64 = 1 << 20;
 const MIN_BLOCK: u64 = 1 << 16;

@@ -202,6 +202,9 @@ fallible! {
     PFN_vkQueueSubmit(
         queue: vk::Queue, count: u32, infos: *const vk::SubmitInfo<'_>, fence: vk::Fence
     ) [HOST, DEVICE, LOST];
+    PFN_vkQueueBindSparse(
+        queue: vk::Queue, count: u32, infos: *const vk::BindSparseInfo<'_>, fence: vk::Fence
+    ) [HOST, DEVICE, LOST];
     PFN_vkWaitForFences(
         device: vk::Device, count: u32, fences: *const vk::Fence, all: vk::Bool32, nanoseconds: u64
     ) [HOST, DEVICE, LOST, TIMEOUT];
@@ -229,6 +232,7 @@ const OTHERS: &[&str] = &[
     "vkGetPhysicalDeviceFeatures2",
     "vkGetPhysicalDeviceQueueFamilyProperties",
     "vkGetPhysicalDeviceMemoryProperties",
+    "vkGetPhysicalDeviceMemoryProperties2",
     "vkGetDeviceQueue",
     "vkGetBufferMemoryRequirements",
     "vkGetBufferDeviceAddress",

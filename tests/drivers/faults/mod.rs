@@ -19,7 +19,7 @@ use super::children::is_full;
 use super::scans;
 use functions::FALLIBLE;
 use shim::{Call, Fault};
-use work::{Opened, Phase, WHOLE, phases};
+use work::{Opened, Phase, SPARSE, WHOLE, phases};
 
 pub fn trials(is_validated: bool) -> Vec<Trial> {
     let trial = |name: &str, run: fn(bool) -> Result<(), Failed>| {
@@ -29,14 +29,31 @@ pub fn trials(is_validated: bool) -> Vec<Trial> {
         |phase: &'static Phase| Trial::test(format!("faults: {}", phase.name), move || every_fault(phase));
     let mut trials: Vec<_> = phases().map(of_phase).collect();
     trials.extend([
-        trial("validation reports nothing after a fault", |_| under_validation())
-            .with_ignored_flag(!is_validated),
+        trial("validation reports nothing after a fault", |_| {
+            under_validation(&phases().collect::<Vec<_>>())
+        })
+        .with_ignored_flag(!is_validated),
         trial("every function that can fail is called", every_function),
         trial("each pipeline is created once and freed with its last plan", |_| pipelines::once()),
         trial("data of a rejected pipeline cache is dropped", |_| pipelines::rejected_data()),
         trial("a leaked object, an injected failure and an early destruction are reported", |_| canaries()),
     ]);
     trials
+}
+
+/// The phase that only drivers with `sparseBinding` run.
+pub fn sparse_trials(is_validated: bool) -> Vec<Trial> {
+    vec![
+        Trial::test(format!("faults: {}", SPARSE.name), move || {
+            let calls = without_fault(&SPARSE, is_validated)?;
+            assert!(calls.iter().any(|call| call.name == BIND_SPARSE), "{calls:?}");
+            every_fault(&SPARSE)
+        }),
+        Trial::test("faults: validation reports nothing after a fault of sparse binding", || {
+            under_validation(&[&SPARSE])
+        })
+        .with_ignored_flag(!is_validated),
+    ]
 }
 
 fn every_fault(phase: &Phase) -> Result<(), Failed> {
@@ -69,9 +86,9 @@ fn faults(calls: &[Call]) -> Vec<Fault> {
 
 /// Under validation, one fault of each function, in the full suite in every phase, and a second one where it may lose
 /// the device. The order of destruction does not depend on other errors.
-fn under_validation() -> Result<(), Failed> {
+fn under_validation(phases: &[&Phase]) -> Result<(), Failed> {
     let mut seen = BTreeSet::new();
-    for phase in phases() {
+    for phase in phases {
         if is_full() {
             seen.clear();
         }
@@ -156,6 +173,8 @@ fn expect_error(ends: &[subsweep::Result<()>], call: Call, fault: Fault) -> Resu
     }
 }
 
+/// The function that few drivers have.
+const BIND_SPARSE: &str = "vkQueueBindSparse";
 /// The functions that are called before there is a device.
 const IS_BEFORE_DEVICES: [&str; 2] = ["vkEnumerateInstanceExtensionProperties", "vkCreateInstance"];
 
@@ -238,6 +257,8 @@ fn every_function(is_validated: bool) -> Result<(), Failed> {
         called.extend(without_fault(phase, is_validated)?.iter().map(|call| call.name));
     }
     let mut known: BTreeSet<_> = FALLIBLE.iter().copied().collect();
+    // Of `sparse_trials`: the driver of the row with all faults lacks it.
+    known.remove(BIND_SPARSE);
     // The messenger is created only with validation.
     if !is_validated {
         known.remove("vkCreateDebugUtilsMessengerEXT");

@@ -142,7 +142,7 @@ pub fn fails(call: Call) -> Option<vk::Result> {
 pub fn has_returned(name: &str, result: vk::Result) {
     if result == vk::Result::SUCCESS {
         match name {
-            "vkQueueSubmit" => state().is_busy = true,
+            "vkQueueSubmit" | "vkQueueBindSparse" => state().is_busy = true,
             "vkWaitForFences" => state().is_busy = false,
             _ => {}
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use libtest_mimic::Failed;
 use subsweep::Result;
+use subsweep::device::Capabilities;
 use subsweep::harness::{self, BufferLayout, Effort, PolicyName, Workload, verify_cases};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
@@ -13,6 +14,7 @@ use subsweep::reference::oracle;
 use super::super::PRIMITIVES;
 use super::super::cases::complaint;
 use super::super::passes::rig::random;
+use super::super::sparse;
 use super::shim;
 
 /// A kind of work.
@@ -21,6 +23,8 @@ pub struct Phase {
     /// Whether the work runs once before a fault, so that plans and memory exist.
     is_warm: bool,
     submission_limit: Duration,
+    /// Reduces the device's limits.
+    limit: fn(&mut Capabilities),
     /// Runs the work and returns its result; fails if the caller's data is wrong for that result.
     pub work: Work,
 }
@@ -32,11 +36,11 @@ pub const WHOLE: Duration = Duration::from_secs(3600);
 pub const SPLIT: Duration = Duration::ZERO;
 
 pub const fn cold(name: &'static str, work: Work) -> Phase {
-    Phase { name, is_warm: false, submission_limit: WHOLE, work }
+    Phase { name, is_warm: false, submission_limit: WHOLE, limit: |_| {}, work }
 }
 
 pub const fn warm(name: &'static str, submission_limit: Duration, work: Work) -> Phase {
-    Phase { name, is_warm: true, submission_limit, work }
+    Phase { name, is_warm: true, submission_limit, limit: |_| {}, work }
 }
 
 /// Work of no primitive.
@@ -48,7 +52,11 @@ const OTHERS: &[Phase] = &[
     warm("verifying", WHOLE, verifying),
 ];
 
-/// All phases.
+/// Work on a device with `sparseBinding`: a buffer of three allocations.
+pub const SPARSE: Phase =
+    Phase { limit: sparse::small_allocations, ..cold("binding several allocations", allocating_several) };
+
+/// All phases of any device.
 pub fn phases() -> impl Iterator<Item = &'static Phase> {
     OTHERS.iter().chain(PRIMITIVES.iter().flat_map(|primitive| primitive.phases))
 }
@@ -56,7 +64,9 @@ pub fn phases() -> impl Iterator<Item = &'static Phase> {
 impl Phase {
     /// Opens a device for the phase.
     pub fn open(&self, validation: bool) -> Result<Opened, Failed> {
-        let opened = Opened::new(validation, self.submission_limit)?;
+        let instance = Arc::new(Instance::from_entry(shim::entry(), validation)?);
+        let work = WorkOptions { submission_limit: self.submission_limit, ..WorkOptions::default() };
+        let opened = Opened::for_work(&instance, work, self.limit)?;
         if self.is_warm {
             (self.work)(&opened)??;
         }
@@ -79,17 +89,19 @@ impl Opened {
     /// Opens a device with data of a pipeline cache.
     pub fn with_cache(pipeline_cache_data: Vec<u8>) -> Result<Self> {
         let instance = Arc::new(Instance::from_entry(shim::entry(), false)?);
-        Self::for_work(&instance, WorkOptions { pipeline_cache_data, ..WorkOptions::default() })
+        Self::for_work(&instance, WorkOptions { pipeline_cache_data, ..WorkOptions::default() }, |_| {})
     }
 
     fn on(instance: &Arc<Instance>, submission_limit: Duration) -> Result<Self> {
-        Self::for_work(instance, WorkOptions { submission_limit, ..WorkOptions::default() })
+        Self::for_work(instance, WorkOptions { submission_limit, ..WorkOptions::default() }, |_| {})
     }
 
-    fn for_work(instance: &Arc<Instance>, work: WorkOptions) -> Result<Self> {
+    fn for_work(instance: &Arc<Instance>, work: WorkOptions, limit: fn(&mut Capabilities)) -> Result<Self> {
         let mut candidates = instance.candidates()?;
         let best = DeviceSelector::Best.position(&candidates)?;
-        let gpu = Gpu::open_candidate(candidates.swap_remove(best), work)?;
+        let mut candidate = candidates.swap_remove(best);
+        candidate.narrow(limit);
+        let gpu = Gpu::open_candidate(candidate, work)?;
         // One thread, so that calls come in a fixed order.
         gpu.device().set_pipeline_threads(NonZeroUsize::MIN);
         Ok(Self { gpu, instance: Arc::clone(instance) })
@@ -123,6 +135,10 @@ fn opening(opened: &Opened) -> Result<Result<()>, Failed> {
 /// Allocates more than a block of memory, so that a new one is allocated.
 fn allocating(opened: &Opened) -> Result<Result<()>, Failed> {
     Ok(opened.gpu.allocate(300 << 20).map(drop))
+}
+
+fn allocating_several(opened: &Opened) -> Result<Result<()>, Failed> {
+    Ok(opened.gpu.allocate(40 << 20).map(drop))
 }
 
 /// Several chunks of the staging buffer.
