@@ -85,5 +85,6 @@
 #define ID_SPIN_LIMIT 81
 #define ID_MAX_WORKGROUPS 82
 #define ID_LOADS_IN_FLIGHT 83
+#define ID_REDUCES_BEFORE 90
 
 #endif

@@ -122,22 +122,31 @@ uvec4 search(uvec4 keys) {
     return bins;
 }
 
-// The same, from guesses on: the neighbor is next, since rounding is all that an even bin may be off by, then the
+// The same of one key, from a guess on: the neighbor is next, since rounding is all that an even bin may be off by, then the
 // middle of the bins that are left. The lanes of a subgroup leave the loop together: a value that comes out of a loop
 // which lanes leave one by one is wrong on some drivers. Every lane of the subgroup must call it.
-uvec4 corrected(uvec4 bins, uvec4 keys) {
-    uvec4 low = uvec4(0);
-    uvec4 high = uvec4(BIN_COUNT - 1);
+uint corrected(uint bin, uint key) {
+    uint low = 0;
+    uint high = BIN_COUNT - 1;
     [[dont_unroll]] for (uint step = 0; step < MAX_STEPS; step++) {
-        bvec4 is_below = lessThan(keys, edge_keys(bins));
-        bvec4 is_above = both(lessThan(bins, high), lessThanEqual(edge_keys(bins + 1), keys));
-        if (!subgroupAny(any(is_below) || any(is_above))) {
+        bool is_below = key < edge_key(bin);
+        bool is_above = bin < high && edge_key(bin + 1) <= key;
+        if (!subgroupAny(is_below || is_above)) {
             break;
         }
-        high = mix(mix(bins, high, is_above), bins - 1, is_below);
-        low = mix(mix(bins, low, is_below), bins + 1, is_above);
-        uvec4 neighbors = mix(low, high, is_below);
-        bins = step == 0 ? neighbors : (low + high + 1) / 2;
+        high = is_below ? bin - 1 : is_above ? high : bin;
+        low = is_above ? bin + 1 : is_below ? low : bin;
+        uint neighbor = is_below ? high : low;
+        bin = step == 0 ? neighbor : (low + high + 1) / 2;
+    }
+    return bin;
+}
+
+// The same of four keys, one after the other: together they would take as many steps as the one that takes most.
+uvec4 each_corrected(uvec4 bins, uvec4 keys) {
+    [[dont_unroll]] for (uint k = 0; k < 4; k++) {
+        bins = uvec4(bins.yzw, corrected(bins.x, keys.x));
+        keys = keys.yzwx;
     }
     return bins;
 }
@@ -232,7 +241,7 @@ void count_group(uvec4 values, uint begin, uint value_count, Range range) {
         // The lesser of both is exact.
         bvec4 is_uncertain = both(is_counted, not(greaterThan(min(above, below), vec4(range.deviation))));
         if (!HAS_DEVIATION || subgroupAny(any(is_uncertain))) {
-            bins = corrected(bins, keys);
+            bins = each_corrected(bins, keys);
         }
     } else {
         bins = search(keys);

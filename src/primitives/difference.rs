@@ -372,7 +372,8 @@ impl Algorithm<Difference> for Difference {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"difference");
-        let quads = self.quads.as_ref().filter(|_| has_quads(&[source, destination], true, count, self.pack_items));
+        let quads =
+            self.quads.as_ref().filter(|_| has_quads(&[source, destination], true, count, self.pack_items));
         workgroups.dispatch(recorder, quads.unwrap_or(&self.words), &push)
     }
 }

@@ -155,16 +155,8 @@ impl Shape {
 fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     for shape in selection.first(4, SHAPES) {
-        let Shape {
-            numbers,
-            bins,
-            columns,
-            copies,
-            has_shared_edges,
-            is_even,
-            max_workgroups,
-            has_quads,
-        } = shape;
+        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups, has_quads } =
+            shape;
         // A round of four groups of 4 values an invocation, and one of a whole group and a part.
         let rows = 22 * workgroup_size as usize / columns;
         let tile_rows = if has_quads { rows / 4 * 4 } else { rows + 1 };
@@ -303,7 +295,8 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
             };
             let values: Vec<u32> = words.iter().flat_map(beside).chain(between.map(word)).collect();
             let config = HistogramConfig::even(element, bins);
-            let numbers = |number: fn(u32) -> f64| values.iter().map(|&word| number(word)).collect::<Vec<_>>();
+            let numbers =
+                |number: fn(u32) -> f64| values.iter().map(|&word| number(word)).collect::<Vec<_>>();
             let (counts, numbers) = match element {
                 ElementType::F32 => {
                     let values: Vec<_> = values.iter().map(|&word| f32::from_bits(word)).collect();

@@ -134,7 +134,10 @@ impl Algorithm<Histogram> for Histogram {
     type Layout = u64;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.quads.iter().chain([&self.clear, &self.words]).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+        self.quads
+            .iter()
+            .chain([&self.clear, &self.words])
+            .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {

@@ -100,6 +100,7 @@ impl TunedPart {
                 SubgroupSize,
                 MixedAccess,
                 SpinLimit,
+                StatelessTiles,
             ],
             Self::Select => &[Items, WorkgroupSize, SubgroupSize],
             Self::ChainedSelect => {
