@@ -41,7 +41,8 @@ const bool REDUCES_BEFORE = false;
 #else
 layout(constant_id = ID_REDUCES_BEFORE) const bool REDUCES_BEFORE = false;
 
-// Packs that an invocation has in flight.
+// Packs of a round, which an invocation has in flight where the compiler unrolls a loop of constant length. There is no
+// hint: SwiftShader keeps this code in every downsweep, and compiles it for minutes if it is unrolled.
 const uint PACKS_BEFORE = 8;
 
 // The total of all elements before the tile in scan order. Every invocation of the workgroup must call it, before the
@@ -49,29 +50,44 @@ const uint PACKS_BEFORE = 8;
 Element total_before(Tile tile, Tiles tiles) {
     // In reverse order those behind it, the last tile of which may be partial.
     uint first_extent = REVERSE ? tiles.last_extent : TILE_ITEMS;
-    uint rows = tile.index == 0 ? 0 : (tile.index - 1) * TILE_ITEMS + first_extent;
+    uint rows = (tile.index - 1) * TILE_ITEMS + first_extent;
     Words source = advance_words(push.source, REVERSE ? tile.memory_index + 1 : 0, TILE_ITEMS * ELEMENT_WORDS);
+    uint last = (rows - 1) / PACK_ITEMS;
     Element total = identity();
-    [[dont_unroll]] for (uint begin = 0; begin * PACK_ITEMS < rows; begin += PACKS_BEFORE * WORKGROUP_SIZE) {
-        Value before[PACKS_BEFORE][PACK_ITEMS];
-        [[unroll]] for (uint k = 0; k < PACKS_BEFORE; k++) {
+    [[dont_unroll]] for (uint begin = 0; begin <= last; begin += PACKS_BEFORE * WORKGROUP_SIZE) {
+        for (uint k = 0; k < PACKS_BEFORE; k++) {
             uint pack = begin + k * WORKGROUP_SIZE + gl_LocalInvocationIndex;
-            bool is_whole = !REVERSE || !MIXED_ACCESS || (pack + 1) * PACK_ITEMS <= rows;
-            load_pack(source, ELEMENT_WORDS, pack, rows, QUAD_ACCESS && is_whole, before[k]);
-        }
-        [[unroll]] for (uint k = 0; k < PACKS_BEFORE; k++) {
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                total = combine(total, from_memory(before[k][i]));
+            // The last pack in place of those behind it, so that no branch is between loads.
+            uint loaded = min(pack, last);
+            bool is_whole = !REVERSE || !MIXED_ACCESS || (loaded + 1) * PACK_ITEMS <= rows;
+            Value values[PACK_ITEMS];
+            if (QUAD_ACCESS && is_whole) {
+                load_quads(source, loaded, values);
+            } else {
+                load_pack(source, ELEMENT_WORDS, loaded, rows, false, values);
             }
+            Element pack_total = from_memory(values[0]);
+            [[unroll]] for (uint i = 1; i < PACK_ITEMS; i++) {
+                pack_total = combine(pack_total, from_memory(values[i]));
+            }
+            if (pack > last) {
+                pack_total = identity();
+            }
+            total = combine(total, pack_total);
         }
     }
-    Element workgroup_total;
-    Element subgroup_total;
-    subgroup_exclusive_scan(total, subgroup_total);
-    workgroup_exclusive_scan(subgroup_total, workgroup_total);
-    // The workgroup scan is used again.
+    total = subgroup_reduce(total);
+    if (subgroupElect()) {
+        s_subgroup_prefix[gl_SubgroupID] = total;
+    }
     barrier();
-    return workgroup_total;
+    total = identity();
+    [[dont_unroll]] for (uint s = 0; s < gl_NumSubgroups; s++) {
+        total = combine(total, s_subgroup_prefix[s]);
+    }
+    // The workgroup scan takes the same memory.
+    barrier();
+    return total;
 }
 #endif
 

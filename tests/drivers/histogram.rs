@@ -280,12 +280,12 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
         (i32, 256, [-two(2.0, 31), two(2.0, 31)]),
         (i32, 999, [-2e9, -2e9 + 2500.0]),
     ] {
-        let mut edges = even_edges(element, bins, range)?;
-        for is_uneven in [false, true] {
-            if is_uneven {
-                let middle = edges.len() / 2;
-                edges[middle] = (edges[middle] + 3.0 * edges[middle - 1]) / 4.0;
-            }
+        let even = even_edges(element, bins, range)?;
+        let middle = even.len() / 2;
+        for neighbour in [middle, middle - 1, middle + 1] {
+            // Three quarters of a bin off, downward or upward.
+            let mut edges = even.clone();
+            edges[middle] = (even[middle] + 3.0 * even[neighbour]) / 4.0;
             let words = edge_words(element, &edges)?;
             let beside = |edge: &u32| [-2, -1, 0, 1, 2].map(|distance| edge.wrapping_add_signed(distance));
             let between = edges.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
@@ -309,7 +309,7 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
                 _ => (gpu.histogram(config, &values, &edges)?, numbers(Into::into)),
             };
             let expected = HistogramCase::counted(&numbers, 1, &edges);
-            let case = format!("{bins} bins of {element} in {range:?}, uneven: {is_uneven}");
+            let case = format!("{bins} bins of {element} in {range:?}, edge {middle} towards {neighbour}");
             let wrong = counts.iter().zip(&expected).position(|(count, expected)| count != expected);
             assert_eq!(wrong, None, "{case}: {:?}", wrong.map(|bin| (counts[bin], expected[bin])));
         }
