@@ -293,7 +293,12 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
                 ElementType::F32 => (value as f32).to_bits(),
                 _ => value as i64 as u32,
             };
-            let values: Vec<u32> = words.iter().flat_map(beside).chain(between.map(word)).collect();
+            // Whole subgroups of values that are certain without the moved edge: no other lane asks the edges.
+            let moved = f64::midpoint(even[middle], edges[middle]);
+            let moved = beside(&words[middle]).into_iter().chain([word(moved)]);
+            let moved = moved.flat_map(|value| std::iter::repeat_n(value, 2048));
+            let values = words.iter().flat_map(beside).chain(between.map(word)).chain(moved);
+            let values: Vec<u32> = values.collect();
             let config = HistogramConfig::even(element, bins);
             let numbers =
                 |number: fn(u32) -> f64| values.iter().map(|&word| number(word)).collect::<Vec<_>>();
