@@ -172,10 +172,11 @@ Range load_range() {
     return Range(first, key_of(first), key_of(last), is_guessed, float(BIN_COUNT) / size, 1);
 }
 
-// t of values in range. Without contraction, so that it is the same number for an edge and for a value.
+// t of values in range; 0 where no bin is guessed, so that the deviation is at least 1. Without contraction, so that it is the
+// same number for an edge and for a value.
 vec4 bins_from_first(uvec4 values, Range range) {
     precise vec4 t = (distances_of(values, range.first) + (NUMBERS == FLOAT ? 0.0 : 0.5)) * range.bins_per_unit;
-    return t;
+    return range.is_guessed ? t : vec4(0);
 }
 
 // The deviation of edge `e`, as the bits of a float that is not negative: they have the order of floats.
@@ -235,12 +236,13 @@ void count_group(uvec4 values, uint begin, uint value_count, Range range) {
     uvec4 bins;
     if (EVEN) {
         vec4 t = bins_from_first(mix(uvec4(range.first), values, is_counted), range);
-        bins = range.is_guessed ? min(uvec4(t), BIN_COUNT - 1) : uvec4(0);
+        bins = min(uvec4(t), BIN_COUNT - 1);
         precise vec4 above = t - vec4(bins);
+        // Exact where `above` does not decide alone.
         precise vec4 below = 1 - above;
-        // The lesser of both is exact.
-        bvec4 is_uncertain = both(is_counted, not(greaterThan(min(above, below), vec4(range.deviation))));
-        if (!HAS_DEVIATION || subgroupAny(any(is_uncertain))) {
+        vec4 deviation = vec4(range.deviation);
+        bvec4 is_certain = both(greaterThan(above, deviation), greaterThan(below, deviation));
+        if (!HAS_DEVIATION || subgroupAny(any(both(is_counted, not(is_certain))))) {
             bins = each_corrected(bins, keys);
         }
     } else {
@@ -312,7 +314,7 @@ void main() {
             atomicMax(s_edges[SHARED_EDGES], deviation);
         }
         barrier();
-        range.deviation = range.is_guessed ? uintBitsToFloat(s_edges[SHARED_EDGES]) : range.deviation;
+        range.deviation = uintBitsToFloat(s_edges[SHARED_EDGES]);
     }
 
     do {
