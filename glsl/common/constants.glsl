@@ -89,5 +89,6 @@
 #define ID_PACKED_RANKS 84
 #define ID_EXCHANGE_PARTS 85
 #define ID_ALL_BITS 86
+#define ID_REDUCES_BEFORE 87
 
 #endif

@@ -2,7 +2,18 @@
 //
 // Bin b has the values from edge b on and below edge b + 1; the last bin has the last edge as well. Other values, and
 // NaNs, are in no bin. Values and edges are compared by their keys, unsigned numbers in the same order, so that no
-// driver's treatment of denormals matters. Bins of equal widths are guessed by a multiplication; the edges decide.
+// driver's treatment of denormals matters.
+//
+// Bins of equal widths are guessed: t(x) = (x - first edge) * bins per unit, rounded twice, lies in bin floor(t). Edges
+// decide where the guess is not certain. Both operations are monotone, in any rounding mode: bin c, which has the values
+// from edge e(c) on and below e(c + 1), has no t below t(e(c)) and none above t(e(c + 1)). Let DEVIATION be the maximum of
+// |t(e(c)) - c| over all edges, which each workgroup computes. If b + DEVIATION < t(x) < b + 1 - DEVIATION, then
+//
+//   t(x) >= t(e(c)) >= c - DEVIATION            so that c < b + 1
+//   t(x) <= t(e(c + 1)) <= c + 1 + DEVIATION    so that c > b - 1, and b is the bin, whatever the errors of edges and t.
+//
+// Integers have t(x) = (x - first edge + 1/2) * bins per unit, and bin c none above t(e(c + 1) - 1): bins as wide as one
+// integer are certain, too. t - c is exact where it is less than 1/2, since t and c are then within twice each other.
 //
 //   s_counts   | bin 0: copy 0, copy 1, … | bin 1: copy 0, copy 1, … | … | for each column in turn
 //
@@ -12,11 +23,11 @@
 // device memory.
 //
 // Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
-// Reads:    source, rows of COLUMN_COUNT words; edges, BIN_COUNT + 1 words, of which those between the first and the
+// Reads:    source, rows of COLUMN_COUNT words, with QUAD_ACCESS 16 bytes at a time; edges, BIN_COUNT + 1 words, of which those between the first and the
 //           last ascend; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
 // Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + SHARED_EDGES + 2 words.
-// Limits:   less than 2^28 counters; a count is less than 2^32.
+// Limits:   less than 2^28 counters; a count is less than 2^32. With QUAD_ACCESS source and tiles are whole quads.
 // Pass model: none; the second line says the result.
 // Source:   Podlozhnyuk, "Histogram Calculation in CUDA", NVIDIA, 2007: counters in shared memory, added up in device
 //           memory; Gómez-Luna, González-Linares, Benavides and Guil, "An Optimized Approach to Histogram Computation on
@@ -40,8 +51,14 @@ layout(constant_id = ID_COPIES) const uint COPIES = 1;
 layout(constant_id = ID_SHARED_EDGES) const uint SHARED_EDGES = 0;
 // Whether the bins are of equal widths, but for rounding.
 layout(constant_id = ID_EVEN) const bool EVEN = false;
+layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
+// Whether the deviation of the edges is known: each workgroup has looked at all of them.
+const bool HAS_DEVIATION = EVEN && SHARED_EDGES != 0;
+// Values that a workgroup loads at a time, and those of a round of such loads, which are in flight together.
+const uint GROUP_VALUES = 4 * WORKGROUP_SIZE;
+const uint ROUND_VALUES = 4 * GROUP_VALUES;
 const uint SIGN = 0x80000000;
 // The guess, its neighbor, and the halves of 2^16 bins.
 const uint MAX_STEPS = 18;
@@ -56,45 +73,56 @@ layout(push_constant, std430) uniform Push {
     uint last_extent;
 } push;
 
-// A word more each, since no array is empty.
+// A word more each, since no array is empty. That of the edges has the deviation, the bits of a float.
 shared uint s_counts[COPIES * COUNTERS + 1];
 shared uint s_edges[SHARED_EDGES + 1];
 
-// The key of a value. -0 and 0 have one key; those of NaNs are beyond those of both infinities.
-uint key_of(uint value) {
-    if (NUMBERS == SIGNED) {
-        return value ^ SIGN;
-    }
-    if (NUMBERS == FLOAT) {
-        value = value == SIGN ? 0 : value;
-        return (value & SIGN) != 0 ? ~value : value | SIGN;
-    }
-    return value;
+bvec4 both(bvec4 one, bvec4 other) {
+    return bvec4(uvec4(one) & uvec4(other));
 }
 
-// The key of an edge.
+// The keys of values. -0 and 0 have one key; those of NaNs are beyond those of both infinities.
+uvec4 keys_of(uvec4 values) {
+    if (NUMBERS == SIGNED) {
+        return values ^ SIGN;
+    }
+    if (NUMBERS == FLOAT) {
+        values = mix(values, uvec4(0), equal(values, uvec4(SIGN)));
+        return values ^ (uvec4(ivec4(values) >> 31) | SIGN);
+    }
+    return values;
+}
+
+uint key_of(uint value) {
+    return keys_of(uvec4(value)).x;
+}
+
 uint edge_key(uint e) {
     return SHARED_EDGES != 0 ? s_edges[e] : key_of(push.edges.word[e]);
 }
 
-// The distance of a value from a lesser one.
-float distance_of(uint value, uint lesser) {
-    return NUMBERS == FLOAT ? uintBitsToFloat(value) - uintBitsToFloat(lesser) : float(value - lesser);
+uvec4 edge_keys(uvec4 e) {
+    return uvec4(edge_key(e.x), edge_key(e.y), edge_key(e.z), edge_key(e.w));
 }
 
-// The bin of `key`, a key in range: the last one that begins at or below it. By halving: in each step of all lanes.
-uint search(uint key) {
-    uint bin = 0;
+// The distances of values from a lesser one.
+vec4 distances_of(uvec4 values, uint lesser) {
+    return NUMBERS == FLOAT ? uintBitsToFloat(values) - uintBitsToFloat(lesser) : vec4(values - lesser);
+}
+
+// The bins of keys in range: the last one that begins at or below each. By halving: in each step of all lanes.
+uvec4 search(uvec4 keys) {
+    uvec4 bins = uvec4(0);
     [[dont_unroll]] for (uint step = 1 << findMSB(BIN_COUNT); step > 0; step /= 2) {
-        uint next = bin + step;
-        bool exists = next < BIN_COUNT;
-        uint begin = edge_key(exists ? next : 0);
-        bin = exists && begin <= key ? next : bin;
+        uvec4 next = bins + step;
+        bvec4 exists = lessThan(next, uvec4(BIN_COUNT));
+        uvec4 begins = edge_keys(mix(uvec4(0), next, exists));
+        bins = mix(bins, next, both(exists, lessThanEqual(begins, keys)));
     }
-    return bin;
+    return bins;
 }
 
-// The same, from a guess on: its neighbor is next, since rounding is all that an even bin may be off by, then the
+// The same of one key, from a guess on: the neighbor is next, since rounding is all that an even bin may be off by, then the
 // middle of the bins that are left. The lanes of a subgroup leave the loop together: a value that comes out of a loop
 // which lanes leave one by one is wrong on some drivers. Every lane of the subgroup must call it.
 uint corrected(uint bin, uint key) {
@@ -114,6 +142,15 @@ uint corrected(uint bin, uint key) {
     return bin;
 }
 
+// The same of four keys, one after the other: together they would take as many steps as the one that takes most.
+uvec4 each_corrected(uvec4 bins, uvec4 keys) {
+    [[dont_unroll]] for (uint k = 0; k < 4; k++) {
+        bins = uvec4(bins.yzw, corrected(bins.x, keys.x));
+        keys = keys.yzwx;
+    }
+    return bins;
+}
+
 // The range of all bins.
 struct Range {
     uint first;
@@ -122,35 +159,39 @@ struct Range {
     // Whether a bin is guessed: neither the quotient nor a distance within the range overflows.
     bool is_guessed;
     float bins_per_unit;
+    // At least 1/2 if no guess is certain.
+    float deviation;
 };
 
 Range load_range() {
     uint first = push.edges.word[0];
     uint last = push.edges.word[BIN_COUNT];
-    float size = distance_of(last, first);
+    float size = distances_of(uvec4(last), first).x;
     // A NaN is not between them.
     bool is_guessed = size > 1e-30 && size < 1e38;
-    return Range(first, key_of(first), key_of(last), is_guessed, float(BIN_COUNT) / size);
+    return Range(first, key_of(first), key_of(last), is_guessed, float(BIN_COUNT) / size, 1);
+}
+
+// t of values in range; 0 where no bin is guessed, so that the deviation is at least 1. Without contraction, so that it is the
+// same number for an edge and for a value.
+vec4 bins_from_first(uvec4 values, Range range) {
+    precise vec4 t = (distances_of(values, range.first) + (NUMBERS == FLOAT ? 0.0 : 0.5)) * range.bins_per_unit;
+    return range.is_guessed ? t : vec4(0);
+}
+
+// The deviation of edge `e`, as the bits of a float that is not negative: they have the order of floats.
+uint deviation_of(uint e, uint edge, Range range) {
+    uint before = NUMBERS == FLOAT ? edge : edge - 1;
+    precise vec4 beyond = bins_from_first(uvec4(edge, before, edge, before), range) - float(e);
+    // Nothing in range is before the first edge.
+    return e == 0 ? 0 : floatBitsToUint(abs(max(max(-beyond.x, beyond.y), 0)));
 }
 
 void add(uint counter, uint count) {
     atomicAdd(push.counts.word[counter], count);
 }
 
-// Counts value `i` of the tile, if it `exists` and is in range. Every lane of the subgroup must call it.
-void count_value(uint value, uint i, bool exists, Range range) {
-    uint key = key_of(value);
-    bool is_counted = exists && range.first_key <= key && key <= range.last_key;
-    // Any value in range in place of others, so that all lanes take part.
-    key = is_counted ? key : range.first_key;
-    uint bin;
-    if (EVEN) {
-        float distance = distance_of(is_counted ? value : range.first, range.first);
-        uint guess = min(uint(distance * range.bins_per_unit), BIN_COUNT - 1);
-        bin = corrected(range.is_guessed ? guess : 0, key);
-    } else {
-        bin = search(key);
-    }
+void count_value(bool is_counted, uint i, uint bin) {
     uint counter = i % COLUMN_COUNT * BIN_COUNT + bin;
     if (is_counted) {
         if (COPIES != 0) {
@@ -161,27 +202,80 @@ void count_value(uint value, uint i, bool exists, Range range) {
     }
 }
 
+// The positions of an invocation's values in a group: of a quad, or of words that neighbouring invocations load together.
+uvec4 positions_in(uint begin) {
+    uvec4 k = uvec4(0, 1, 2, 3);
+    return QUAD_ACCESS ? begin + 4 * gl_LocalInvocationIndex + k : begin + gl_LocalInvocationIndex + k * WORKGROUP_SIZE;
+}
+
 uint load_value(Words source, uint i, uint value_count) {
     return i < value_count ? source.word[i] : 0;
 }
 
+// The invocation's values of the group that begins at value `begin` of the tile; 0 for those that do not exist.
+uvec4 load_group(Words source, uint begin, uint value_count) {
+    uvec4 values;
+    if (QUAD_ACCESS && begin + GROUP_VALUES <= value_count) {
+        values = Quads(uvec2(source)).quad[begin / 4 + gl_LocalInvocationIndex];
+    } else {
+        uvec4 i = positions_in(begin);
+        values = uvec4(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
+            load_value(source, i.z, value_count), load_value(source, i.w, value_count));
+    }
+    return values;
+}
+
+// Counts the values of a group that are in range. Every invocation of the workgroup must call it.
+void count_group(uvec4 values, uint begin, uint value_count, Range range) {
+    uvec4 i = positions_in(begin);
+    uvec4 keys = keys_of(values);
+    bvec4 is_counted = both(lessThan(i, uvec4(value_count)),
+        both(lessThanEqual(uvec4(range.first_key), keys), lessThanEqual(keys, uvec4(range.last_key))));
+    // Any value in range in place of others, so that all lanes take part.
+    keys = mix(uvec4(range.first_key), keys, is_counted);
+    uvec4 bins;
+    if (EVEN) {
+        vec4 t = bins_from_first(mix(uvec4(range.first), values, is_counted), range);
+        bins = min(uvec4(t), BIN_COUNT - 1);
+        precise vec4 above = t - vec4(bins);
+        // Exact where `above` does not decide alone.
+        precise vec4 below = 1 - above;
+        vec4 deviation = vec4(range.deviation);
+        bvec4 is_certain = both(greaterThan(above, deviation), greaterThan(below, deviation));
+        if (!HAS_DEVIATION || subgroupAny(any(both(is_counted, not(is_certain))))) {
+            bins = each_corrected(bins, keys);
+        }
+    } else {
+        bins = search(keys);
+    }
+    count_value(is_counted.x, i.x, bins.x);
+    count_value(is_counted.y, i.y, bins.y);
+    count_value(is_counted.z, i.z, bins.z);
+    count_value(is_counted.w, i.w, bins.w);
+}
+
 // Counts the values of a tile. Every invocation of the workgroup must call it.
 void count_tile(Words source, uint value_count, Range range) {
-    // Four values at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
+    // Four groups at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
     // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
-    [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += 4 * WORKGROUP_SIZE) {
-        uint i = begin + gl_LocalInvocationIndex;
-        uint j = i + WORKGROUP_SIZE;
-        uint k = j + WORKGROUP_SIZE;
-        uint l = k + WORKGROUP_SIZE;
-        uint first = load_value(source, i, value_count);
-        uint second = load_value(source, j, value_count);
-        uint third = load_value(source, k, value_count);
-        uint fourth = load_value(source, l, value_count);
-        count_value(first, i, i < value_count, range);
-        count_value(second, j, j < value_count, range);
-        count_value(third, k, k < value_count, range);
-        count_value(fourth, l, l < value_count, range);
+    [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += ROUND_VALUES) {
+        uint second_begin = begin + GROUP_VALUES;
+        uint third_begin = second_begin + GROUP_VALUES;
+        uint fourth_begin = third_begin + GROUP_VALUES;
+        uvec4 first = load_group(source, begin, value_count);
+        uvec4 second = load_group(source, second_begin, value_count);
+        uvec4 third = load_group(source, third_begin, value_count);
+        uvec4 fourth = load_group(source, fourth_begin, value_count);
+        count_group(first, begin, value_count, range);
+        if (second_begin < value_count) {
+            count_group(second, second_begin, value_count, range);
+        }
+        if (third_begin < value_count) {
+            count_group(third, third_begin, value_count, range);
+        }
+        if (fourth_begin < value_count) {
+            count_group(fourth, fourth_begin, value_count, range);
+        }
     }
 }
 
@@ -192,17 +286,37 @@ void main() {
     if (tile >= workgroups) {
         return;
     }
+    Range range = load_range();
     if (COPIES != 0) {
         for (uint c = gl_LocalInvocationIndex; c < COPIES * COUNTERS; c += WORKGROUP_SIZE) {
             s_counts[c] = 0;
         }
     }
-    for (uint e = gl_LocalInvocationIndex; e < SHARED_EDGES; e += WORKGROUP_SIZE) {
-        s_edges[e] = key_of(push.edges.word[e]);
+    uint deviation = 0;
+    // All lanes leave the loop together, with the deviation.
+    for (uint begin = 0; begin < SHARED_EDGES; begin += WORKGROUP_SIZE) {
+        uint e = begin + gl_LocalInvocationIndex;
+        if (e < SHARED_EDGES) {
+            uint edge = push.edges.word[e];
+            s_edges[e] = key_of(edge);
+            if (HAS_DEVIATION) {
+                deviation = max(deviation, deviation_of(e, edge, range));
+            }
+        }
+    }
+    if (HAS_DEVIATION && gl_LocalInvocationIndex == 0) {
+        s_edges[SHARED_EDGES] = 0;
     }
     barrier();
+    if (HAS_DEVIATION) {
+        deviation = subgroupMax(deviation);
+        if (subgroupElect()) {
+            atomicMax(s_edges[SHARED_EDGES], deviation);
+        }
+        barrier();
+        range.deviation = uintBitsToFloat(s_edges[SHARED_EDGES]);
+    }
 
-    Range range = load_range();
     do {
         uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
         count_tile(advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT), value_count, range);

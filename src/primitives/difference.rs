@@ -12,7 +12,8 @@ use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
-    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
+    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_subgroups,
+    has_quads,
 };
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -111,6 +112,18 @@ impl DifferenceConfig {
         self.result_count(count).saturating_mul(row_size)
     }
 
+    /// Numbers in a pack of 16 bytes.
+    const fn numbers_per_pack(&self) -> u32 {
+        16 / self.element.size() as u32
+    }
+
+    /// Whether tiles of `tile_rows` rows may be accessed by packs: the numbers of a difference are adjacent, the result is
+    /// where one of them is, and tiles begin with packs.
+    const fn has_packs(&self, tile_rows: u32) -> bool {
+        let is_adjacent = if self.is_along_rows { self.keeps_first } else { self.columns == 1 };
+        is_adjacent && (tile_rows * self.columns).is_multiple_of(self.numbers_per_pack())
+    }
+
     /// Checks that a device supports the configuration.
     fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a difference", self.columns, 1..=Self::MAX_COLUMNS)?;
@@ -190,12 +203,15 @@ pub struct DifferencePolicy {
 }
 
 impl DifferencePolicy {
+    /// Packs that are kept in registers.
+    const MAX_PACKS: u32 = 16;
+
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, _: &DifferenceConfig) -> Choice<Self> {
         let tuned = tuning::shape_of(capabilities, TunedPart::Difference, [1, 0]);
         Choice {
             policy: Self::of_shape(&tuned, capabilities),
-            reason: "a number is loaded twice, and neighbours share cache lines",
+            reason: "16 bytes are loaded at a time, of which neighbouring lanes exchange the numbers at the ends",
         }
     }
 
@@ -216,14 +232,18 @@ impl DifferencePolicy {
         self
     }
 
+    /// Packs of 16 bytes that an invocation has in flight.
+    fn packs(&self, config: &DifferenceConfig) -> u32 {
+        (self.items_per_invocation / config.numbers_per_pack()).clamp(1, Self::MAX_PACKS)
+    }
+
     /// Rows per tile.
     fn tile_rows(&self, config: &DifferenceConfig) -> u32 {
         (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
     }
 
     fn check(&self, capabilities: &Capabilities) -> Result<()> {
-        check_workgroup(self.workgroup_size, capabilities)?;
-        capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
+        check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)
     }
 }
@@ -252,7 +272,10 @@ impl fmt::Display for DifferencePolicy {
 #[derive(Debug)]
 pub struct Difference {
     tile_rows: u32,
-    difference: Pipeline,
+    pack_items: u32,
+    /// Of whole packs, where ranges are aligned to 16 bytes and the configuration has them.
+    quads: Option<Pipeline>,
+    words: Pipeline,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
 }
@@ -286,11 +309,18 @@ impl Primitive for Difference {
             ElementType::U64 | ElementType::I64 => &[("WORDS64", 1)],
             ElementType::F64 => &[("FLOAT64", 1)],
         };
-        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let kernel = kernels::DIFFERENCE_DIFFERENCE.module(module);
+        let pipeline = |access: &[_]| {
+            let constants = [&constants, access].concat();
+            let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+            Pipeline::declare(device, kernel, options)
+        };
+        let by_quads = [("QUAD_ACCESS", 1), ("PACKS_PER_INVOCATION", policy.packs(config))];
         let difference = Self {
             tile_rows,
-            difference: Pipeline::declare(device, kernel, options)?,
+            pack_items: config.numbers_per_pack(),
+            quads: config.has_packs(tile_rows).then(|| pipeline(&by_quads)).transpose()?,
+            words: pipeline(&[])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         };
         Ok((policy, difference))
@@ -314,7 +344,7 @@ impl Algorithm<Difference> for Difference {
     type Layout = u64;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        std::iter::once(&self.difference).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+        self.quads.iter().chain([&self.words]).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {
@@ -342,7 +372,9 @@ impl Algorithm<Difference> for Difference {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"difference");
-        workgroups.dispatch(recorder, &self.difference, &push)
+        let quads =
+            self.quads.as_ref().filter(|_| has_quads(&[source, destination], true, count, self.pack_items));
+        workgroups.dispatch(recorder, quads.unwrap_or(&self.words), &push)
     }
 }
 

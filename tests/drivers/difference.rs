@@ -65,15 +65,18 @@ fn subtracting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     outcome(opened.gpu.difference(DifferenceConfig::new(ElementType::U32), &SMALL), &expected)
 }
 
-/// Columns, whether along rows, and whether the first is kept: every value of every option in the first four.
-const SHAPES: [(u32, bool, bool); 7] = [
-    (1, false, false),
-    (3, true, false),
-    (5, false, true),
-    (2, true, true),
-    (1, true, true),
-    (301, false, false),
-    (301, true, false),
+/// Columns, whether along rows, whether the first is kept, and packs in flight, 0 by words: every value of every option in
+/// the first four.
+const SHAPES: [(u32, bool, bool, u32); 9] = [
+    (1, false, false, 2),
+    (3, true, false, 0),
+    (1, false, true, 2),
+    (2, true, true, 1),
+    (5, false, true, 0),
+    (1, true, true, 4),
+    (1, false, false, 0),
+    (301, false, false, 0),
+    (301, true, false, 0),
 ];
 
 fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
@@ -84,14 +87,19 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
         (_, true) => &[ElementType::I64],
         _ => &[ElementType::U32, ElementType::F32],
     };
-    for (index, (columns, is_along_rows, keeps_first)) in selection.first(4, SHAPES).into_iter().enumerate() {
+    for (index, shape) in selection.first(4, SHAPES).into_iter().enumerate() {
+        let (columns, is_along_rows, keeps_first, packs) = shape;
         let element = elements[index % elements.len()];
-        let tile_rows = (3 * workgroup_size / columns).max(1);
+        // Two rounds of packs of 32 bits, or more, and what is left by words.
+        let tile_rows = (9 * workgroup_size / columns).max(1);
+        let alignment = if packs > 0 { Alignment::Quads } else { Alignment::Words };
         let mut constants = vec![
             ("COLUMN_COUNT", columns),
             ("TILE_ROWS", tile_rows),
             ("KEEPS_FIRST", keeps_first.into()),
             ("ALONG_ROWS", is_along_rows.into()),
+            ("QUAD_ACCESS", (packs > 0).into()),
+            ("PACKS_PER_INVOCATION", packs.max(1)),
         ];
         if element.size() == 4 {
             constants.push(("NUMBERS", if element == ElementType::F32 { 2 } else { 0 }));
@@ -113,8 +121,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             }
             let (expected, _) = case.results(&input);
             let tiles = Tiles::new(rows, tile_rows as usize);
-            let source = Memory::of(gpu, &input, Alignment::Words)?;
-            let destination = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
+            let source = Memory::of(gpu, &input, alignment)?;
+            let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
@@ -128,7 +136,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 ],
                 tiles.tile_count,
             )?;
-            let name = format!("{rows} rows of {columns} {element}, {is_along_rows}, {keeps_first}");
+            let name = format!("{rows} rows of {columns} {element}, {shape:?}");
             compare(&name, "source", &source, &input)?;
             compare(&name, "destination", &destination, &expected)?;
         }

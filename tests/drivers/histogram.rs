@@ -45,6 +45,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("mismatched ranges are refused", refusals),
         trial("slices of every type are counted", slices),
         trial("any count on the device gives counts, also 0", counts),
+        trial("a guess is certain only where no edge is", guesses),
     ]
 }
 
@@ -93,24 +94,29 @@ struct Shape {
     is_even: bool,
     /// The maximum of workgroups, which stride; 0 for a workgroup per tile.
     max_workgroups: u32,
+    has_quads: bool,
 }
 
 /// Every option, in the first four shapes; then types, bins and columns.
 const SHAPES: [Shape; 9] = {
     const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
         let [has_shared_edges, is_even] = rest;
-        Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups: 0 }
+        let (max_workgroups, has_quads) = (0, false);
+        Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups, has_quads }
+    }
+    const fn by_quads(shape: Shape) -> Shape {
+        Shape { has_quads: true, ..shape }
     }
     const fn strided(max_workgroups: u32, shape: Shape) -> Shape {
         Shape { max_workgroups, ..shape }
     }
     [
-        shape(2, 37, 3, 4, [true, true]),
+        by_quads(shape(2, 37, 3, 4, [true, true])),
         strided(2, shape(1, 64, 1, 1, [false, false])),
         shape(0, 5, 2, 0, [true, false]),
-        shape(2, 1000, 1, 0, [false, true]),
+        by_quads(shape(2, 1000, 1, 0, [false, true])),
         shape(0, 1, 1, 8, [true, true]),
-        strided(3, shape(1, 2, 5, 2, [false, true])),
+        by_quads(strided(3, shape(1, 2, 5, 2, [true, true]))),
         shape(2, 257, 2, 1, [true, false]),
         shape(0, 100, 7, 1, [false, true]),
         shape(1, 33, 1, 32, [true, true]),
@@ -149,9 +155,12 @@ impl Shape {
 fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     for shape in selection.first(4, SHAPES) {
-        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups } = shape;
-        // Several batches of an invocation.
-        let tile_rows = 6 * workgroup_size as usize / columns + 1;
+        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups, has_quads } =
+            shape;
+        // A round of four groups of 4 values an invocation, and one of a whole group and a part.
+        let rows = 22 * workgroup_size as usize / columns;
+        let tile_rows = if has_quads { rows / 4 * 4 } else { rows + 1 };
+        let alignment = if has_quads { Alignment::Quads } else { Alignment::Words };
         let constants = [
             ("NUMBERS", numbers),
             ("BIN_COUNT", bins as u32),
@@ -161,6 +170,7 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("SHARED_EDGES", if has_shared_edges { bins as u32 + 1 } else { 0 }),
             ("EVEN", is_even.into()),
             ("MAX_WORKGROUPS", max_workgroups),
+            ("QUAD_ACCESS", has_quads.into()),
         ];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let edges = shape.edges();
@@ -177,7 +187,7 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let counted = HistogramCase::counted(&values, columns, &edges);
             let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
 
-            let source = Memory::of(gpu, &input, Alignment::Words)?;
+            let source = Memory::of(gpu, &input, alignment)?;
             let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
             let counts = Memory::of(gpu, &before, Alignment::Words)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
@@ -239,6 +249,75 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     for edges in [[0.0, f64::NAN], [1.0, 0.0]] {
         let invalid = gpu.histogram(even(ElementType::U32, 1), &[1u32], &edges);
         assert!(matches!(invalid, Err(Error::InvalidEdge { .. })), "{invalid:?}");
+    }
+    Ok(())
+}
+
+/// Values at edges, one and two numbers off, and between them: where a guess is certain, and where the edges decide. Edges
+/// are even, up to the rounding of the type, and then uneven, which a histogram of even bins takes as well.
+fn guesses(gpu: &Gpu) -> Result<(), Failed> {
+    let (u32, i32, f32) = (ElementType::U32, ElementType::I32, ElementType::F32);
+    let two = f64::powi;
+    for (element, bins, range) in [
+        (f32, 256, [0.0, 1.0]),
+        (f32, 256, [-1.5, 2.3]),
+        (f32, 1000, [0.1, 0.7]),
+        // A bin is one number of the type, and 1.6 of them: edges are off by a third of a bin.
+        (f32, 16, [1e6, 1e6 + 1.0]),
+        (f32, 256, [1e6, 1e6 + 25.6]),
+        (f32, 256, [-1e6 - 25.6, -1e6]),
+        (f32, 256, [1e-40, 3e-40]),
+        (f32, 7, [-1e-30, 1e-30]),
+        (f32, 33, [-1e38, 1e38]),
+        (f32, 65_536, [-0.1, 0.3]),
+        (u32, 256, [0.0, two(2.0, 32)]),
+        (u32, 255, [0.0, two(2.0, 32) - 1.0]),
+        (u32, 65_536, [0.0, two(2.0, 32) - 1.0]),
+        (u32, 256, [0.0, 256.0]),
+        (u32, 300, [4e9, 4e9 + 300.0]),
+        (u32, 100, [4e9, 4e9 + 37.0]),
+        (u32, 1000, [16_777_215.0, 4.1e9]),
+        (i32, 256, [-two(2.0, 31), two(2.0, 31)]),
+        (i32, 999, [-2e9, -2e9 + 2500.0]),
+    ] {
+        let even = even_edges(element, bins, range)?;
+        let middle = even.len() / 2;
+        for neighbour in [middle, middle - 1, middle + 1] {
+            // Three quarters of a bin off, downward or upward.
+            let mut edges = even.clone();
+            edges[middle] = (even[middle] + 3.0 * even[neighbour]) / 4.0;
+            let words = edge_words(element, &edges)?;
+            let beside = |edge: &u32| [-2, -1, 0, 1, 2].map(|distance| edge.wrapping_add_signed(distance));
+            let between = edges.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
+            let word = |value: f64| match element {
+                ElementType::F32 => (value as f32).to_bits(),
+                _ => value as i64 as u32,
+            };
+            // Whole subgroups of values that are certain without the moved edge: no other lane asks the edges.
+            let moved = f64::midpoint(even[middle], edges[middle]);
+            let moved = beside(&words[middle]).into_iter().chain([word(moved)]);
+            let moved = moved.flat_map(|value| std::iter::repeat_n(value, 2048));
+            let values = words.iter().flat_map(beside).chain(between.map(word)).chain(moved);
+            let values: Vec<u32> = values.collect();
+            let config = HistogramConfig::even(element, bins);
+            let numbers =
+                |number: fn(u32) -> f64| values.iter().map(|&word| number(word)).collect::<Vec<_>>();
+            let (counts, numbers) = match element {
+                ElementType::F32 => {
+                    let values: Vec<_> = values.iter().map(|&word| f32::from_bits(word)).collect();
+                    (gpu.histogram(config, &values, &edges)?, numbers(|word| f32::from_bits(word).into()))
+                }
+                ElementType::I32 => {
+                    let values: Vec<_> = values.iter().map(|&word| word as i32).collect();
+                    (gpu.histogram(config, &values, &edges)?, numbers(|word| (word as i32).into()))
+                }
+                _ => (gpu.histogram(config, &values, &edges)?, numbers(Into::into)),
+            };
+            let expected = HistogramCase::counted(&numbers, 1, &edges);
+            let case = format!("{bins} bins of {element} in {range:?}, edge {middle} towards {neighbour}");
+            let wrong = counts.iter().zip(&expected).position(|(count, expected)| count != expected);
+            assert_eq!(wrong, None, "{case}: {:?}", wrong.map(|bin| (counts[bin], expected[bin])));
+        }
     }
     Ok(())
 }

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{Capabilities, Device};
+use subsweep::device::{Capabilities, CommandCounts, Device, Recorder};
 use subsweep::harness::{PlanConfig, PolicyName};
 use subsweep::headless::Gpu;
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan,
 };
-use subsweep::{Count, ElementType, Result};
+use subsweep::{Count, ElementType, Error, Result};
 
 use super::cases::clean_trials;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SCANNED, SMALL, SPLIT, WHOLE, cold, right_or_unchanged, warm};
-use super::passes::rig::random;
+use super::passes::rig::{Alignment, Memory, compare, random};
 use super::passes::{Check, chained, levels, operators, scan, textbook};
-use super::primitive::Primitive;
+use super::primitive::{Primitive, run};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check,
@@ -137,6 +137,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     vec![
         trial("equal rows have equal sums in bits", equal_rows),
         trial("monotone sums do not decrease", monotone),
+        trial("few tiles take one dispatch without state", few_tiles),
     ]
 }
 
@@ -167,6 +168,63 @@ fn equal_rows(gpu: &Gpu) -> Result<(), Failed> {
         let different = rows.position(|row| Some(row) != first);
         assert_eq!(different, None, "rows of {length}, reverse: {}", config.is_reverse());
     }
+    Ok(())
+}
+
+/// Counts at the boundary between workgroups that reduce what is before their tiles and those that look back, on the host
+/// and on the device, by quads and by words.
+fn few_tiles(gpu: &Gpu) -> Result<(), Failed> {
+    let policy = small_tiles(gpu).with_algorithm(ScanAlgorithm::Chained).with_stateless_tiles(20);
+    let tile = u64::from(policy.tile_items());
+    for is_reverse in [false, true] {
+        let config = match is_reverse {
+            false => ScanConfig::inclusive(ElementType::U32),
+            true => ScanConfig::exclusive(ElementType::U32).reverse(),
+        };
+        let config = config.out_of_place().with_initial().indirect_count().policy(policy);
+        let plan = gpu.plan(config)?;
+        // An invocation takes several rounds to reduce what is before the last of 20 tiles.
+        for count in [1, tile, tile + 1, 2 * tile, 12 * tile + 2, 20 * tile, 20 * tile + 1] {
+            let input = random(count as usize, count as usize);
+            let mut expected = input.clone();
+            let mut sum = 7u32;
+            let mut add = |number: &mut u32| {
+                let before = sum;
+                sum = sum.wrapping_add(*number);
+                *number = if is_reverse { before } else { sum };
+            };
+            match is_reverse {
+                false => expected.iter_mut().for_each(&mut add),
+                true => expected.iter_mut().rev().for_each(&mut add),
+            }
+            let scratch = gpu.allocate(plan.scratch_requirements(count).size.max(4))?;
+            let on_device = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let indirect = Count::Indirect { address: on_device.range().address, max: count as u32 };
+            let initial = Memory::of(gpu, &[7], Alignment::Words)?;
+            for (count, alignment) in [
+                (Count::Direct(count), Alignment::Quads),
+                (Count::Direct(count), Alignment::Words),
+                (indirect, Alignment::Quads),
+            ] {
+                let source = Memory::of(gpu, &input, alignment)?;
+                let destination = Memory::poisoned(gpu, input.len(), alignment)?;
+                let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
+                let buffers = buffers.initial(InitialValue::Device(initial.range()));
+                run(gpu, &plan, &buffers, count)?;
+                compare(&format!("{count:?}, {alignment:?}"), "destination", &destination, &expected)?;
+                if let Count::Direct(direct) = count {
+                    let mut dry = Recorder::dry(gpu.device());
+                    plan.record(&mut dry, &buffers, count)?;
+                    let has_state = u32::from(direct > 20 * tile);
+                    let counts = CommandCounts { dispatches: 1, barriers: has_state, transfers: has_state };
+                    assert_eq!(dry.counts(), counts, "{direct}");
+                }
+            }
+        }
+    }
+    let floats = ScanConfig::inclusive(ElementType::F32).out_of_place().policy(policy);
+    let refused = gpu.plan(floats).map(drop);
+    assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{refused:?}");
     Ok(())
 }
 

@@ -59,7 +59,7 @@ impl DifferenceCase {
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> DifferencePolicy {
         match self.has_small_tiles {
-            true => DifferencePolicy::tiled(small_workgroup(capabilities), 3),
+            true => DifferencePolicy::tiled(small_workgroup(capabilities), 9),
             false => DifferencePolicy::choose(capabilities, &self.config()).policy,
         }
     }

@@ -46,6 +46,8 @@ pub enum HistogramRange {
     Narrow,
     /// All numbers of the type.
     Full,
+    /// Bins of few numbers, far from 0; for floats, with edges that are off by a third of a bin.
+    Far,
 }
 
 /// What is in shared memory.
@@ -79,13 +81,14 @@ impl HistogramMemory {
 }
 
 impl HistogramRange {
-    const ALL: [Self; 3] = [Self::Wide, Self::Narrow, Self::Full];
+    const ALL: [Self; 4] = [Self::Wide, Self::Narrow, Self::Full, Self::Far];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Wide => "wide",
             Self::Narrow => "narrow",
             Self::Full => "full",
+            Self::Far => "far",
         }
     }
 
@@ -100,6 +103,9 @@ impl HistogramRange {
             (Self::Full, ElementType::F32) => [-f64::from(f32::MAX), f64::from(f32::MAX)],
             (Self::Full, ElementType::I32) => [f64::from(i32::MIN), f64::from(i32::MAX)],
             (Self::Full, _) => [0.0, 4_294_967_296.0],
+            (Self::Far, ElementType::F32) => [1e6, 1e6 + 0.1 * f64::from(bins)],
+            (Self::Far, ElementType::I32) => [-2e9, -2e9 + f64::from(bins)],
+            (Self::Far, _) => [4e9, 4e9 + f64::from(bins)],
         }
     }
 }
@@ -134,7 +140,7 @@ impl HistogramCase {
         let Some(memory) = self.memory else {
             return HistogramPolicy::choose(capabilities, &self.config()).policy;
         };
-        let small = |copies| HistogramPolicy::new(small_workgroup(capabilities), 6, copies);
+        let small = |copies| HistogramPolicy::new(small_workgroup(capabilities), 20, copies);
         match memory {
             HistogramMemory::Shared => small(4).with_shared_edges(),
             HistogramMemory::Counters => small(1),

@@ -233,8 +233,9 @@ impl PolicyName {
         match self {
             Self::Default | Self::Crossover => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
+            // Three tiles are scanned without look-back, where order does not matter.
             Self::Small | Self::SmallMasks | Self::SmallLate => {
-                small.with_algorithm(algorithm).reproducible(config)
+                small.with_stateless_tiles(3).with_algorithm(algorithm).reproducible(config)
             }
             Self::SmallWindows => {
                 small.with_look_back(WINDOWS).with_algorithm(algorithm).reproducible(config)

@@ -22,7 +22,7 @@ pub use policy::HistogramPolicy;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Plan, Primitive, Recordable};
-use super::{Count, ScratchCursor, Tiles};
+use super::{Count, ScratchCursor, Tiles, has_quads};
 use crate::device::{Access, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Error, Result};
 use crate::kernels;
@@ -51,7 +51,9 @@ pub struct Histogram {
     max_workgroups: Option<u32>,
     clear: Pipeline,
     clear_items: u32,
-    count: Pipeline,
+    /// Where tiles are whole quads and the source is aligned to 16 bytes.
+    quads: Option<Pipeline>,
+    words: Pipeline,
     counts_size: u64,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
@@ -59,6 +61,8 @@ pub struct Histogram {
 
 /// `WORDS_PER_INVOCATION` of `clear.comp`.
 const CLEARED_PER_INVOCATION: u32 = 4;
+/// Values in a quad of 16 bytes.
+const QUAD_ITEMS: u32 = 4;
 
 impl Primitive for Histogram {
     type Config = HistogramConfig;
@@ -85,16 +89,22 @@ impl Primitive for Histogram {
             ("EVEN", config.is_even.into()),
             ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
         ];
-        let pipeline = |kernel, constants| {
+        let pipeline = |kernel, constants: &[_]| {
             let options = PipelineOptions { workgroup_size, constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
+        let count = |quad_access: bool| {
+            let constants = [&constants[..], &[("QUAD_ACCESS", quad_access.into())]].concat();
+            pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)
+        };
+        let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS);
         let histogram = Self {
             tile_rows,
             max_workgroups: policy.max_workgroups,
             clear: pipeline(kernels::HISTOGRAM_CLEAR.module(&[]), &[])?,
             clear_items: workgroup_size * CLEARED_PER_INVOCATION,
-            count: pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)?,
+            quads: has_quads.then(|| count(true)).transpose()?,
+            words: count(false)?,
             counts_size: config.counts_size(),
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         };
@@ -124,7 +134,10 @@ impl Algorithm<Histogram> for Histogram {
     type Layout = u64;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.clear, &self.count].into_iter().chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+        self.quads
+            .iter()
+            .chain([&self.clear, &self.words])
+            .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {
@@ -168,7 +181,9 @@ impl Algorithm<Histogram> for Histogram {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"count");
-        workgroups.striding(self.max_workgroups).dispatch(recorder, &self.count, &push)
+        let quads = self.quads.as_ref().filter(|_| has_quads(&[source], true, count, QUAD_ITEMS));
+        let pipeline = quads.unwrap_or(&self.words);
+        workgroups.striding(self.max_workgroups).dispatch(recorder, pipeline, &push)
     }
 }
 

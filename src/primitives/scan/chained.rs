@@ -10,6 +10,9 @@
 //! A waiting tile reduces a stalled tile itself (fallback), so the elements must not change. With the fixed tree,
 //! statuses of groups of 32 tiles follow those of the tiles. For an indirect count, a dispatch first writes the number
 //! of tiles; the state is sized and cleared for the maximum.
+//!
+//! A few tiles (`ScanPolicy::stateless_tiles`) take one dispatch of `downsweep.comp` and no state: each workgroup reduces
+//! all elements before its tile.
 
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
@@ -32,6 +35,8 @@ const GROUP_TILES: u64 = 32;
 #[derive(Debug)]
 pub(super) struct Chained {
     tile_items: u32,
+    /// Tiles up to which there is no state.
+    stateless_tiles: u32,
     /// Bytes of a tile's statuses: one word for each half word of an aggregate.
     status_size: u64,
     has_fixed_tree: bool,
@@ -59,8 +64,8 @@ pub(super) struct ScratchLayout {
 /// Pipelines that access elements by quads, or by words.
 #[derive(Debug)]
 struct AccessPipelines {
-    /// For a single tile, without state.
-    single: Pipeline,
+    /// For one tile or a few, without state.
+    stateless: Pipeline,
     chained: Pipeline,
 }
 
@@ -86,14 +91,16 @@ impl Chained {
         };
         let look_back =
             [&[("FIXED_TREE", policy.fixed_tree.into())][..], &policy.look_back.constants()].concat();
+        let stateless: &[_] = if policy.stateless_tiles > 1 { &[("REDUCES_BEFORE", 1)] } else { &[] };
         let access = |quad_access| {
             Ok(AccessPipelines {
-                single: pipeline(downsweep, quad_access, &[])?,
+                stateless: pipeline(downsweep, quad_access, stateless)?,
                 chained: pipeline(kernel, quad_access, &look_back)?,
             })
         };
         Ok(Self {
             tile_items: policy.tile_items(),
+            stateless_tiles: policy.stateless_tiles,
             status_size: 2 * config.row_size(),
             has_fixed_tree: policy.fixed_tree,
             row_size: config.row_size(),
@@ -129,12 +136,12 @@ impl Chained {
         }
     }
 
-    /// Size of the state, bytes; none for a single tile.
+    /// Size of the state, bytes; none for one tile or a few.
     fn state_size(&self, count: u64) -> u64 {
-        if count <= self.tile_items.into() {
+        let tile_count = self.tile_count(count);
+        if tile_count <= self.stateless_tiles.into() {
             return 0;
         }
-        let tile_count = self.tile_count(count);
         let group_count = if self.has_fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
         (tile_count + group_count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
     }
@@ -164,7 +171,7 @@ impl Algorithm<Scan> for Chained {
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let accesses = [&self.quads, &self.words].into_iter();
-        let scans = accesses.flat_map(|AccessPipelines { single, chained }| [single, chained]);
+        let scans = accesses.flat_map(|AccessPipelines { stateless, chained }| [stateless, chained]);
         scans.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
@@ -215,7 +222,7 @@ impl Algorithm<Scan> for Chained {
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         let indirect_tiles = workgroups.indirect_tiles();
         recorder.phase(c"chained");
-        if tile_count == 1 {
+        if tile_count <= self.stateless_tiles {
             let push = push::ScanDownsweep {
                 source,
                 destination,
@@ -227,7 +234,7 @@ impl Algorithm<Scan> for Chained {
                 last_extent,
                 column_count: 1,
             };
-            return workgroups.dispatch(recorder, &access.single, &push);
+            return workgroups.dispatch(recorder, &access.stateless, &push);
         }
         let state = state.addresses();
         let push = push::ScanChained {

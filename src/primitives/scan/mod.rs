@@ -79,7 +79,7 @@ pub type ScanPlan = Plan<Scan>;
 /// | scratch for | bytes |
 /// |---|---|
 /// | tiles | a row per tile, two for the chained scan: by default less than 1/128 of the source |
-/// | a single tile, the seed's policy, block doubling | none |
+/// | a single tile, few tiles of the chained scan, the seed's policy, block doubling | none |
 /// | the strided scan | `count * row_size` |
 /// | segments | 4 per tile; by offsets also a bit per row |
 /// | segments of a fixed size | none; where they do not fit a tile, a row per tile of a segment |
@@ -89,7 +89,7 @@ pub type ScanPlan = Plan<Scan>;
 ///
 /// | commands | |
 /// |---|---|
-/// | preparation | an update for an initial value of the host; a fill for segments by offsets, or the chained scan's statuses; a barrier; a dispatch for offsets, another for an indirect count; a barrier |
+/// | preparation | an update for an initial value of the host; a fill for segments by offsets, or the chained scan's statuses, if it has any; a barrier; a dispatch for offsets, another for an indirect count; a barrier |
 /// | a single tile, the chained scan, segments of a fixed size that fit a tile | one dispatch |
 /// | reduce-then-scan, scan-then-propagate | two dispatches per level of tiles, and one for the last, with barriers |
 /// | a monotone scan | a barrier and the commands of a scan in place |

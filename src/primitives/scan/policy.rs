@@ -43,6 +43,9 @@ pub struct ScanPolicy {
     pub fixed_tree: bool,
     /// Look-back of the chained scan.
     pub look_back: LookBack,
+    /// Tiles, 1 to 256, up to which a chained scan has no look-back, no state and one dispatch: each workgroup reduces all
+    /// elements before its tile itself. 1 for sums and products of floats, whose order that would change.
+    pub stateless_tiles: u32,
     /// Whether kernels access full tiles by quads and the last one by words, with a branch. Otherwise they access all
     /// tiles by quads if the elements fill whole quads, else by words.
     pub mixed_access: bool,
@@ -89,7 +92,14 @@ impl ScanPolicy {
         config: &ScanConfig,
     ) -> Self {
         let KernelShape {
-            workgroup_size, items, packs_per_run, subgroup_size, mixed_access, look_back, ..
+            workgroup_size,
+            items,
+            packs_per_run,
+            subgroup_size,
+            mixed_access,
+            look_back,
+            stateless_tiles,
+            ..
         } = tuned;
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
@@ -105,7 +115,7 @@ impl ScanPolicy {
             _ => [workgroup_size, items, run],
         };
         let tiled = Self::tiled(workgroup_size, items, run);
-        let tiled = Self { subgroup_size, mixed_access, look_back, ..tiled };
+        let tiled = Self { subgroup_size, mixed_access, look_back, stateless_tiles, ..tiled };
         tiled.with_algorithm(algorithm).reproducible(config)
     }
 
@@ -120,6 +130,7 @@ impl ScanPolicy {
             subgroup_size: None,
             fixed_tree: false,
             look_back: Self::LOOK_BACK,
+            stateless_tiles: 1,
             mixed_access: true,
         }
     }
@@ -160,9 +171,13 @@ impl ScanPolicy {
         self
     }
 
-    /// The policy with bit-identical results from run to run: adds the fixed tree to a chained scan with rounding.
+    /// The policy with bit-identical results from run to run: adds the fixed tree to a chained scan with rounding, which
+    /// then always looks back.
     pub fn reproducible(mut self, config: &ScanConfig) -> Self {
         self.fixed_tree |= self.algorithm == ScanAlgorithm::Chained && config.rounds();
+        if config.rounds() {
+            self.stateless_tiles = 1;
+        }
         self
     }
 
@@ -178,6 +193,7 @@ impl ScanPolicy {
             subgroup_size: None,
             fixed_tree: false,
             look_back: Self::LOOK_BACK,
+            stateless_tiles: 1,
             mixed_access: false,
         }
     }
@@ -191,6 +207,12 @@ impl ScanPolicy {
     /// The policy with another look-back of the chained scan.
     pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
         self.look_back = look_back;
+        self
+    }
+
+    /// The policy with chained scans of up to `tiles` tiles in one dispatch without look-back.
+    pub const fn with_stateless_tiles(mut self, tiles: u32) -> Self {
+        self.stateless_tiles = tiles;
         self
     }
 
@@ -239,6 +261,11 @@ impl ScanPolicy {
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         self.look_back.check()?;
+        PolicyConflict::check_range("stateless_tiles", self.stateless_tiles, 1..=256)?;
+        require(
+            self.stateless_tiles == 1 || !config.rounds(),
+            "sums and products of floats always look back, in a fixed order: stateless_tiles is 1",
+        )?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         // Three words take the space of four. Every algorithm may reduce tiles by subgroups.
         let shape = config.row_shape();
@@ -348,6 +375,9 @@ impl fmt::Display for ScanPolicy {
         }
         if *algorithm == ScanAlgorithm::Chained {
             self.look_back.write(f, Self::LOOK_BACK.spin_limit)?;
+            if self.stateless_tiles > 1 {
+                write!(f, ", up to {} tiles without state", self.stateless_tiles)?;
+            }
         }
         if !self.mixed_access && self.sums == SumsPlacement::Scratch {
             f.write_str(QUADS_OR_WORDS)?;

@@ -36,6 +36,8 @@ pub enum TuningAxis {
     MaxWorkgroups,
     /// Keys, or words of values, that are loaded together.
     LoadsInFlight,
+    /// Tiles up to which a scan takes no look-back, and no state.
+    StatelessTiles,
     /// Counters in shared memory for each count.
     Copies,
     /// Steps whose keys are in shared memory.
@@ -67,6 +69,7 @@ impl TuningAxis {
             Self::SpinLimit => "spin-limit",
             Self::MaxWorkgroups => "max-workgroups",
             Self::LoadsInFlight => "loads-in-flight",
+            Self::StatelessTiles => "stateless-tiles",
             Self::Copies => "copies",
             Self::SharedSteps => "shared-steps",
             Self::Lanes => "cluster-lanes",
@@ -107,6 +110,7 @@ impl TuningAxis {
             Self::SpinLimit => &[4, 16, 64, 100, 256],
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
             Self::LoadsInFlight => &[1, 2, 4, 8, 16],
+            Self::StatelessTiles => &[1, 4, 8, 16, 32],
             Self::Copies => match part {
                 TunedPart::DigitHistogram => &[1, 2, 4],
                 _ => &[1, 2, 4, 8, 16, 32],
@@ -134,6 +138,7 @@ impl TuningAxis {
             Self::SpinLimit => shape.look_back.spin_limit,
             Self::MaxWorkgroups => shape.max_workgroups.unwrap_or(0),
             Self::LoadsInFlight => shape.loads_in_flight,
+            Self::StatelessTiles => shape.stateless_tiles,
             Self::Copies => shape.copies,
             Self::SharedSteps => shape.shared_steps,
             Self::Lanes => shape.lanes,
@@ -160,6 +165,7 @@ impl TuningAxis {
             Self::SpinLimit => shape.look_back.spin_limit = value,
             Self::MaxWorkgroups => shape.max_workgroups = some,
             Self::LoadsInFlight => shape.loads_in_flight = value,
+            Self::StatelessTiles => shape.stateless_tiles = value,
             Self::Copies => shape.copies = value,
             Self::SharedSteps => shape.shared_steps = value,
             Self::Lanes => shape.lanes = value,

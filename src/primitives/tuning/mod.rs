@@ -232,7 +232,7 @@ mod tests {
         sort(SortConfig::pairs(ElementType::U64, ValueSize::B8).large_counts());
         let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
         let scan = ScanPolicy::choose(&h200(), &config).policy;
-        let expected = "chained: workgroup 256, 16 items per invocation in runs of 4, sums in status words, statuses by loads";
+        let expected = "chained: workgroup 256, 16 items per invocation in runs of 4, sums in status words, statuses by loads, up to 16 tiles without state";
         assert_eq!((scan.to_string().as_str(), scan.check(&config, &h200())), (expected, Ok(())));
         // Reduce-then-scan has a shape of its own.
         let in_place = ScanPolicy::choose(&h200(), &ScanConfig::inclusive(ElementType::U32)).policy;

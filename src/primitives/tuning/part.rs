@@ -110,6 +110,7 @@ impl TunedPart {
                 SubgroupSize,
                 MixedAccess,
                 SpinLimit,
+                StatelessTiles,
             ],
             Self::Select => &[Items, WorkgroupSize, SubgroupSize],
             Self::ChainedSelect | Self::ChainedRunLength => {

@@ -92,7 +92,13 @@ fn matched(capabilities: &Capabilities) -> KernelShape {
 
 /// All rows; the first that matches is taken.
 pub(super) const ROWS: &[TuningRow<'static>] = &[
-    row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 16).status_loads(), H200_BOTH),
+    // Up to 16 tiles without state: derived from the bytes that their workgroups read of a cache (docs/prediction.md).
+    row(
+        HOPPER,
+        &[TunedPart::ChainedScan],
+        KernelShape::tile(256, 16).status_loads().stateless(16),
+        H200_BOTH,
+    ),
     row(XE, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
     row(

@@ -29,6 +29,8 @@ pub struct KernelShape {
     pub max_workgroups: Option<u32>,
     /// Digit histogram: keys that are loaded together; merge: likewise, and words of values.
     pub loads_in_flight: u32,
+    /// The single-pass scan: tiles up to which it takes no look-back, and no state.
+    pub stateless_tiles: u32,
     /// Histograms: counters in shared memory for each count.
     pub copies: u32,
     /// Search: steps whose keys are in shared memory.
@@ -53,6 +55,7 @@ impl KernelShape {
             look_back: LookBack::portable(4),
             max_workgroups: None,
             loads_in_flight: 1,
+            stateless_tiles: 1,
             copies: 1,
             shared_steps: 8,
             lanes: 8,
@@ -143,6 +146,12 @@ impl KernelShape {
         self
     }
 
+    /// Without look-back and state for up to `tiles` tiles.
+    pub const fn stateless(mut self, tiles: u32) -> Self {
+        self.stateless_tiles = tiles;
+        self
+    }
+
     /// With the keys of `steps` steps in shared memory.
     pub const fn shared_steps(mut self, steps: u32) -> Self {
         self.shared_steps = steps;
@@ -214,6 +223,7 @@ impl fmt::Display for KernelShape {
             ("spins", self.look_back.spin_limit, base.look_back.spin_limit),
             ("strides", self.max_workgroups.unwrap_or(0), 0),
             ("loads", self.loads_in_flight, base.loads_in_flight),
+            ("stateless", self.stateless_tiles, base.stateless_tiles),
             ("copies", self.copies, base.copies),
             ("shared_steps", self.shared_steps, base.shared_steps),
             ("lanes", self.lanes, base.lanes),

@@ -131,7 +131,8 @@ impl<'g> Memory<'g> {
             BufferLayout::Separate => 0,
         };
         let first = guard_words + alignment.offset_words();
-        let mut guarded = vec![GUARD; first + words.len() + guard_words];
+        // No buffer is empty.
+        let mut guarded = vec![GUARD; (first + words.len() + guard_words).max(1)];
         guarded[first..first + words.len()].copy_from_slice(words);
         let size = size_of_val(&*guarded) as u64;
         let buffer = match layout {

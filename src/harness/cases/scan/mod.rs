@@ -235,7 +235,9 @@ fn buffers(Ranges { source, destination, scratch, .. }: &Ranges) -> ScanBuffers 
 fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<Option<LookBackCounts>> {
     let buffers = buffers(ranges);
     let is_aligned = buffers.source.is_aligned(16) && buffers.destination.is_aligned(16);
-    if count <= plan.policy().tile_items().into() || !is_aligned {
+    let ScanPolicy { stateless_tiles, .. } = *plan.policy();
+    let stateless_count = u64::from(plan.policy().tile_items()) * u64::from(stateless_tiles);
+    if count <= stateless_count || !is_aligned {
         return Ok(None);
     }
     let Some(counted) = plan.counted()? else { return Ok(None) };
