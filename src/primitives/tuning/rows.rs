@@ -31,8 +31,7 @@ const H200_BOTH: &str =
 const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
-const NAK_LARGE: &str =
-    "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 8 spill";
+const NAK_LARGE: &str = "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 8 spill";
 const NO_LARGE: &str = "no larger than the single workgroup: passes take over";
 const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 and 4 either: 32 lanes match in fewer \
                         cycles than 64, which count in fewer; ballots as in rocPRIM";
