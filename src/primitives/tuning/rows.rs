@@ -37,6 +37,7 @@ const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 an
                         cycles than 64, which count in fewer; ballots as in rocPRIM";
 const ACO_GCN: &str = "derived: ACO, Mesa 26.1, Vega 10";
 const BRW_XE: &str = "derived: brw, Mesa 26.1, Tiger Lake and Arc: 32 lanes spill, and so do larger tiles";
+const BRW_XE_8: &str = "derived: brw, Mesa 26.1, Tiger Lake and Arc: 16 lanes spill";
 const BRW_XE2: &str = "derived: brw, Mesa 26.1, Lunar Lake: 32 lanes spill";
 const IR3: &str =
     "derived: ir3, Mesa 26.1, Adreno 630, 740 and 830: 512 invocations have half of the registers each";
@@ -217,14 +218,24 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
         KernelShape::tile(256, 12).status_loads(),
         "derived: look-back as of selections there, fewer items for the registers of values; measured on no GPU",
     ),
+    row(XE, &[TunedPart::ChainedReduceByKey], KernelShape::tile(256, 2), BRW_XE),
     row(Devices::All, &[TunedPart::ChainedReduceByKey], KernelShape::tile(256, 8), NO_SPILLS),
     row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_TUNED),
+    row(XE, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8).subgroups(8), BRW_XE_8),
+    row(XE2, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8).subgroups(16), BRW_XE2),
     row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
     row(Devices::All, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8), NO_SPILLS),
     row(Devices::Cpu, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 64), LAVAPIPE),
+    row(XE, &[TunedPart::LargeHistogram], KernelShape::tile(512, 16).subgroups(8), BRW_XE_8),
+    row(XE2, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 16).subgroups(16), BRW_XE2),
+    row(APPLE, &[TunedPart::LargeHistogram], KernelShape::tile(512, 16), AGX),
     row(Devices::All, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 16), NO_SPILLS),
+    row(XE, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0).subgroups(8), BRW_XE_8),
+    row(XE2, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0).subgroups(16), BRW_XE2),
     row(Devices::All, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0), NO_SPILLS),
     row(HOPPER, &[TunedPart::Difference], KernelShape::tile(128, 8), H200_TUNED),
+    row(XE, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE),
+    row(XE2, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE2),
     row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(256, 64), LAVAPIPE),
     row(Devices::All, &[TunedPart::Difference], KernelShape::tile(256, 8), NO_SPILLS),
     row(XE, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE),
