@@ -32,9 +32,11 @@
 // Passes of the sort.
 layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
-// Keys of a full tile that an invocation loads by quads before it counts the first, where the keys begin at a quad; fewer
-// than a quad has are counted as they are loaded.
+// Keys of a full tile that an invocation loads by quads, with QUAD_ACCESS, before it counts the first; fewer than a quad has
+// are counted as they are loaded.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
+// Whether the keys begin at a multiple of 16 bytes, as all tiles then do.
+layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -329,9 +331,7 @@ void add_quad(uvec4 quad) {
 
 // A few keys at a time: unrolled over all items and passes, the code would exceed a GPU's instruction cache.
 void add_tile(Words keys, uint extent) {
-    // The same for all tiles, which are whole quads.
-    bool has_quads = QUADS_PER_ROUND > 0 && uvec2(keys).x % 16 == 0;
-    if (has_quads && extent == TILE_ITEMS) {
+    if (QUAD_ACCESS && QUADS_PER_ROUND > 0 && extent == TILE_ITEMS) {
         Quads quads = Quads(uvec2(keys));
         [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += LOADS_IN_FLIGHT) {
             uvec4 loaded[QUADS_PER_ROUND > 0 ? QUADS_PER_ROUND : 1];

@@ -54,7 +54,9 @@ pub(super) struct DigitHistogram {
     tile_items: u32,
     max_workgroups: Option<u32>,
     pass_max_workgroups: Option<u32>,
-    pipeline: Pipeline,
+    by_words: Pipeline,
+    /// For keys that are loaded by quads.
+    by_quads: Option<Pipeline>,
     copy: Pipeline,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
@@ -108,6 +110,10 @@ impl DigitHistogram {
             constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
             constants.push(("COPIES", shape.copies));
         }
+        let of_keys = |quad_access: bool| {
+            pipeline(kernel, &[&constants[..], &[("QUAD_ACCESS", quad_access.into())]].concat())
+        };
+        let has_quads = shape.loads_in_flight * config.key.words() >= 4;
         Ok(Self {
             config: *config,
             passes,
@@ -117,15 +123,17 @@ impl DigitHistogram {
             tile_items: workgroup_size.saturating_mul(shape.items_per_invocation),
             max_workgroups: shape.max_workgroups,
             pass_max_workgroups: policy.max_workgroups,
-            pipeline: pipeline(kernel, &constants)?,
+            by_quads: has_quads.then(|| of_keys(true)).transpose()?,
+            by_words: of_keys(false)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.pipeline, &self.copy]
+        [&self.by_words, &self.copy]
             .into_iter()
+            .chain(&self.by_quads)
             .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
@@ -196,7 +204,10 @@ impl DigitHistogram {
         let levels = (scratch, layout.levels);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.indirect_tiles = workgroups.indirect_tiles();
-        workgroups.striding(self.max_workgroups).dispatch(recorder, &self.pipeline, &push)?;
+        // Full tiles alone are loaded by quads.
+        let is_aligned = keys.address.is_multiple_of(16);
+        let pipeline = self.by_quads.as_ref().filter(|_| is_aligned).unwrap_or(&self.by_words);
+        workgroups.striding(self.max_workgroups).dispatch(recorder, pipeline, &push)?;
         recorder.barrier(match self.direct_tiles(layout, count) {
             Some(_) => Barrier::COMPUTE_TO_COMPUTE,
             None => Barrier::COMPUTE_TO_INDIRECT,
