@@ -93,7 +93,7 @@ fn any_number_of_elements_is_verified() {
     let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "place=out"]));
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(ended.code == 0 && text.contains("place=out;type=u32;n=5\n    pass") && !text.contains("place=in"), "{text}");
-    let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "gather"]));
+    let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "search"]));
     assert!(ended.code == 2 && ended.stderr.contains("ids are like large:sort:keys"), "{}", ended.stderr);
     run(without_drivers(&mut subsweep(["verify", "--large", "--quick"]))).refused(2, "cannot be used with '--quick'");
     run(without_drivers(&mut subsweep(["verify", "--large", "0"]))).refused(2, "0 is not in 1..=");
