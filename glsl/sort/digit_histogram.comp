@@ -32,8 +32,7 @@
 // Passes of the sort.
 layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
-// Keys of a full tile that an invocation loads by quads, with QUAD_ACCESS, before it counts the first; fewer than a quad has
-// are counted as they are loaded.
+// Keys of a full tile that an invocation loads before it counts the first, with QUAD_ACCESS.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
 // Whether the keys begin at a multiple of 16 bytes, as all tiles then do.
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;

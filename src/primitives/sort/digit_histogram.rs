@@ -110,10 +110,12 @@ impl DigitHistogram {
             constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
             constants.push(("COPIES", shape.copies));
         }
-        let of_keys = |quad_access: bool| {
-            pipeline(kernel, &[&constants[..], &[("QUAD_ACCESS", quad_access.into())]].concat())
-        };
         let has_quads = shape.loads_in_flight * config.key.words() >= 4;
+        let by_quads = if has_quads {
+            Some(pipeline(kernel, &[&constants[..], &[("QUAD_ACCESS", 1)]].concat())?)
+        } else {
+            None
+        };
         Ok(Self {
             config: *config,
             passes,
@@ -123,8 +125,8 @@ impl DigitHistogram {
             tile_items: workgroup_size.saturating_mul(shape.items_per_invocation),
             max_workgroups: shape.max_workgroups,
             pass_max_workgroups: policy.max_workgroups,
-            by_quads: has_quads.then(|| of_keys(true)).transpose()?,
-            by_words: of_keys(false)?,
+            by_quads,
+            by_words: pipeline(kernel, &constants)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })

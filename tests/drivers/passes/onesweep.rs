@@ -64,6 +64,11 @@ const HISTOGRAM_SHAPES: [DigitHistogramShape; 4] = {
     [shape(3, None, 1, 1), shape(4, Some(2), 4, 2), shape(2, Some(3), 2, 3), shape(8, Some(1), 8, 1)]
 };
 
+/// Whether full tiles are loaded by quads.
+fn has_quads(kernel: &Kernel, shape: DigitHistogramShape) -> bool {
+    shape.loads_in_flight as usize * widths(kernel).0 >= 4
+}
+
 pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
     // All bits, a range that is no multiple of the radix, and none; alternately with bins of 64-bit offsets.
@@ -81,6 +86,7 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
             ("PASS_COUNT", pass_count),
             ("MAX_WORKGROUPS", shape.max_workgroups.unwrap_or(0)),
             ("LOADS_IN_FLIGHT", shape.loads_in_flight),
+            ("QUAD_ACCESS", has_quads(kernel, shape).into()),
         ]);
         if has_bins {
             constants.push(("COPIES", shape.copies));
@@ -200,7 +206,8 @@ impl Histogram<'_> {
         };
         let state = [bits.as_flattened(), &[finished]].concat();
 
-        let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+        let alignment = if has_quads(kernel, self.shape) { Alignment::Quads } else { Alignment::Words };
+        let keys_memory = Memory::of(gpu, &keys, alignment)?;
         let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
         let args_memory = Memory::poisoned(gpu, args.len(), Alignment::Quads)?;
         let bins_memory = Memory::of(gpu, &bins_before, Alignment::Quads)?;

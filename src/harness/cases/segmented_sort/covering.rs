@@ -57,6 +57,9 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         // An indirect count has a maximum above 0.
         let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };
         cases.push(sort.case(few, Input::Uniform));
+        if index < required.len() {
+            cases.push(SegmentedSortCase { by_counting: true, ..sort }.case(1000, Input::EdgeValues));
+        }
     }
     cases
 }

@@ -41,6 +41,8 @@ pub struct SegmentedSortCase {
     pub has_small_tiles: bool,
     /// Whether lanes match digits by masks in shared memory, with small tiles.
     pub has_shared_masks: bool,
+    /// Whether short segments are ranked by counting instead of sorted by a network, with small tiles.
+    pub by_counting: bool,
     /// Offset of the keys from a multiple of 16, in bytes.
     pub misalignment: u32,
     /// Offset of the values from a multiple of 16, in bytes.
@@ -151,6 +153,7 @@ impl SegmentedSortCase {
             segments,
             has_small_tiles: false,
             has_shared_masks: false,
+            by_counting: false,
             misalignment: 0,
             values_misalignment: 0,
             count_from: CountFrom::Host,
@@ -168,8 +171,8 @@ impl SegmentedSortCase {
         if self.has_small_tiles {
             let workgroup_size = small_workgroup(capabilities);
             let shape = |items_per_invocation| TileShape { workgroup_size, items_per_invocation };
-            policy.cluster =
-                ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3, by_network: true };
+            let by_network = !self.by_counting;
+            policy.cluster = ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3, by_network };
             policy.workgroups = [shape(4), shape(8)];
             policy.tile = shape(5);
             policy.matching.by_shared_masks = self.has_shared_masks;
@@ -202,10 +205,11 @@ impl fmt::Display for SegmentedSortCase {
         if self.is_descending {
             write!(f, ";order=descending")?;
         }
-        let policy = match (self.has_small_tiles, self.has_shared_masks) {
-            (false, _) => "default",
-            (true, false) => "small",
-            (true, true) => "small-masks",
+        let policy = match (self.has_small_tiles, self.has_shared_masks, self.by_counting) {
+            (false, ..) => "default",
+            (true, false, false) => "small",
+            (true, true, _) => "small-masks",
+            (true, false, true) => "small-counting",
         };
         write!(f, ";segments={};policy={policy}", self.segments.name())?;
         write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
@@ -346,6 +350,7 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
         let mut add = |sort: &SegmentedSortCase, count| cases.push(sort.case(count, Input::EdgeValues));
         let small = SegmentedSortCase { has_small_tiles: true, ..boundaries.clone() };
         add(&small, 20_023);
+        add(&SegmentedSortCase { by_counting: true, ..small.clone() }, 9_973);
         // Masks depend on the sizes of keys and values alone.
         let is_plain = [ElementType::U32, ElementType::U64].contains(&element) && !is_descending;
         if is_plain && values != SortValues::Indices {
