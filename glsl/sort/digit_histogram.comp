@@ -122,8 +122,29 @@ void store_args_of_pass(uint pass, uint tile_count, uint last_extent, PingPong p
     }
 }
 
-// Writes the arguments of all passes, by one invocation. A pass runs if keys differ in its digit; `differing` has the
-// bits in which some keys differ.
+// The passes that run, a bit for each. A pass runs if keys differ in its digit; `differing` has the bits in which some
+// keys differ.
+uint running_passes(Key differing, uint result) {
+    if (result == EVERY_PASS) {
+        return 0xffffffffu >> (32 - PASS_COUNT);
+    }
+    uint passes = 0;
+    [[dont_unroll]] for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        Digit digit = digit_of_pass(pass);
+        passes |= (bits_of(differing, digit.shift, digit.mask) != 0 ? 1 : 0) << pass;
+    }
+    // Passes write the indices, so at least one must run.
+    if (passes == 0 && (push.result & BEGINS_AS_INDICES) != 0) {
+        passes = 1;
+    }
+    // The first pass that would be skipped.
+    if ((push.result & EVEN) != 0 && bitCount(passes) % 2 == 1) {
+        passes |= passes + 1;
+    }
+    return passes;
+}
+
+// Writes the arguments of all passes, by one invocation, of keys that differ in the bits of `differing`.
 void store_args_of_passes(Key differing, Tiles tiles) {
     // The number of keys may exceed 32 bits; the number of rounds, in which each invocation takes one key, does not.
     uint round_count = (tiles.count - 1) * ITEMS_PER_INVOCATION + ceil_div(tiles.last_extent, WORKGROUP_SIZE);
@@ -132,29 +153,14 @@ void store_args_of_passes(Key differing, Tiles tiles) {
     uint last_extent = (tiles.count - 1) * TILE_ITEMS + tiles.last_extent -
         (tile_count - 1) * push.pass_items_per_invocation * WORKGROUP_SIZE;
     uint result = push.result & (BEGINS_AS_INDICES - 1);
+    bool all_must_run = result == EVERY_PASS;
     bool is_argsort = result == INDICES;
     bool begins_as_indices = (push.result & BEGINS_AS_INDICES) != 0;
-    uint run_count = 0;
-    for (uint pass = 0; pass < PASS_COUNT; pass++) {
-        Digit digit = digit_of_pass(pass);
-        run_count += bits_of(differing, digit.shift, digit.mask) != 0 ? 1 : 0;
-    }
-    // Passes write the indices, so at least one must run.
-    bool first_must_run = begins_as_indices && run_count == 0;
-    bool all_must_run = result == EVERY_PASS;
-    uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
-    // The first pass that would be skipped.
-    bool needs_one_more = (push.result & EVEN) != 0 && runs_left % 2 == 1;
-    runs_left += needs_one_more ? 1 : 0;
-    uint runs = 0;
-    for (uint pass = 0; pass < PASS_COUNT; pass++) {
-        Digit digit = digit_of_pass(pass);
-        bool must_run = all_must_run || first_must_run && pass == 0;
-        bool is_run = must_run || bits_of(differing, digit.shift, digit.mask) != 0;
-        if (!is_run && needs_one_more) {
-            is_run = true;
-            needs_one_more = false;
-        }
+    uint passes = running_passes(differing, result);
+    // One invocation: unrolled, the loop would be as long as the rest of the kernel.
+    [[dont_unroll]] for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        uint runs = bitCount(bitfieldExtract(passes, 0, int(pass)));
+        uint runs_left = bitCount(passes >> pass);
         bool is_back = runs % 2 == 1 && !all_must_run;
         uint from = is_back ? ALTERNATE : PRIMARY;
         uint to = is_back ? PRIMARY : ALTERNATE;
@@ -172,12 +178,11 @@ void store_args_of_passes(Key differing, Tiles tiles) {
         if ((push.result & NO_LAST_KEYS) != 0 && runs_left == 1) {
             ping_pong.keys_to = NOWHERE;
         }
+        bool is_run = (passes >> pass & 1) != 0;
         store_args_of_pass(pass, is_run ? tile_count : 0, last_extent, ping_pong);
-        runs += is_run ? 1 : 0;
-        runs_left -= is_run ? 1 : 0;
     }
     // A result in the alternate buffer is copied back. After EVERY_PASS the host records the copy only if it is needed.
-    bool is_copied = all_must_run || result == IN_PLACE && runs % 2 == 1;
+    bool is_copied = all_must_run || result == IN_PLACE && bitCount(passes) % 2 == 1;
     PingPong back = PingPong(ALTERNATE, PRIMARY, ALTERNATE, PRIMARY, 0);
     store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back, 0);
 }

@@ -604,7 +604,8 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
     let index =
         ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };
     works.extend(rows.map(|runs| ReduceCase { runs, ..index.clone() }));
-    works.extend(RUNS[3..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::U32) }));
+    // Sums of floats are reduced as segments on every device.
+    works.extend(RUNS[3..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
     works.extend(chained_works());
     works
 }

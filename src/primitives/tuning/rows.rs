@@ -31,7 +31,8 @@ const H200_BOTH: &str =
 const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
-const NAK_LARGE: &str = "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 8 spill";
+const NAK_LARGE: &str = "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 16 spill";
+const IR3_LARGE: &str = "derived: ir3, Mesa 26.1, Adreno 630: 1,024 invocations spill";
 const NO_LARGE: &str = "no larger than the single workgroup: passes take over";
 const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 and 4 either: 32 lanes match in fewer \
                         cycles than 64, which count in fewer; ballots as in rocPRIM";
@@ -228,6 +229,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 64), LAVAPIPE),
     row(XE, &[TunedPart::LargeHistogram], KernelShape::tile(512, 16).subgroups(8), BRW_XE_8),
     row(XE2, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 16).subgroups(16), BRW_XE2),
+    row(ADRENO, &[TunedPart::LargeHistogram], KernelShape::tile(512, 16), IR3_LARGE),
     row(APPLE, &[TunedPart::LargeHistogram], KernelShape::tile(512, 16), AGX),
     row(Devices::All, &[TunedPart::LargeHistogram], KernelShape::tile(1024, 16), NO_SPILLS),
     row(XE, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0).subgroups(8), BRW_XE_8),
