@@ -1564,7 +1564,8 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 ///
 /// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
 /// for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along rows a
-/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each level of tiles.
+/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each
+/// level of tiles.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
 /// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
@@ -1581,8 +1582,8 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepReducePlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/// Records the reduction of `info->count` rows, or along rows of as many elements, into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the reduction of `info->count` rows, or along rows of as many elements, into `command_buffer`. Nothing is
+/// submitted, waited for or allocated.
 ///
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
 /// 2. Memory: `source` at least as large as the rows, at a multiple of 4 (faster at a multiple of 16); all other
@@ -1595,8 +1596,8 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
 ///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others, of `scratch` for keys
 ///    also TRANSFER / TRANSFER_WRITE; ends with
 ///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
-///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and changes no other state.
+///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ; for keys in a single pass
+///    COMPUTE_SHADER / SHADER_WRITE. Leaves a compute pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
 ///    or 0 runs, but along rows none; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
 ///    and indices, and 2^32 - 1 elements along rows; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.

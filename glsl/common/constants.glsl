@@ -90,5 +90,6 @@
 #define ID_EXCHANGE_PARTS 85
 #define ID_ALL_BITS 86
 #define ID_REDUCES_BEFORE 87
+#define ID_SUMS_COUNTS 88
 
 #endif

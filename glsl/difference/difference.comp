@@ -13,7 +13,7 @@
 // subgroup; and one lane loads that beside the last round, or the first one. What is left of a tile, and every other table,
 // is loaded by words, each number twice, the second time from a cache.
 //
-// Dispatch: tile_count workgroups, each for a tile of TILE_ROWS rows and the row behind them, or with KEEPS_FIRST the one
+// Dispatch: tile_count workgroups, each for a tile of TILE_ROWS rows and the row after them, or with KEEPS_FIRST the one
 //           before them.
 // Reads:    source, rows of COLUMN_COUNT numbers; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   destination, the differences, a row or a column less than the source, unless KEEPS_FIRST.
@@ -105,12 +105,12 @@ Number subtract(Number later, Number earlier) {
 #endif
 }
 
-// Packs of 16 bytes: the numbers at their ends, those behind each or before each, and which a condition takes.
+// Packs of 16 bytes: the numbers at their ends, those after each or before each, and which a condition takes.
 #if NUMBER_WORDS == 2
 const uint PACK_NUMBERS = 2;
 #define first_in(pack) (pack).xy
 #define last_in(pack) (pack).zw
-#define behind_each(pack, next) uvec4((pack).zw, next)
+#define after_each(pack, next) uvec4((pack).zw, next)
 #define before_each(pack, previous) uvec4(previous, (pack).xy)
 #define subtract_each(later, earlier) uvec4(subtract(later.xy, earlier.xy), subtract(later.zw, earlier.zw))
 #define each_where(condition, i) bvec4(condition(i), condition(i), condition(i + 1), condition(i + 1))
@@ -118,7 +118,7 @@ const uint PACK_NUMBERS = 2;
 const uint PACK_NUMBERS = 4;
 #define first_in(pack) (pack).x
 #define last_in(pack) (pack).w
-#define behind_each(pack, next) uvec4((pack).yzw, next)
+#define after_each(pack, next) uvec4((pack).yzw, next)
 #define before_each(pack, previous) uvec4(previous, (pack).xyz)
 #define subtract_each(later, earlier) \
     uvec4(subtract(later.x, earlier.x), subtract(later.y, earlier.y), subtract(later.z, earlier.z), \
@@ -160,8 +160,8 @@ uint subtract_packs() {
         Number beside = Number(0);
         if (KEEPS_FIRST ? is_last_lane : lane == 0) {
             uint first = tile.shift + part * PACK_NUMBERS;
-            uint behind = first + gl_SubgroupSize * PACKS_PER_INVOCATION * PACK_NUMBERS;
-            beside = load(tile.source, KEEPS_FIRST ? max(first, 1) - 1 : behind);
+            uint following = first + gl_SubgroupSize * PACKS_PER_INVOCATION * PACK_NUMBERS;
+            beside = load(tile.source, KEEPS_FIRST ? max(first, 1) - 1 : following);
         }
         [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
             uvec4 pack = packs[round];
@@ -175,7 +175,7 @@ uint subtract_packs() {
                 bool is_last = round + 1 == PACKS_PER_INVOCATION;
                 Number first = is_last ? beside : first_in(packs[min(round + 1, PACKS_PER_INVOCATION - 1)]);
                 first = lane == 0 ? first : first_in(pack);
-                later = behind_each(pack, subgroupShuffle(first, neighbour));
+                later = after_each(pack, subgroupShuffle(first, neighbour));
             }
             uint result = part + round * gl_SubgroupSize + lane;
             uvec4 difference = subtract_each(later, earlier);

@@ -23,8 +23,9 @@
 // device memory.
 //
 // Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
-// Reads:    source, rows of COLUMN_COUNT words, with QUAD_ACCESS 16 bytes at a time; edges, BIN_COUNT + 1 words, of which those between the first and the
-//           last ascend; indirect_tiles, tile_count and last_extent, where it is not null.
+// Reads:    source, rows of COLUMN_COUNT words, with QUAD_ACCESS 16 bytes at a time; edges, BIN_COUNT + 1 words, of
+//           which those between the first and the last ascend; indirect_tiles, tile_count and last_extent, where it is
+//           not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
 // Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + SHARED_EDGES + 2 words.
 // Limits:   less than 2^28 counters; a count is less than 2^32. With QUAD_ACCESS source and tiles are whole quads.
@@ -209,7 +210,10 @@ uvec4 positions_in(uint begin) {
 }
 
 uint load_value(Words source, uint i, uint value_count) {
-    return i < value_count ? source.word[i] : 0;
+    if (i >= value_count) {
+        return 0;
+    }
+    return source.word[i];
 }
 
 // The invocation's values of the group that begins at value `begin` of the tile; 0 for those that do not exist.

@@ -91,12 +91,7 @@ void reduce_tile(uint tile) {
         [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
             totals[k] = load_words(values, min(item_index(k), extent - 1) * ELEMENT_WORDS);
         }
-        uint first = item_index(0) - gl_SubgroupInvocationID;
-        Key before = Key(0);
-        if (gl_SubgroupInvocationID == 0 && has_key_before(tile) && first < extent) {
-            before = load_key(advance_words(push.keys, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0);
-        }
-        heads = head_bits(tile, before) & bits_in_bounds(extent);
+        heads = head_bits(tile, key_before(push.keys, tile, extent)) & bits_in_bounds(extent);
     }
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
         totals[k] = item_index(k) < extent ? from_memory(totals[k]) : value_identity();

@@ -8,9 +8,9 @@
 //           With segments of a fixed size longer than a tile, SEGMENT_TILES workgroups for each segment, and tile_count and
 //           last_extent are those of segments.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such
-//           rows where it is not null: the exclusive prefix of each tile, or with REDUCES_BEFORE one, of the first; heads, as in `scan/segments.glsl`, and
-//           initial, such a row, where it is not null (both only with HEADED); indirect_tiles, tile_count and
-//           last_extent, where it is not null.
+//           rows where it is not null: the exclusive prefix of each tile, with REDUCES_BEFORE one row, that of the
+//           first; heads, as in `scan/segments.glsl`, and initial, such a row, where it is not null (both only with
+//           HEADED); indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements, unless REDUCES_BEFORE.
 // Shared:   the workgroup scan's.
@@ -48,7 +48,7 @@ const uint PACKS_BEFORE = 8;
 // The total of all elements before the tile in scan order. Every invocation of the workgroup must call it, before the
 // workgroup scan is used.
 Element total_before(Tile tile, Tiles tiles) {
-    // In reverse order those behind it, the last tile of which may be partial.
+    // In reverse order those after it, the last tile of which may be partial.
     uint first_extent = REVERSE ? tiles.last_extent : TILE_ITEMS;
     uint rows = (tile.index - 1) * TILE_ITEMS + first_extent;
     Words source = advance_words(push.source, REVERSE ? tile.memory_index + 1 : 0, TILE_ITEMS * ELEMENT_WORDS);
@@ -57,7 +57,7 @@ Element total_before(Tile tile, Tiles tiles) {
     [[dont_unroll]] for (uint begin = 0; begin <= last; begin += PACKS_BEFORE * WORKGROUP_SIZE) {
         for (uint k = 0; k < PACKS_BEFORE; k++) {
             uint pack = begin + k * WORKGROUP_SIZE + gl_LocalInvocationIndex;
-            // The last pack in place of those behind it, so that no branch is between loads.
+            // The last pack in place of those after it, so that no branch is between loads.
             uint loaded = min(pack, last);
             bool is_whole = !REVERSE || !MIXED_ACCESS || (loaded + 1) * PACK_ITEMS <= rows;
             Value values[PACK_ITEMS];

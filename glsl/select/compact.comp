@@ -1,12 +1,15 @@
 // Compaction of a selection or partition: its down-sweep.
 //
+// With SUMS_COUNTS each workgroup adds up the counts of the tiles itself, in place of a scan before: of a few tiles, whose
+// counts one load of each invocation fetches.
+//
 // Dispatch: tile_count workgroups.
-// Reads:    as count.comp; state, the inclusive scan of its counts, unless it is null for a single tile; source and
-//           values, element_count of each, of which the kept ones are read.
+// Reads:    as count.comp; state, the inclusive scan of its counts, or with SUMS_COUNTS these, unless it is null for a
+//           single tile; source and values, element_count of each, of which the kept ones are read.
 // Writes:   destination, destination_values and destination_indices, an element each for every kept one, in order: those
-//           of the first part, of PARTS > 1 behind them those of the others; selected_counts, the numbers of elements in the
+//           of the first part, of PARTS > 1 after them those of the others; selected_counts, the numbers of elements in the
 //           first PARTS - 1 parts, at least one.
-// Shared:   the workgroup scan's.
+// Shared:   the workgroup scan's, and 2 * COUNT_WORDS words.
 // Pass model: reference::passes::select::compacted.
 // Source:   as count.comp.
 
@@ -14,10 +17,41 @@
 #extension GL_GOOGLE_include_directive : require
 #include "select/tile.glsl"
 
-// The counts of all tiles up to `tile`.
-uvec2 prefix_of(uint tile) {
-    Words prefix = advance_words(push.state, tile, COUNT_WORDS);
-    return uvec2(prefix.word[0], PARTS == 3 ? prefix.word[COUNT_WORDS - 1] : 0);
+layout(constant_id = ID_SUMS_COUNTS) const bool SUMS_COUNTS = false;
+
+// The counts of the tiles before the workgroup's, and of all tiles.
+shared uint s_before[COUNT_WORDS];
+shared uint s_totals[COUNT_WORDS];
+
+// The counts at `tile` of `state`.
+uvec2 counts_at(uint tile) {
+    Words counts = advance_words(push.state, tile, COUNT_WORDS);
+    return uvec2(counts.word[0], PARTS == 3 ? counts.word[COUNT_WORDS - 1] : 0);
+}
+
+// Adds up the counts of the tiles before `tile`, and of all. Every invocation must call it, once.
+void sum_counts(uint tile, uint tile_count) {
+    if (gl_LocalInvocationIndex < COUNT_WORDS) {
+        s_before[gl_LocalInvocationIndex] = 0;
+        s_totals[gl_LocalInvocationIndex] = 0;
+    }
+    barrier();
+    uvec2 before = uvec2(0);
+    uvec2 totals = uvec2(0);
+    for (uint t = gl_LocalInvocationIndex; t < tile_count; t += WORKGROUP_SIZE) {
+        uvec2 counts = counts_at(t);
+        totals += counts;
+        before += t < tile ? counts : uvec2(0);
+    }
+    before = subgroupAdd(before);
+    totals = subgroupAdd(totals);
+    if (subgroupElect()) {
+        [[unroll]] for (uint w = 0; w < COUNT_WORDS; w++) {
+            atomicAdd(s_before[w], before[w]);
+            atomicAdd(s_totals[w], totals[w]);
+        }
+    }
+    barrier();
 }
 
 void main() {
@@ -36,10 +70,14 @@ void main() {
     uint before_subgroup = rank_tile(tile_counts);
     uvec2 before = uvec2(0);
     uvec2 totals = unpacked(tile_counts);
-    if (!is_null(push.state)) {
-        totals = prefix_of(tiles.count - 1);
+    if (SUMS_COUNTS) {
+        sum_counts(tile, tiles.count);
+        before = uvec2(s_before[0], PARTS == 3 ? s_before[COUNT_WORDS - 1] : 0);
+        totals = uvec2(s_totals[0], PARTS == 3 ? s_totals[COUNT_WORDS - 1] : 0);
+    } else if (!is_null(push.state)) {
+        totals = counts_at(tiles.count - 1);
         if (tile > 0) {
-            before = prefix_of(tile - 1);
+            before = counts_at(tile - 1);
         }
     }
     scatter_tile(tile, extent, before_subgroup, before, totals);

@@ -22,8 +22,8 @@ const uint COUNT_WORDS = PARTS == 3 ? 2 : 1;
 uint in_first = 0;
 uint in_second = 0;
 
-// Loads and tests the items of `tile`, `extent` of them and at least one, after make_intervals(). An item at or beyond the extent is in no
-// part; the last element is loaded in its place, so that no load needs a branch.
+// Loads and tests the items of `tile`, `extent` of them and at least one, after make_intervals(). An item at or beyond
+// the extent is in no part; the last element is loaded in its place, so that no load needs a branch.
 void test_tile(uint tile, uint extent) {
     if (PREDICATE == FLAGS8) {
         Words flags = advance_words(push.tested, tile, TILE_ITEMS / 4);
@@ -50,12 +50,7 @@ void test_tile(uint tile, uint extent) {
         }
     }
     if (PREDICATE == UNIQUE) {
-        uint first = item_index(0) - gl_SubgroupInvocationID;
-        Key before = Key(0);
-        if (gl_SubgroupInvocationID == 0 && has_key_before(tile) && first < extent) {
-            before = load_key(advance_words(push.tested, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0);
-        }
-        in_first = head_bits(tile, before);
+        in_first = head_bits(tile, key_before(push.tested, tile, extent));
     }
     uint in_bounds = bits_in_bounds(extent);
     in_first &= in_bounds;

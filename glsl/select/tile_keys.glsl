@@ -40,6 +40,16 @@ bool has_key_before(uint tile) {
     return tile > 0 || item_index(0) > gl_SubgroupInvocationID;
 }
 
+// The key before the subgroup's first one, in its first lane, where there is one.
+Key key_before(Words all_keys, uint tile, uint extent) {
+    uint first = item_index(0) - gl_SubgroupInvocationID;
+    Key before = Key(0);
+    if (gl_SubgroupInvocationID == 0 && has_key_before(tile) && first < extent) {
+        before = load_key(advance_words(all_keys, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0);
+    }
+    return before;
+}
+
 // Bit `k` states that item `k` of the invocation is a head, after load_keys(); bits at and beyond the extent are
 // undefined. `before` is the key before the subgroup's first one, in its first lane, where there is one. Every lane of
 // the subgroup must call it.

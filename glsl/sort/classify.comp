@@ -2,8 +2,8 @@
 // sort them.
 //
 // A workgroup reserves queue entries with one atomic per class in device memory: its subgroups count their segments in
-// shared memory before. The last workgroup to finish writes the dispatch arguments. Segments with ascending offsets, as required, fit their queues; a class whose queue overflows is not
-// sorted.
+// shared memory before. The last workgroup to finish writes the dispatch arguments. Segments with ascending offsets, as
+// required, fit their queues; a class whose queue overflows is not sorted.
 //
 // Dispatch: an invocation for each of segment_count; with none, dispatch_args is not written and should be 0.
 // Reads:    segments, segment_count words: the begin of each segment, which is also the end of the preceding one;
@@ -123,7 +123,7 @@ uint queue_slot(uint kind) {
         }
     }
     barrier();
-    return kind < CLASSES ? s_first_slots[kind] + slot : 0;
+    return s_first_slots[min(kind, CLASSES - 1)] + slot;
 }
 
 void store_dispatch_args(uint index, uint count, uint per_workgroup) {

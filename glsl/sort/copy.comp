@@ -1,6 +1,6 @@
 // Copies keys and values from the alternate buffers back to the primary ones.
 //
-// Dispatch: the workgroups of dispatch_args, which may be none.
+// Dispatch: the workgroups of dispatch_args, which may be none, or more; surplus workgroups return.
 // Reads:    keys_alt, element_count * key_words words; values_alt, element_count * value_words words; dispatch_args.
 // Writes:   keys and values, as many words.
 // Shared:   nothing.

@@ -32,9 +32,9 @@
 // Passes of the sort.
 layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
-// Keys of a full tile that an invocation loads before it counts the first, with QUAD_ACCESS.
+// Keys of a full tile that an invocation loads before it counts the first.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
-// Whether the keys begin at a multiple of 16 bytes, as all tiles then do.
+// Whether it loads them 16 bytes at a time: whether the keys begin at a multiple of 16, as all tiles then do.
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 
 layout(push_constant, std430) uniform Push {
@@ -319,31 +319,36 @@ void add_key(Key key) {
 
 #define KEYS_PER_QUAD (4 / KEY_WORDS)
 
-const uint QUADS_PER_ROUND = LOADS_IN_FLIGHT / KEYS_PER_QUAD;
-
-void add_quad(uvec4 quad) {
+// Loads keys of a full tile, from the invocation's key `first` on.
+void load_keys(Words keys, uint first, out Key loaded[LOADS_IN_FLIGHT]) {
+    if (QUAD_ACCESS) {
+        Quads quads = Quads(uvec2(keys));
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k += KEYS_PER_QUAD) {
+            uvec4 quad = quads.quad[striped_index((first + k) / KEYS_PER_QUAD)];
 #if KEY_WORDS == 2
-    add_key(quad.xy);
-    add_key(quad.zw);
+            loaded[k] = quad.xy;
+            loaded[k + 1] = quad.zw;
 #else
-    add_key(quad.x);
-    add_key(quad.y);
-    add_key(quad.z);
-    add_key(quad.w);
+            [[unroll]] for (uint w = 0; w < 4; w++) {
+                loaded[k + w] = quad[w];
+            }
 #endif
+        }
+    } else {
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            loaded[k] = load_key(keys, striped_index(first + k));
+        }
+    }
 }
 
 // A few keys at a time: unrolled over all items and passes, the code would exceed a GPU's instruction cache.
 void add_tile(Words keys, uint extent) {
-    if (QUAD_ACCESS && QUADS_PER_ROUND > 0 && extent == TILE_ITEMS) {
-        Quads quads = Quads(uvec2(keys));
+    if (LOADS_IN_FLIGHT > 1 && extent == TILE_ITEMS) {
         [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += LOADS_IN_FLIGHT) {
-            uvec4 loaded[QUADS_PER_ROUND > 0 ? QUADS_PER_ROUND : 1];
-            [[unroll]] for (uint q = 0; q < QUADS_PER_ROUND; q++) {
-                loaded[q] = quads.quad[striped_index(first / KEYS_PER_QUAD + q)];
-            }
-            [[unroll]] for (uint q = 0; q < QUADS_PER_ROUND; q++) {
-                add_quad(loaded[q]);
+            Key loaded[LOADS_IN_FLIGHT];
+            load_keys(keys, first, loaded);
+            [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+                add_key(loaded[k]);
             }
         }
     } else {

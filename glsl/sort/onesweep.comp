@@ -15,7 +15,7 @@
 // it stores those of this one. It waits for lower tickets alone, each of whose tiles its workgroup handles before those
 // with higher tickets.
 //
-// Dispatch: the workgroups of dispatch_args, in any order; surplus workgroups return.
+// Dispatch: the workgroups of dispatch_args or more, in any order; surplus workgroups return.
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: the
 //           elements of the portion, or instead of values the keys' indices; bins, HISTOGRAM_WORDS words: the offset
 //           of the portion's first key of each bin; dispatch_args.

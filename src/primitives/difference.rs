@@ -13,7 +13,7 @@ use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
     Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_subgroups,
-    has_quads,
+    check_workgroup, has_quads,
 };
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -242,9 +242,14 @@ impl DifferencePolicy {
         (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
     }
 
-    fn check(&self, capabilities: &Capabilities) -> Result<()> {
-        check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
-        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)
+    fn check(&self, capabilities: &Capabilities, config: &DifferenceConfig) -> Result<()> {
+        check_workgroup(self.workgroup_size, capabilities)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
+        // Packs are exchanged among the lanes of whole subgroups.
+        if config.has_packs(self.tile_rows(config)) {
+            check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
+        }
+        capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size).map(|_| ())
     }
 }
 
@@ -292,7 +297,7 @@ impl Primitive for Difference {
         let capabilities = device.capabilities();
         config.check(capabilities)?;
         let policy = config.policy.unwrap_or_else(|| DifferencePolicy::choose(capabilities, config).policy);
-        policy.check(capabilities)?;
+        policy.check(capabilities, config)?;
         let DifferencePolicy { workgroup_size, subgroup_size, .. } = policy;
         let tile_rows = policy.tile_rows(config);
         let mut constants = vec![

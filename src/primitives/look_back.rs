@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::{PolicyConflict, Result};
 
 /// Bytes before the descriptors of a single pass: the ticket counter.
-const TICKET_SIZE: u64 = 16;
+pub(super) const TICKET_SIZE: u64 = 16;
 
 /// Bytes of the ticket and of a descriptor for each tile: two words for each of the `element_words` that tiles look back
 /// at, as `STATUS_WORDS` of `look_back.glsl`.

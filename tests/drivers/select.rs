@@ -118,6 +118,8 @@ struct Shape {
     has_indices: bool,
     /// Every Nth tile is stalled; 0 for none. Only `_counted` variants stall tiles.
     stall_every: usize,
+    /// Whether a compaction adds up the counts of tiles.
+    sums_counts: bool,
 }
 
 const LESS: Predicate = Predicate::Compare(Comparison::Less);
@@ -131,7 +133,7 @@ impl Shape {
         kept: [usize; 2],
         has_indices: bool,
     ) -> Self {
-        Self { by, element, parts, kept, has_indices, stall_every: 0 }
+        Self { by, element, parts, kept, has_indices, stall_every: 0, sums_counts: false }
     }
 
     /// Shapes of a kernel, those first that cover every predicate and number of parts.
@@ -200,6 +202,9 @@ impl Shape {
                 ("KEPT_INDICES", self.has_indices.into()),
             ]);
         }
+        if kernel.name.starts_with("select/compact") {
+            constants.push(("SUMS_COUNTS", self.sums_counts.into()));
+        }
         if kernel.name.starts_with("select/chained") {
             constants.retain(|(name, _)| !["PARTS", "SECOND_COMPARISON"].contains(name));
             // Only the counted variant has stalled tiles, and windows.
@@ -234,7 +239,10 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     let key_words =
         kernel.defines.iter().find(|(name, _)| *name == "KEY_WORDS").map_or(1, |(_, words)| *words);
     let tile = workgroup_size * ITEMS;
-    for shape in selection.first(4, Shape::all(kernel, key_words)) {
+    let is_compact = kernel.name.starts_with("select/compact");
+    let with_sums = |shape| [false, true].map(|sums_counts| Shape { sums_counts, ..shape });
+    let shapes = selection.first(4, Shape::all(kernel, key_words)).into_iter().flat_map(with_sums);
+    for shape in shapes.filter(|shape| is_compact || !shape.sums_counts) {
         let rig = Rig::new(gpu, kernel, workgroup_size as u32, &shape.constants(kernel))?;
         // No elements are an empty tile.
         for (index, count) in [0].into_iter().chain(sizes(tile)).enumerate() {
@@ -291,9 +299,10 @@ fn run(
     let state = match (is_count, is_chained) {
         (true, _) => poisoned(tiles.tile_count * counted)?,
         (_, true) => of(&vec![0; 4 + 2 * tiles.tile_count])?,
+        _ if shape.sums_counts => of(&word_tile_counts)?,
         _ => of(&prefixes)?,
     };
-    let has_state = is_count || is_chained || count > tile;
+    let has_state = is_count || is_chained || shape.sums_counts || count > tile;
     let Tiles { tile_count, last_extent } =
         if is_on_device { Tiles { tile_count: tiles.tile_count, last_extent: 1 } } else { tiles };
     let key_words = shape.element.words() as usize;

@@ -287,8 +287,9 @@ impl PolicyName {
                         copies: 2,
                     };
                 }
-                // The choice for GPUs, on CPUs as well.
+                // The choice for GPUs, on CPUs as well, but fewer tiles.
                 (policy.has_exchange, policy.mixed_access) = (true, true);
+                policy.direct_tiles = 8;
                 if let Some(shape) = &mut policy.single_workgroup {
                     *shape = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 4 };
                 }

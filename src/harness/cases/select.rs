@@ -114,6 +114,7 @@ impl SelectCase {
         }
         if self.has_small_tiles {
             (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 4);
+            policy.summed_tiles = 3;
             let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
             policy.scan =
                 PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(ElementType::U32));

@@ -186,7 +186,7 @@ impl ReduceConfig {
     }
 
     /// Whether it reduces runs of equal keys to results that do not depend on the order of operations, one column each.
-    pub(super) fn has_unordered_keys(&self) -> bool {
+    pub(super) fn is_exact_by_key(&self) -> bool {
         let is_built_in = matches!(self.operation, Operation::BuiltIn(..));
         self.has_keys() && is_built_in && self.columns == 1 && !self.rounds()
     }

@@ -51,9 +51,9 @@ pub type ReducePlan = Plan<Reduce>;
 /// | `segments`: offsets | 4 for each segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `segments`: keys | 4 per row; 8 for 64-bit keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `unique_keys` | as the keys | COMPUTE_SHADER write | COMPUTE_SHADER write |
-/// | `run_count` | 4 | COMPUTE_SHADER write | COMPUTE_SHADER read |
+/// | `run_count` | 4 | COMPUTE_SHADER write | COMPUTE_SHADER read; in a single pass write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read; in a single pass write |
 ///
 /// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16.
 ///

@@ -55,8 +55,8 @@ pub struct ReducePolicy {
     pub mixed_access: bool,
     /// The algorithm of runs of keys, and ignored otherwise.
     pub algorithm: ReduceByKeyAlgorithm,
-    /// Tile of the kernels that find the runs of equal keys, of up to 32 keys per invocation; required for runs of keys, and
-    /// ignored otherwise. No result depends on it.
+    /// Tile of the kernels that find the runs of equal keys, or of the single pass, of up to 32 keys per invocation;
+    /// required for runs of keys, and ignored otherwise. No result depends on it.
     pub heads: Option<TileShape>,
     /// Look-back of [`ReduceByKeyAlgorithm::Chained`].
     pub look_back: LookBack,
@@ -69,13 +69,13 @@ impl ReducePolicy {
 
     /// Chooses the policy for a device. The order of operations is the same on all, where a result depends on it.
     pub fn choose(capabilities: &Capabilities, config: &ReduceConfig) -> Choice<Self> {
-        let Choice { policy: algorithm, reason } =
-            if config.has_unordered_keys() && makes_progress(capabilities) {
-                tuning::algorithm_of(tuning::REDUCTIONS_BY_KEY, capabilities, [1, 0])
-            } else {
-                let reason = "tiles of one size on all devices, for the same bits";
-                Choice { policy: ReduceByKeyAlgorithm::Segments, reason }
-            };
+        let Choice { policy: algorithm, reason } = if config.is_exact_by_key() && makes_progress(capabilities)
+        {
+            tuning::algorithm_of(tuning::REDUCTIONS_BY_KEY, capabilities, [1, 0])
+        } else {
+            let reason = "tiles of one size on all devices, for the same bits";
+            Choice { policy: ReduceByKeyAlgorithm::Segments, reason }
+        };
         Choice { policy: Self::tuned(algorithm, capabilities, config), reason }
     }
 
@@ -177,7 +177,7 @@ impl ReducePolicy {
         let shared_size = match self.algorithm {
             // A word for each 4 invocations, and one more.
             ReduceByKeyAlgorithm::Segments => workgroup_size + 4,
-            ReduceByKeyAlgorithm::Chained if !config.has_unordered_keys() => {
+            ReduceByKeyAlgorithm::Chained if !config.is_exact_by_key() => {
                 return Err(Error::InvalidPolicy(PolicyConflict::Excluded(
                     "a single pass of runs of keys is for one column, and not for sums and products of floats; \
                      reduce their segments",

@@ -24,11 +24,10 @@ use crate::error::{Error, Result};
 use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::look_back::TICKET_SIZE;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
-/// Bytes before the tiles' statuses: the ticket counter.
-const TICKET_SIZE: u64 = 16;
 /// `GROUP_TILES` of `chained.comp`.
 const GROUP_TILES: u64 = 32;
 

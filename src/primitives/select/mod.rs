@@ -1,7 +1,7 @@
-//! Select: the elements that satisfy a predicate, in order, and their number; partition: the others behind them.
+//! Select: the elements that satisfy a predicate, in order, and their number; partition: the others after them.
 //!
 //! ```text
-//!   reduce-then-scan:  elements ── count ──► counts of tiles ── scan ──► prefixes ──┐
+//!   reduce-then-scan:  elements ── count ──► counts of tiles ── scan ──► prefixes ──┐   (no scan of a few tiles)
 //!                         └──────────────────────── compact ◄───────────────────────┘──► result, counts
 //!   chained:           elements ── chained, tile by tile with look-back ──► result, counts
 //!   wide elements:     indices of the result ── gather ──► result
@@ -113,7 +113,7 @@ impl SelectConfig {
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | reduce-then-scan of more than one tile | 4 per tile, of three parts 8, and the scan of these |
+/// | reduce-then-scan of more than one tile | 4 per tile, of three parts 8, and the scan of these if there is one |
 /// | the chained selection | 16, and 8 per tile |
 /// | an indirect count | 32 |
 /// | a gather, unless of a partition by a direct count | 32 |
@@ -123,7 +123,8 @@ impl SelectConfig {
 /// |---|---|
 /// | the chained selection | a fill, a barrier, one dispatch |
 /// | reduce-then-scan of a single tile | one dispatch |
-/// | reduce-then-scan of more | a dispatch, the scan of the counts, another dispatch, with barriers |
+/// | of up to [`SelectPolicy::summed_tiles`] | two dispatches, with a barrier between them |
+/// | of more | a dispatch, the scan of the counts, another dispatch, with barriers |
 /// | elements or values of more than two words | a barrier, and a gather of each: by the counts of the result, unless a partition has a direct count |
 /// | an indirect count | a dispatch and a barrier before these, and others in the scan and the gathers |
 ///
@@ -137,11 +138,55 @@ pub struct Select {
     algorithm: SelectAlgorithm,
     tile_items: u32,
     /// Of reduce-then-scan.
-    count: Option<(Pipeline, ScanPlan)>,
+    counting: Option<Counting>,
+    /// The compaction by scanned counts, or of the single pass.
     compact: Pipeline,
     /// Of elements and of values of more than two words.
     gathers: [Option<GatherPlan>; 2],
     level_args: Option<LevelArgsWriter>,
+}
+
+/// The counts of tiles.
+#[derive(Debug)]
+struct Counting {
+    count: Pipeline,
+    /// Tiles up to which `compact` adds up the counts, in place of `scan`.
+    summed_tiles: u64,
+    compact: Option<Pipeline>,
+    scan: ScanPlan,
+}
+
+impl Counting {
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.count).chain(&self.compact).chain(self.scan.pipelines())
+    }
+
+    /// The compaction that adds up the counts of `tiles` tiles.
+    fn summing(&self, tiles: u64) -> Option<&Pipeline> {
+        self.compact.as_ref().filter(|_| tiles <= self.summed_tiles)
+    }
+
+    /// Records the scan of the counts, after their dispatch.
+    fn record_scan(
+        &self,
+        recorder: &mut Recorder<'_>,
+        workgroups: Workgroups,
+        counts: BufferRange,
+        scratch: BufferRange,
+        tiles: Tiles,
+    ) -> Result<()> {
+        let tile_count = match workgroups {
+            Workgroups::Host(tile_count) => {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+                Count::Direct(tile_count)
+            }
+            // The scan has a barrier between its own arguments and the counts.
+            Workgroups::Device(levels) => {
+                Count::Indirect { address: levels.tiles(0).address, max: tiles.count }
+            }
+        };
+        self.scan.record(recorder, &ScanBuffers::in_place(counts.addresses(), scratch), tile_count)
+    }
 }
 
 impl Select {
@@ -182,13 +227,21 @@ impl Primitive for Select {
         };
         let key = [("KEY_WORDS", config.keys.map_or(1, |element| element.words()))];
         let (parts, kept) = (config.part_constants(), config.kept_constants());
-        let (count, compact) = match policy.algorithm {
+        let (counting, compact) = match policy.algorithm {
             SelectAlgorithm::ReduceThenScan => {
                 let scan = policy::count_scan(config.parts).policy(policy.scan);
                 let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
-                let count = pipeline(kernels::SELECT_COUNT.module(&key), &[&parts])?;
-                let compact = pipeline(kernels::SELECT_COMPACT.module(&key), &[&parts, &kept])?;
-                (Some((count, ScanPlan::declare(device, scan)?)), compact)
+                let compact = |sums_counts: bool| {
+                    let sums = [("SUMS_COUNTS", sums_counts.into())];
+                    pipeline(kernels::SELECT_COMPACT.module(&key), &[&parts, &kept, &sums])
+                };
+                let counting = Counting {
+                    count: pipeline(kernels::SELECT_COUNT.module(&key), &[&parts])?,
+                    summed_tiles: policy.summed_tiles.into(),
+                    compact: (policy.summed_tiles > 1).then(|| compact(true)).transpose()?,
+                    scan: ScanPlan::declare(device, scan)?,
+                };
+                (Some(counting), compact(false)?)
             }
             SelectAlgorithm::Chained => {
                 let look_back = policy.look_back.constants();
@@ -207,7 +260,7 @@ impl Primitive for Select {
             config: *config,
             algorithm: policy.algorithm,
             tile_items: policy.tile_items(),
-            count,
+            counting,
             compact,
             gathers: [gather(elements)?, gather(values)?],
             level_args: LevelArgsWriter::with_min_tiles(
@@ -246,8 +299,7 @@ impl Algorithm<Select> for Select {
     type Layout = ScratchLayout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let counts =
-            self.count.iter().flat_map(|(count, scan)| std::iter::once(count).chain(scan.pipelines()));
+        let counts = self.counting.iter().flat_map(Counting::pipelines);
         let gathers = self.gathers.iter().flatten().flat_map(GatherPlan::pipelines);
         let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
         level_args.into_iter().chain(counts).chain([&self.compact]).chain(gathers)
@@ -260,8 +312,11 @@ impl Algorithm<Select> for Select {
             SelectAlgorithm::ReduceThenScan => "counts of tiles",
         };
         let state = cursor.take(name, state_size);
-        let scan_size = match &self.count {
-            Some((_, scan)) if state_size > 0 => scan.scratch_requirements(self.tile_count(count)).size,
+        let tiles = self.tile_count(count);
+        let scan_size = match &self.counting {
+            Some(counting) if tiles > 1 && counting.summing(tiles).is_none() => {
+                counting.scan.scratch_requirements(tiles).size
+            }
             _ => 0,
         };
         let scan = cursor.take("scratch of the scan of the counts", scan_size);
@@ -304,29 +359,23 @@ impl Algorithm<Select> for Select {
         // To a kernel a null pointer is a single tile.
         let counts = if state.size > 0 { state.addresses() } else { AddressRange::NONE };
         let push = self.push(buffers, counts, indices, workgroups.indirect_tiles(), tiles);
-        if let Some((pipeline, scan)) = self.count.as_ref().filter(|_| layout.state_size > 0) {
+        let mut compact = &self.compact;
+        if let Some(counting) = self.counting.as_ref().filter(|_| layout.state_size > 0) {
             recorder.phase(c"count");
-            workgroups.dispatch(recorder, pipeline, &push)?;
-            let tile_count = match workgroups {
-                Workgroups::Host(tile_count) => {
-                    recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-                    Count::Direct(tile_count)
-                }
-                // The scan has a barrier between its own arguments and the counts.
-                Workgroups::Device(levels) => {
-                    Count::Indirect { address: levels.tiles(0).address, max: tiles.count }
-                }
-            };
-            let counts =
-                ScanBuffers::in_place(state.addresses(), scratch.slice(layout.scan, layout.scan_size));
-            scan.record(recorder, &counts, tile_count)?;
+            workgroups.dispatch(recorder, &counting.count, &push)?;
+            if let Some(summing) = counting.summing(tiles.count.into()) {
+                compact = summing;
+            } else {
+                let of_scan = scratch.slice(layout.scan, layout.scan_size);
+                counting.record_scan(recorder, workgroups, state, of_scan, tiles)?;
+            }
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         recorder.phase(match self.algorithm {
             SelectAlgorithm::Chained => c"chained",
             SelectAlgorithm::ReduceThenScan => c"compact",
         });
-        workgroups.dispatch(recorder, &self.compact, &push)?;
+        workgroups.dispatch(recorder, compact, &push)?;
         self.record_gathers(recorder, buffers, layout, indices, count)
     }
 }

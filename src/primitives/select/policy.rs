@@ -66,7 +66,10 @@ pub struct SelectPolicy {
     pub subgroup_size: Option<u32>,
     /// Look-back of [`SelectAlgorithm::Chained`].
     pub look_back: LookBack,
-    /// The scan of the tile counts, of [`SelectAlgorithm::ReduceThenScan`].
+    /// Tiles up to which each workgroup of a compaction adds up the counts of all tiles itself, in place of a scan of them;
+    /// 0 for none.
+    pub summed_tiles: u32,
+    /// The scan of the counts of more tiles, of [`SelectAlgorithm::ReduceThenScan`].
     pub scan: ScanPolicy,
 }
 
@@ -114,11 +117,12 @@ impl SelectPolicy {
         capabilities: &Capabilities,
         config: &SelectConfig,
     ) -> Self {
-        let KernelShape { items, subgroup_size, look_back, .. } = tuned;
+        let KernelShape { items, subgroup_size, look_back, few_tiles: summed_tiles, .. } = tuned;
         let workgroup_size = tuned.workgroup_size.min(capabilities.max_workgroup_invocations);
         let items = (items / config.kept_words().max(1)).max(1);
         let scan = ScanPolicy::choose(capabilities, &count_scan(config.parts)).policy;
-        Self { subgroup_size, look_back, ..Self::tiled(algorithm, workgroup_size, items, scan) }
+        let tiled = Self::tiled(algorithm, workgroup_size, items, scan);
+        Self { subgroup_size, look_back, summed_tiles, ..tiled }
     }
 
     /// A policy with `workgroup_size` invocations and `items_per_invocation` elements for each.
@@ -129,7 +133,15 @@ impl SelectPolicy {
         scan: ScanPolicy,
     ) -> Self {
         let look_back = LookBack::portable(Self::SPIN_LIMIT);
-        Self { algorithm, workgroup_size, items_per_invocation, subgroup_size: None, look_back, scan }
+        Self {
+            algorithm,
+            workgroup_size,
+            items_per_invocation,
+            subgroup_size: None,
+            look_back,
+            summed_tiles: 0,
+            scan,
+        }
     }
 
     /// The policy with another look-back of [`SelectAlgorithm::Chained`].
@@ -156,8 +168,9 @@ impl SelectPolicy {
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
         // Counts within a tile have 16 bits.
         PolicyConflict::check_range("the number of elements in a tile", self.tile_items(), 1..=0xffff)?;
-        // The totals of up to a subgroup for every 4 invocations, and chained.comp's three words.
-        within("bytes of shared memory", self.workgroup_size + 16, capabilities.shared_memory_size)?;
+        PolicyConflict::check_range("summed_tiles", self.summed_tiles, 0..=1 << 16)?;
+        // The totals of up to a subgroup for every 4 invocations, and compact.comp's four words.
+        within("bytes of shared memory", self.workgroup_size + 20, capabilities.shared_memory_size)?;
         if self.scan.algorithm == ScanAlgorithm::Chained {
             let rule = "the counts are scanned in place, which the chained scan is not; use reduce-then-scan for them";
             return Err(Error::InvalidPolicy(PolicyConflict::Excluded(rule)));
@@ -182,7 +195,12 @@ impl fmt::Display for SelectPolicy {
         subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
         match algorithm {
             SelectAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
-            SelectAlgorithm::ReduceThenScan => write!(f, "; counts by {}", self.scan),
+            SelectAlgorithm::ReduceThenScan => {
+                if self.summed_tiles > 0 {
+                    write!(f, ", counts of up to {} tiles added up", self.summed_tiles)?;
+                }
+                write!(f, "; counts by {}", self.scan)
+            }
         }
     }
 }

@@ -22,11 +22,6 @@ use crate::primitives::{Count, ScratchCursor, Tiles};
 /// workgroups.
 const STATE_SIZE: u64 = 32;
 
-/// Tiles of a pass by `onesweep` up to which a dispatch of every tile that returns at once, and a pass in place of a copy,
-/// take less time than the barriers and arguments that they save: 256 workgroups are resident together on a GPU of 128
-/// compute units.
-const FEW_TILES: u64 = 256;
-
 /// Bit `EVEN` of the push constant `result`.
 const EVEN: u32 = 16;
 
@@ -54,6 +49,7 @@ pub(super) struct DigitHistogram {
     tile_items: u32,
     max_workgroups: Option<u32>,
     pass_max_workgroups: Option<u32>,
+    direct_tiles: u64,
     by_words: Pipeline,
     /// For keys that are loaded by quads.
     by_quads: Option<Pipeline>,
@@ -125,6 +121,7 @@ impl DigitHistogram {
             tile_items: workgroup_size.saturating_mul(shape.items_per_invocation),
             max_workgroups: shape.max_workgroups,
             pass_max_workgroups: policy.max_workgroups,
+            direct_tiles: policy.direct_tiles.into(),
             by_quads,
             by_words: pipeline(kernel, &constants)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
@@ -206,7 +203,7 @@ impl DigitHistogram {
         let levels = (scratch, layout.levels);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.indirect_tiles = workgroups.indirect_tiles();
-        // Full tiles alone are loaded by quads.
+        // Of full tiles; the last one is loaded by words.
         let is_aligned = keys.address.is_multiple_of(16);
         let pipeline = self.by_quads.as_ref().filter(|_| is_aligned).unwrap_or(&self.by_words);
         workgroups.striding(self.max_workgroups).dispatch(recorder, pipeline, &push)?;
@@ -221,7 +218,7 @@ impl DigitHistogram {
     pub(super) fn direct_tiles(&self, layout: &DigitHistogramLayout, count: Count) -> Option<u64> {
         let tiles = count.max().div_ceil(self.passes.tile_items.into());
         let is_known = self.config.form != Form::InPlace && matches!(count, Count::Direct(_));
-        let is_direct = is_known || tiles <= FEW_TILES;
+        let is_direct = is_known || tiles <= self.direct_tiles;
         (self.passes.has_bins && layout.portion_count == 1 && is_direct).then_some(tiles)
     }
 
@@ -231,7 +228,7 @@ impl DigitHistogram {
             && self.passes.count.is_multiple_of(2)
             && self.config.form == Form::InPlace
             && !self.config.is_argsort()
-            && count.max() <= FEW_TILES * u64::from(self.passes.tile_items)
+            && count.max() <= self.direct_tiles * u64::from(self.passes.tile_items)
     }
 
     /// The arguments of a dispatch of a pass.

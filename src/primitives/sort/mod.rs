@@ -68,8 +68,8 @@ pub type SortPlan = Plan<Sort>;
 /// | keys that one workgroup holds | one dispatch |
 /// | before the passes | a fill, a barrier, the histogram, a barrier; for an indirect count a dispatch and a barrier more |
 /// | a pass of three kernels | count, the dispatches of a scan, scatter, with barriers |
-/// | a pass of `onesweep` | a dispatch per portion, with barriers; in place of more than 256 tiles an indirect one |
-/// | after the passes | a barrier, and a copy that runs after an odd number of passes that ran; only in place, and not of up to 256 tiles in an even number of passes of `onesweep` |
+/// | a pass of `onesweep` | a dispatch per portion, with barriers; indirect where the device decides whether it runs |
+/// | after the passes | a barrier, and a copy that runs after an odd number of passes that ran; only in place, and not of up to [`SortPolicy::direct_tiles`] |
 /// | a sort that destroys its input | after an even number of passes a barrier and a copy |
 ///
 /// A `count` of 0 or 1 and an empty bit range record nothing; except that a sort of at least one key writes indices,

@@ -139,16 +139,17 @@ impl TileShape {
         subgroup_size: Option<u32>,
         capabilities: &Capabilities,
     ) -> Result<()> {
+        self.check_items(subgroup_size, capabilities)?;
+        let shared_size = self.shared_size(radix_bits, self.tile_items());
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+    }
+
+    fn check_items(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 4..=252)?;
         PolicyConflict::check_multiple("items_per_invocation", self.items_per_invocation, 4, "a quad")?;
         // Counters of a tile have 16 bits.
-        PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=65_532)?;
-        within(
-            "bytes of shared memory",
-            self.shared_size(radix_bits, self.tile_items()),
-            capabilities.shared_memory_size,
-        )
+        PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=65_532)
     }
 
     /// Bytes of shared memory for ranking by counters, and for exchanging `exchanged_items` keys at a time.
@@ -157,28 +158,27 @@ impl TileShape {
         exchanged_items.max(counters) * 4 + shared_tables_size(radix_bits, self.workgroup_size)
     }
 
-    /// Parts in which one workgroup exchanges the tile: the fewest that fit, up to 8.
+    /// Parts in which one workgroup exchanges the tile: the fewest that fit, up to 4.
     pub(super) fn exchange_parts(&self, capabilities: &Capabilities) -> u32 {
         let radix_bits = SortAlgorithm::SingleWorkgroup.radix_bits();
         let fits = |parts: &u32| {
             self.shared_size(radix_bits, self.tile_items() / parts) <= capabilities.shared_memory_size
         };
-        [1, 2, 4].into_iter().find(fits).unwrap_or(8)
+        [1, 2].into_iter().find(fits).unwrap_or(4)
     }
 
     /// Checks the shape of a workgroup that sorts all keys, and exchanges them in parts.
     pub(super) fn check_single(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
-        let unlimited = Capabilities { shared_memory_size: u32::MAX, ..capabilities.clone() };
-        let (radix_bits, parts) =
-            (SortAlgorithm::SingleWorkgroup.radix_bits(), self.exchange_parts(capabilities));
-        self.check(radix_bits, subgroup_size, &unlimited)?;
+        self.check_items(subgroup_size, capabilities)?;
+        let parts = self.exchange_parts(capabilities);
         PolicyConflict::check_multiple(
             "workgroup_size",
             self.workgroup_size,
             parts,
             "the parts of an exchange",
         )?;
-        let shared_size = self.shared_size(radix_bits, self.tile_items() / parts);
+        let shared_size =
+            self.shared_size(SortAlgorithm::SingleWorkgroup.radix_bits(), self.tile_items() / parts);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
@@ -235,8 +235,8 @@ pub struct DigitHistogramShape {
     pub items_per_invocation: u32,
     /// The maximum of workgroups, which stride over tiles, at most 32 each; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Keys of a full tile that an invocation loads, 16 bytes at a time, before it counts the first: 1, 2, 4, 8 or 16, of
-    /// which those below 16 bytes, and keys that do not begin at a multiple of 16, are counted as they are loaded.
+    /// Keys of a full tile that an invocation loads before it counts the first: 1, 2, 4, 8 or 16; by 16 bytes at a time
+    /// if they have as many and the keys begin at a multiple of 16.
     pub loads_in_flight: u32,
     /// Copies of the counters in shared memory, 1 to 8, among which subgroups are divided.
     pub copies: u32,
@@ -286,6 +286,9 @@ pub struct SortPolicy {
     /// The maximum of workgroups of a pass of `onesweep`, which take a tile after the other, at most 32 each, and load the
     /// keys of the next one while they store those of one; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
+    /// Tiles up to which the host dispatches the passes of `onesweep` in place itself; an even number of passes runs
+    /// then, so that no copy follows. 0 for none: the device decides which passes run.
+    pub direct_tiles: u32,
     /// Shape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
     pub single_workgroup: Option<TileShape>,
     /// Shape of the workgroup that sorts more keys than `single_workgroup` holds in a single dispatch, if it holds
@@ -381,7 +384,8 @@ impl SortPolicy {
             workgroup_size,
             items_per_invocation,
             portion_items: Self::MAX_PORTION_ITEMS,
-            max_workgroups: tuned.max_workgroups,
+            max_workgroups: tuned.max_workgroups.filter(|_| algorithm == SortAlgorithm::Onesweep),
+            direct_tiles: tuned.few_tiles,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
             large_workgroup: None,
             subgroup_size: tuned.subgroup_size,
@@ -407,6 +411,7 @@ impl SortPolicy {
             items_per_invocation: 8,
             portion_items: Self::MAX_PORTION_ITEMS,
             max_workgroups: None,
+            direct_tiles: 0,
             single_workgroup: None,
             large_workgroup: None,
             subgroup_size: None,
@@ -504,6 +509,7 @@ impl SortPolicy {
         }
         let is_onesweep = self.algorithm == SortAlgorithm::Onesweep;
         require(!config.has_large_counts || is_onesweep, "large counts require onesweep")?;
+        require(self.max_workgroups.is_none() || is_onesweep, "max_workgroups is for onesweep")?;
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
             return require(
                 self.single_workgroup.is_some(),
@@ -595,6 +601,9 @@ impl fmt::Display for SortPolicy {
             if let Some(workgroups) = self.max_workgroups {
                 write!(f, ", at most {workgroups} workgroups")?;
             }
+            if self.direct_tiles > 0 {
+                write!(f, ", up to {} tiles without a copy", self.direct_tiles)?;
+            }
         }
         if self.ranking == Ranking::CounterScan && !self.mixed_access {
             f.write_str(QUADS_OR_WORDS)?;
@@ -682,12 +691,15 @@ mod tests {
     }
 
     #[test]
-    fn large_counts_require_onesweep() {
+    fn large_counts_and_striding_workgroups_require_onesweep() {
         let capabilities = capabilities();
         let large = KEYS.large_counts();
         assert_eq!(SortPolicy::choose(&capabilities, &large).policy.algorithm, SortAlgorithm::Onesweep);
         for algorithm in SortAlgorithm::ALL {
             let checked = SortPolicy::tuned(algorithm, &capabilities, &KEYS).check(&large, &capabilities);
+            assert_eq!(checked.is_ok(), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}: {checked:?}");
+            let tuned = SortPolicy::tuned(algorithm, &capabilities, &KEYS);
+            let checked = SortPolicy { max_workgroups: Some(3), ..tuned }.check(&KEYS, &capabilities);
             assert_eq!(checked.is_ok(), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}: {checked:?}");
         }
         let tuned = SortPolicy::tuned(SortAlgorithm::Onesweep, &capabilities, &KEYS);

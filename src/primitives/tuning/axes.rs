@@ -34,6 +34,8 @@ pub enum TuningAxis {
     SpinLimit,
     /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
     MaxWorkgroups,
+    /// Tiles up to which dispatches are fewer, of a sort or a selection.
+    FewTiles,
     /// Keys, or words of values, that are loaded together.
     LoadsInFlight,
     /// Tiles up to which a scan takes no look-back, and no state.
@@ -68,6 +70,7 @@ impl TuningAxis {
             Self::Window => "window",
             Self::SpinLimit => "spin-limit",
             Self::MaxWorkgroups => "max-workgroups",
+            Self::FewTiles => "few-tiles",
             Self::LoadsInFlight => "loads-in-flight",
             Self::StatelessTiles => "stateless-tiles",
             Self::Copies => "copies",
@@ -109,6 +112,7 @@ impl TuningAxis {
             | Self::Network => FLAG,
             Self::SpinLimit => &[4, 16, 64, 100, 256],
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
+            Self::FewTiles => &[0, 16, 64, 256, 1024],
             Self::LoadsInFlight => &[1, 2, 4, 8, 16],
             Self::StatelessTiles => &[1, 4, 8, 16, 32],
             Self::Copies => match part {
@@ -137,6 +141,7 @@ impl TuningAxis {
             Self::Window => shape.look_back.window,
             Self::SpinLimit => shape.look_back.spin_limit,
             Self::MaxWorkgroups => shape.max_workgroups.unwrap_or(0),
+            Self::FewTiles => shape.few_tiles,
             Self::LoadsInFlight => shape.loads_in_flight,
             Self::StatelessTiles => shape.stateless_tiles,
             Self::Copies => shape.copies,
@@ -164,6 +169,7 @@ impl TuningAxis {
             Self::Window => shape.look_back.window = value,
             Self::SpinLimit => shape.look_back.spin_limit = value,
             Self::MaxWorkgroups => shape.max_workgroups = some,
+            Self::FewTiles => shape.few_tiles = value,
             Self::LoadsInFlight => shape.loads_in_flight = value,
             Self::StatelessTiles => shape.stateless_tiles = value,
             Self::Copies => shape.copies = value,

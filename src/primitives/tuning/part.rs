@@ -112,7 +112,7 @@ impl TunedPart {
                 SpinLimit,
                 StatelessTiles,
             ],
-            Self::Select => &[Items, WorkgroupSize, SubgroupSize],
+            Self::Select => &[Items, WorkgroupSize, FewTiles, SubgroupSize],
             Self::ChainedSelect | Self::ChainedRunLength => {
                 &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
             }
@@ -126,6 +126,7 @@ impl TunedPart {
                 Items,
                 SharedMasks,
                 MaxWorkgroups,
+                FewTiles,
                 PackedRanks,
                 EarlyCounts,
                 Exchange,

@@ -26,8 +26,9 @@ const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
 const SELECTED: &[TunedPart] = &[TunedPart::Select, TunedPart::ChainedSelect, TunedPart::ChainedRunLength];
 
 const H200: &str = "measured: NVIDIA H200, driver 580.159.04, 2^26 elements";
-const H200_BOTH: &str =
-    "measured: NVIDIA H200, driver 580.159.04: between the best of 2^24 (12 items) and of 2^26 elements (32)";
+const H200_STATELESS: &str = "measured: NVIDIA H200, driver 580.159.04: between the best of 2^24 (12 items) and of 2^26 \
+                             elements (32); tiles without state: derived";
+const H200_BY_WORDS: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune, of loads of 4 bytes instead of 16";
 const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
@@ -93,12 +94,12 @@ fn matched(capabilities: &Capabilities) -> KernelShape {
 
 /// All rows; the first that matches is taken.
 pub(super) const ROWS: &[TuningRow<'static>] = &[
-    // Up to 16 tiles without state: derived from the bytes that their workgroups read of a cache (docs/prediction.md).
+    // Tiles without state are derived from the bytes that their workgroups read of a cache (docs/prediction.md).
     row(
         HOPPER,
         &[TunedPart::ChainedScan],
         KernelShape::tile(256, 16).status_loads().stateless(16),
-        H200_BOTH,
+        H200_STATELESS,
     ),
     row(XE, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
@@ -172,8 +173,13 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(APPLE, MATCHED, KernelShape::matched(256, 12), AGX).words(2, 0),
     row(APPLE, MATCHED, KernelShape::matched(256, 12), AGX).words(2, 1),
     row(APPLE, MATCHED, KernelShape::matched(256, 8), AGX).words(2, 2),
-    row(Devices::Cpu, MATCHED, KernelShape::tile(0, 0).from_registers().one_access().spins(100), LAVAPIPE)
-        .formula(matched),
+    row(
+        Devices::Cpu,
+        MATCHED,
+        KernelShape::tile(0, 0).from_registers().one_access().spins(100).few(0),
+        LAVAPIPE,
+    )
+    .formula(matched),
     row(Devices::All, MATCHED, KernelShape::tile(0, 0).spins(100), FORMULA).formula(matched),
     row(XE, COUNTED, KernelShape::tile(256, 8).subgroups(16), BRW_XE).words(1, 0),
     row(XE, COUNTED, KernelShape::tile(256, 4).subgroups(16), BRW_XE),
@@ -190,14 +196,14 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
         HOPPER,
         &[TunedPart::DigitHistogram],
         KernelShape::tile(0, 32).strides(132).loads(8).copies(2),
-        H200_TUNED,
+        H200_BY_WORDS,
     )
     .keys(1),
     row(
         HOPPER,
         &[TunedPart::DigitHistogram],
         KernelShape::tile(0, 32).strides(264).loads(8).copies(2),
-        H200_TUNED,
+        H200_BY_WORDS,
     ),
     row(RDNA, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(64), ACO_RDNA),
     row(XE, &[TunedPart::DigitHistogram], KernelShape::tile(0, 32).subgroups(16), BRW_XE),
@@ -221,7 +227,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     ),
     row(XE, &[TunedPart::ChainedReduceByKey], KernelShape::tile(256, 2), BRW_XE),
     row(Devices::All, &[TunedPart::ChainedReduceByKey], KernelShape::tile(256, 8), NO_SPILLS),
-    row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_TUNED),
+    row(HOPPER, &[TunedPart::Histogram], KernelShape::tile(256, 16).strides(1056).copies(8), H200_BY_WORDS),
     row(XE, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8).subgroups(8), BRW_XE_8),
     row(XE2, &[TunedPart::Histogram], KernelShape::tile(256, 16).copies(8).subgroups(16), BRW_XE2),
     row(Devices::Cpu, &[TunedPart::Histogram], KernelShape::tile(256, 64).copies(8), LAVAPIPE),
@@ -235,7 +241,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(XE, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0).subgroups(8), BRW_XE_8),
     row(XE2, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0).subgroups(16), BRW_XE2),
     row(Devices::All, &[TunedPart::HistogramInMemory], KernelShape::tile(256, 16).copies(0), NO_SPILLS),
-    row(HOPPER, &[TunedPart::Difference], KernelShape::tile(128, 8), H200_TUNED),
+    row(HOPPER, &[TunedPart::Difference], KernelShape::tile(128, 8), H200_BY_WORDS),
     row(XE, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE2),
     row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(256, 64), LAVAPIPE),

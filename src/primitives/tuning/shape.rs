@@ -27,6 +27,9 @@ pub struct KernelShape {
     pub look_back: LookBack,
     /// The maximum of workgroups, which stride over tiles; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
+    /// Tiles up to which other dispatches are fewer. Onesweep: the host dispatches an even number of passes; selections: the
+    /// compaction adds up counts, in place of a scan.
+    pub few_tiles: u32,
     /// Digit histogram: keys that are loaded together; merge: likewise, and words of values.
     pub loads_in_flight: u32,
     /// The single-pass scan: tiles up to which it takes no look-back, and no state.
@@ -54,6 +57,8 @@ impl KernelShape {
             has_exchange: true,
             look_back: LookBack::portable(4),
             max_workgroups: None,
+            // As many workgroups are resident together on a GPU of 128 compute units.
+            few_tiles: 256,
             loads_in_flight: 1,
             stateless_tiles: 1,
             copies: 1,
@@ -140,6 +145,12 @@ impl KernelShape {
         self
     }
 
+    /// With fewer dispatches for up to `tiles` tiles.
+    pub const fn few(mut self, tiles: u32) -> Self {
+        self.few_tiles = tiles;
+        self
+    }
+
     /// With `loads` loads in flight.
     pub const fn loads(mut self, loads: u32) -> Self {
         self.loads_in_flight = loads;
@@ -222,6 +233,7 @@ impl fmt::Display for KernelShape {
             ("window", self.look_back.window, base.look_back.window),
             ("spins", self.look_back.spin_limit, base.look_back.spin_limit),
             ("strides", self.max_workgroups.unwrap_or(0), 0),
+            ("few", self.few_tiles, base.few_tiles),
             ("loads", self.loads_in_flight, base.loads_in_flight),
             ("stateless", self.stateless_tiles, base.stateless_tiles),
             ("copies", self.copies, base.copies),

@@ -110,15 +110,20 @@ fn empty_inputs(gpu: &Gpu) -> Result<(), Failed> {
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
     // One workgroup; or the histogram, eight passes of count, scan and scatter, and the copy, where the barrier after the
-    // histogram is to indirect dispatches; or the histogram and four direct passes of onesweep.
+    // histogram is to indirect dispatches; or the histogram, four passes of onesweep, and the copy, or without it direct
+    // passes alone.
     gpu.sort(sort, &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (1, 0));
     let passes = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &sort);
     gpu.sort(sort.policy(passes), &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (1 + 8 * 3 + 1, 8 * 3));
     let onesweep = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &sort);
-    gpu.sort(sort.policy(onesweep), &mut [3u32, 2, 1])?;
-    assert_eq!(counter.take(), (1 + 4, 4));
+    for (direct_tiles, copies) in [(0, 1), (1, 0)] {
+        let mut policy = onesweep;
+        policy.direct_tiles = direct_tiles;
+        gpu.sort(sort.policy(policy), &mut [3u32, 2, 1])?;
+        assert_eq!(counter.take(), (1 + 4 + copies, 4 + copies));
+    }
     // An argsort writes indices even where no key moves.
     let argsort = SortConfig::argsort(ElementType::U32);
     gpu.argsort::<u32>(argsort, &[])?;
