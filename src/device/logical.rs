@@ -166,6 +166,29 @@ impl Device {
         })
     }
 
+    /// A device that does not exist: plans can be declared on it, and recorded dry. Every Vulkan function of it panics.
+    #[cfg(test)]
+    pub(crate) fn absent(capabilities: Capabilities) -> Self {
+        // SAFETY: no function is loaded, so that no other one is called by the name of one.
+        let raw = unsafe { ash::Device::load_with(|_| std::ptr::null(), vk::Device::null()) };
+        Self {
+            inner: Arc::new(Inner {
+                executables: None,
+                debug_utils: None,
+                raw,
+                capabilities,
+                pipeline_cache: vk::PipelineCache::null(),
+                pipeline_threads: AtomicUsize::new(1),
+                registry: Registry::default(),
+                trace: None,
+                splits_dispatches: false,
+                owned: false,
+                abandoned: OnceLock::new(),
+                keep_alive: None,
+            }),
+        }
+    }
+
     /// Handle and function table of the device.
     pub fn raw(&self) -> &ash::Device {
         &self.inner.raw

@@ -4,6 +4,8 @@
 //! state is in the caller's scratch, so that each frame in flight needs its own scratch range. Recording does not
 //! allocate, submit or wait.
 
+#[cfg(test)]
+mod command_table;
 pub mod difference;
 mod element;
 pub mod gather;

@@ -299,6 +299,7 @@ fn run(
     let state = match (is_count, is_chained) {
         (true, _) => poisoned(tiles.tile_count * counted)?,
         (_, true) => of(&vec![0; 4 + 2 * tiles.tile_count])?,
+        _ if shape.sums_counts && count == 0 => of(&vec![0; counted])?,
         _ if shape.sums_counts => of(&word_tile_counts)?,
         _ => of(&prefixes)?,
     };

@@ -158,10 +158,30 @@ pub(crate) fn fallback(capabilities: &Capabilities, part: TunedPart) -> KernelSh
     row.expect("the last row of a part matches every device").shape(capabilities)
 }
 
+/// What plans need to know of an NVIDIA H200.
 #[cfg(test)]
-mod tests {
+pub(super) fn h200() -> Capabilities {
     use ash::vk;
 
+    let mut capabilities = Capabilities {
+        subgroup_size: 32,
+        min_subgroup_size: 32,
+        max_subgroup_size: 32,
+        max_workgroup_subgroups: 32,
+        max_workgroup_invocations: 1024,
+        max_workgroup_count: [i32::MAX as u32, 65_535, 65_535],
+        shared_memory_size: 48 << 10,
+        ..Capabilities::default()
+    };
+    let identity = &mut capabilities.identity;
+    identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
+    identity.driver_id = vk::DriverId::NVIDIA_PROPRIETARY;
+    (identity.vendor_id, identity.device_id) = (0x10de, 0x2335);
+    capabilities
+}
+
+#[cfg(test)]
+mod tests {
     use super::*;
     use crate::primitives::ElementType;
     use crate::scan::{ScanConfig, ScanPolicy};
@@ -196,22 +216,6 @@ mod tests {
             assert!(last.condition.is_always_met(), "{part:?}");
             assert!(!last.source().is_empty());
         }
-    }
-
-    fn h200() -> Capabilities {
-        let mut capabilities = Capabilities {
-            subgroup_size: 32,
-            min_subgroup_size: 32,
-            max_subgroup_size: 32,
-            max_workgroup_invocations: 1024,
-            shared_memory_size: 48 << 10,
-            ..Capabilities::default()
-        };
-        let identity = &mut capabilities.identity;
-        identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
-        identity.driver_id = vk::DriverId::NVIDIA_PROPRIETARY;
-        (identity.vendor_id, identity.device_id) = (0x10de, 0x2335);
-        capabilities
     }
 
     #[test]
