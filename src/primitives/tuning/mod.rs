@@ -228,8 +228,8 @@ mod tests {
         let keys = sort(SortConfig::keys(ElementType::U32));
         let pairs = sort(SortConfig::pairs(ElementType::U32, ValueSize::B4));
         let expected = "onesweep: workgroup 448, 18 items per invocation, ranked by matching lanes by shared masks, \
-                        early counts, statuses by loads and stores, look-back window 4; histogram of digits: at most 132 \
-                        workgroups, 8 loads in flight, 2 × the counters";
+                        early counts, statuses by loads and stores, look-back window 4, up to 256 tiles without a copy; \
+                        histogram of digits: at most 132 workgroups, 8 loads in flight, 2 × the counters";
         assert!(keys.to_string().ends_with(expected), "{keys}");
         assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (320, 18));
         assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(132), 8));
