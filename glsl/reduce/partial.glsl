@@ -38,23 +38,38 @@ Partial padding_partial() {
     return Partial(Element(~0), Rows(~0));
 }
 
-Partial combine_partials(Partial earlier, Partial later) {
-    [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
-        uint last = (v + 1) * VALUE_WORDS - 1;
-        bool is_less = later.keys[last] < earlier.keys[last];
-        bool is_equal = later.keys[last] == earlier.keys[last];
+bool is_less(Element keys, Element others, uint v) {
+    uint last = (v + 1) * VALUE_WORDS - 1;
 #if VALUE_WORDS == 2
-        is_less = is_less || (is_equal && later.keys[last - 1] < earlier.keys[last - 1]);
-        is_equal = is_equal && later.keys[last - 1] == earlier.keys[last - 1];
+    bool is_less = keys[last - 1] < others[last - 1];
+    return keys[last] < others[last] || (keys[last] == others[last] && is_less);
+#else
+    return keys[last] < others[last];
 #endif
-        if (is_less || (is_equal && later.rows[v] < earlier.rows[v])) {
-            [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-                earlier.keys[v * VALUE_WORDS + w] = later.keys[v * VALUE_WORDS + w];
-            }
-            earlier.rows[v] = later.rows[v];
+}
+
+// Takes value `v` of another partial result.
+void take(inout Partial partial, Element keys, uint row, uint v) {
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+        partial.keys[v * VALUE_WORDS + w] = keys[v * VALUE_WORDS + w];
+    }
+    partial.rows[v] = row;
+}
+
+// Combines the first `count` values; of the others it keeps the earlier ones.
+Partial combine_first(Partial earlier, Partial later, uint count) {
+    [[unroll]] for (uint v = 0; v < count; v++) {
+        bool is_first = !is_less(earlier.keys, later.keys, v) && later.rows[v] < earlier.rows[v];
+        if (is_less(later.keys, earlier.keys, v) || is_first) {
+            take(earlier, later.keys, later.rows[v], v);
         }
     }
     return earlier;
+}
+
+// Once the values of a column are combined.
+Partial combine_partials(Partial earlier, Partial later) {
+    return combine_first(earlier, later, min(FLAT_COLUMNS, PACK_VALUES));
 }
 
 Partial partial_of_lane_xor(Partial partial, uint mask) {
@@ -80,6 +95,7 @@ Element keys_of(Element words) {
 #define Partial Element
 #define padding_partial() padding()
 #define combine_partials(earlier, later) combine(earlier, later)
+#define combine_first(earlier, later, count) combine(earlier, later)
 #define partial_of_lane_xor(partial, mask) element_of_lane_xor(partial, mask)
 #endif
 

@@ -19,10 +19,10 @@
 // Dispatch: tile_count workgroups, at least one; with BY_COLUMN column_count for each tile. With BY_ROW tile_count is the
 //           number of groups of segments, a segment for each CLUSTER_LANES invocations, and each has a workgroup for each
 //           part of a segment.
-// Reads:    source, the rows; source_rows, a word for each value, with FROM_PARTIALS: the values are keys then;
-//           indirect_tiles, tile_count and last_extent, where it is not null.
-// Writes:   sums, a row for each tile, with BY_ROW a value for each part of a segment; groups, a row for each 4 invocations that have one, where it is not null (not
-//           with ARG); sum_rows, column_count words for each tile (only with ARG), and sums where it is not null.
+// Reads:    source, the rows; source_rows, a word for each value, which ascend in a column, with FROM_PARTIALS: the values
+//           are keys then; indirect_tiles, tile_count and last_extent, where it is not null.
+// Writes:   sums, a row for each tile, with BY_ROW a value for each part of a segment; groups, a row for each 4 invocations
+//           that have one, where it is not null (not with ARG); sum_rows, column_count words for each tile (only with ARG), and sums where it is not null.
 //           Without rows the one result is the identity, or the row ~0.
 // Shared:   a partial result for each 2 invocations.
 // Pass model: reference::passes::reduce::reduce_tiles.
@@ -42,12 +42,14 @@
 #undef VALUE_WORDS
 #define VALUE_WORDS ELEMENT_WORDS
 #endif
+#include "common/constants.glsl"
+// Columns whose values are beside each other in a pack; 1 with BY_COLUMN.
+layout(constant_id = ID_FLAT_COLUMNS) const uint FLAT_COLUMNS = 1;
 #include "reduce/partial.glsl"
 #include "common/tiles.glsl"
 
 layout(constant_id = ID_PACKS_PER_INVOCATION) const uint PACKS_PER_INVOCATION = 8;
 layout(constant_id = ID_INTERLEAVE) const uint INTERLEAVE = 1;
-layout(constant_id = ID_FLAT_COLUMNS) const uint FLAT_COLUMNS = 1;
 layout(constant_id = ID_BY_COLUMN) const bool BY_COLUMN = false;
 layout(constant_id = ID_BY_ROW) const bool BY_ROW = false;
 // Invocations that reduce a tile: all, or with BY_ROW those of a group.
@@ -140,37 +142,9 @@ Element load_partial_pack(Words words, uint pack, uint value_count) {
     return element;
 }
 
-#ifdef ARG
-// Keys and rows of a loaded pack. `row_words` has the rows of the invocation's values from another dispatch.
-Partial partial_of(Element words, uint pack, uint value_count, Words row_words, uint tile) {
-    Partial partial = padding_partial();
-    if (!FROM_PARTIALS) {
-        words = keys_of(words);
-    }
-    [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
-        uint value = pack * PACK_VALUES + v;
-        if (value < value_count) {
-            [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-                partial.keys[v * VALUE_WORDS + w] = words[v * VALUE_WORDS + w];
-            }
-            partial.rows[v] = tile * TILE_ROWS + value / FLAT_COLUMNS;
-            if (FROM_PARTIALS) {
-                partial.rows[v] = row_words.word[value * value_stride()];
-            }
-        }
-    }
-    return partial;
-}
-#endif
-
-// The total of the invocation's packs of a tile with `value_count` values.
-Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile) {
-    // A pack's first value is counted from that of the tile.
-    Words first = advance_words(source, first_pack() * PACK_VALUES, value_stride() * VALUE_WORDS);
-    uint left = max(value_count, first_pack() * PACK_VALUES) - first_pack() * PACK_VALUES;
-    // All loads precede their use, so that they are in flight together.
-    Element packs[PACKS_PER_INVOCATION];
-    if (MIXED_ACCESS && value_count == TILE_VALUES) {
+// Loads the invocation's packs, all before their use, so that they are in flight together.
+void load_packs(Words first, uint left, bool is_whole, out Element packs[PACKS_PER_INVOCATION]) {
+    if (is_whole) {
         [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
             packs[round] = load_whole_pack(first, pack_offset(round));
         }
@@ -179,20 +153,79 @@ Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile)
             packs[round] = load_partial_pack(first, pack_offset(round), left);
         }
     }
-    Partial total;
-    [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+}
+
 #ifdef ARG
-        Partial partial = partial_of(packs[round], first_pack() + pack_offset(round), value_count, row_words, tile);
-#else
-        Partial partial = from_memory(packs[round]);
-#endif
-        if (round == 0) {
-            total = partial;
-        } else {
-            total = combine_partials(total, partial);
+// The index of value `v` of the invocation's pack of round `round` in the tile.
+uint value_index(uint round, uint v) {
+    return (first_pack() + pack_offset(round)) * PACK_VALUES + v;
+}
+
+// Replaces the packs by their keys, and what is not before `value_count` by padding.
+void make_keys(uint value_count, bool is_whole, inout Element packs[PACKS_PER_INVOCATION]) {
+    [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+        packs[round] = FROM_PARTIALS ? packs[round] : keys_of(packs[round]);
+    }
+    if (!is_whole) {
+        [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+            [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
+                [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+                    packs[round][v * VALUE_WORDS + w] |= value_index(round, v) < value_count ? 0 : ~0;
+                }
+            }
         }
     }
+}
+
+// The rows of the values of rounds `rounds`. `row_words` has those of the values that are results of another dispatch.
+Rows rows_of(Rows rounds, uint value_count, Words row_words, uint tile) {
+    Rows rows;
+    [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
+        uint value = value_index(rounds[v], v);
+        rows[v] = ~0;
+        if (value < value_count) {
+            rows[v] = FROM_PARTIALS ? row_words.word[value * value_stride()] : tile * TILE_ROWS + value / FLAT_COLUMNS;
+        }
+    }
+    return rows;
+}
+
+// The total of the invocation's packs. Rows ascend with the rounds: a value is taken only if it is less than all before,
+// and its round is kept in place of its row. Rows that another dispatch has found ascend too, from tile to tile.
+Partial combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Words row_words, uint tile) {
+    Partial total = Partial(packs[0], Rows(0));
+    [[unroll]] for (uint round = 1; round < PACKS_PER_INVOCATION; round++) {
+        [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
+            if (is_less(packs[round], total.keys, v)) {
+                take(total, packs[round], round, v);
+            }
+        }
+    }
+    total.rows = rows_of(total.rows, value_count, row_words, tile);
     return total;
+}
+#else
+#define make_keys(value_count, is_whole, packs)
+
+Partial combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Words row_words, uint tile) {
+    Partial total = from_memory(packs[0]);
+    [[unroll]] for (uint round = 1; round < PACKS_PER_INVOCATION; round++) {
+        total = combine_partials(total, from_memory(packs[round]));
+    }
+    return total;
+}
+#endif
+
+// The total of the invocation's packs of a tile with `value_count` values.
+Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile) {
+    // A pack's first value is counted from that of the tile.
+    Words first = advance_words(source, first_pack() * PACK_VALUES, value_stride() * VALUE_WORDS);
+    uint left = max(value_count, first_pack() * PACK_VALUES) - first_pack() * PACK_VALUES;
+    bool is_whole = MIXED_ACCESS && value_count == TILE_VALUES;
+    Element packs[PACKS_PER_INVOCATION];
+    load_packs(first, left, is_whole, packs);
+    make_keys(value_count, is_whole, packs);
+    return combine_packs(packs, value_count, row_words, tile);
 }
 
 #ifndef OPERATOR_CUSTOM
@@ -217,12 +250,12 @@ Partial value_behind(Partial partial, uint distance) {
 Partial combine_values(Partial partial) {
 #if PACK_VALUES == 4
     if (FLAT_COLUMNS <= 2) {
-        partial = combine_partials(partial, value_behind(partial, 2));
+        partial = combine_first(partial, value_behind(partial, 2), 2);
     }
 #endif
 #if PACK_VALUES >= 2
     if (FLAT_COLUMNS == 1) {
-        partial = combine_partials(partial, value_behind(partial, 1));
+        partial = combine_first(partial, value_behind(partial, 1), 1);
     }
 #endif
     return partial;

@@ -422,8 +422,10 @@ fn indices(
                 .iter()
                 .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
                 .collect();
+            // Rows ascend from tile to tile.
+            let steps = random(count + 1, count.max(1) * columns);
             let rows: Vec<u32> =
-                random(count + 1, count.max(1) * columns).iter().map(|word| word % 1000).collect();
+                steps.iter().enumerate().map(|(at, word)| (at / columns * 7) as u32 + word % 7).collect();
             let mask = u64::MAX >> (64 - element.bits());
             let entry = |at: usize| match from_partials {
                 true => (bits[at] & mask, rows[at]),
