@@ -20,6 +20,7 @@ pub mod scan;
 mod scratch;
 pub mod search;
 pub mod select;
+mod single_pass;
 pub mod sort;
 pub mod top_k;
 pub mod tuning;

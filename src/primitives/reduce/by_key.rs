@@ -1,37 +1,22 @@
 //! Reduction of runs of equal keys in a single pass with decoupled look-back.
 //!
-//! A tile looks back at the number of runs of earlier tiles, and at the reduction so far of the last one, which may go on
-//! in the tile. A waiting tile reduces a stalled tile itself (fallback). Only for operators whose results do not depend on
-//! the order of operations.
+//! A tile looks back at the number of runs of earlier tiles, and at the reduction so far of the last one, which may go
+//! on in the tile. A waiting tile reduces a stalled tile itself (fallback). Only for operators whose results do not
+//! depend on the order of operations.
 
 use super::config::{ReduceBuffers, ReduceConfig, ReduceRuns};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
-use crate::device::{Access, Barrier, Device, Pipeline, Recorder, push};
+use crate::device::{Access, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles, look_back};
+use crate::primitives::single_pass::{SinglePass, SinglePassLayout};
+use crate::primitives::{Count, ScratchCursor};
 use crate::sort::TileShape;
 
 #[derive(Debug)]
-pub(super) struct ByKey {
-    by_key: Pipeline,
-    tile_items: u32,
-    /// Words of what tiles look back at: a count, and a value.
-    element_words: u64,
-    /// For indirect counts.
-    level_args: Option<LevelArgsWriter>,
-}
-
-/// Offsets of the arrays in scratch.
-#[derive(Debug)]
-pub(super) struct Layout {
-    state: u64,
-    state_size: u64,
-    level_args: u64,
-}
+pub(super) struct ByKey(SinglePass);
 
 impl ByKey {
     pub(super) fn new(
@@ -48,22 +33,11 @@ impl ByKey {
         let operator = config.modules().constants;
         let keys = [("KEY_NUMBERS", runs.key_numbers())];
         let constants = [&operator[..], &keys, &policy.look_back.constants()].concat();
-        Ok(Self {
-            by_key: policy.heads_pipeline(
-                tile,
-                device,
-                kernels::REDUCE_BY_KEY.module(&defines),
-                &constants,
-            )?,
-            tile_items: tile.tile_items(),
-            element_words: 1 + value_words,
-            level_args: LevelArgsWriter::with_min_tiles(
-                device,
-                policy.subgroup_size,
-                config.has_indirect_count,
-                1,
-            )?,
-        })
+        let kernel = kernels::REDUCE_BY_KEY.module(&defines);
+        let pipeline = policy.heads_pipeline(tile, device, kernel, &constants)?;
+        let levels = (policy.subgroup_size, config.has_indirect_count);
+        // Tiles look back at a count, and a value.
+        Ok(Self(SinglePass::new(device, pipeline, tile.tile_items(), 1 + value_words, levels)?))
     }
 }
 
@@ -83,51 +57,33 @@ impl Strategy for ByKey {
 }
 
 impl Algorithm<Reduce> for ByKey {
-    type Layout = Layout;
+    type Layout = SinglePassLayout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.level_args.as_ref().map(LevelArgsWriter::pipeline).into_iter().chain([&self.by_key])
+        self.0.pipelines()
     }
 
-    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> Layout {
-        let tile_count = count.div_ceil(self.tile_items.into()).max(1);
-        let state_size = look_back::state_size(tile_count, self.element_words);
-        Layout {
-            state: cursor.take("ticket and look-back state", state_size),
-            state_size,
-            level_args: LevelArgs::take(cursor, self.level_args.as_ref()),
-        }
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> SinglePassLayout {
+        self.0.layout(cursor, count)
     }
 
     fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ReduceBuffers,
-        layout: &Layout,
+        layout: &SinglePassLayout,
         count: Count,
     ) -> Result<()> {
-        let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
-        recorder.check_workgroups(tiles.count.into())?;
-        let state = buffers.scratch.slice(layout.state, layout.state_size);
-        recorder.phase(c"level args");
-        recorder.fill(state, 0);
-        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
-        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
-        let level_args = (buffers.scratch, layout.level_args);
-        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
-        let workgroups = workgroups.at_least_one();
-        let push = push::ReduceByKey {
+        self.0.record(recorder, (buffers.scratch, layout), count, c"by key", |tiles| push::ReduceByKey {
             keys: buffers.segments,
             source: buffers.source,
             unique_keys: buffers.unique_keys,
             destination: buffers.destination,
-            state: state.addresses(),
+            state: tiles.state,
             run_count: buffers.run_count,
-            indirect_tiles: workgroups.indirect_tiles(),
-            tile_count: tiles.count,
+            indirect_tiles: tiles.indirect_tiles,
+            tile_count: tiles.tile_count,
             last_extent: tiles.last_extent,
-        };
-        recorder.phase(c"by key");
-        workgroups.dispatch(recorder, &self.by_key, &push)
+        })
     }
 }
