@@ -204,10 +204,14 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Ite
     })
 }
 
-/// Each of [`selectable_works`] in several tiles, with every count.
+/// Each of [`selectable_works`] in several tiles, with every count, one of them misaligned.
 pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let works = selectable_works(capabilities)
-        .flat_map(|case| CountFrom::ALL.map(|count_from| DifferenceCase { count_from, ..case.clone() }));
+        .flat_map(|case| CountFrom::ALL.map(|count_from| DifferenceCase { count_from, ..case.clone() }))
+        .map(|case| DifferenceCase {
+            misalignment: if case.count_from == CountFrom::Device { 4 } else { 0 },
+            ..case
+        });
     works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
 }
 

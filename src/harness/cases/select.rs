@@ -435,6 +435,14 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
             select(SelectCase { output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U64) }),
         ]);
     }
+    // Those of run lengths.
+    let algorithm = Some(SelectAlgorithm::Chained);
+    let not_equal = Predicate::Compare(Comparison::NotEqual);
+    works.extend([
+        SelectCase { algorithm, output: SelectOutput::Indices, ..of(Predicate::Unique, ElementType::U32) },
+        SelectCase { algorithm, output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U32) },
+        SelectCase { algorithm, values: 1, ..of(not_equal, ElementType::U32) },
+    ]);
     let algorithm = Some(SelectAlgorithm::ReduceThenScan);
     works.extend([
         SelectCase { parts: 2, algorithm, ..of(Predicate::Flags32, ElementType::U32) },

@@ -120,7 +120,11 @@ impl HistogramPolicy {
 
     /// Rows per tile.
     pub(super) fn tile_rows(&self, config: &HistogramConfig) -> u32 {
-        (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
+        // Whole quads, of any number of columns.
+        match self.workgroup_size * self.items_per_invocation / config.columns {
+            rows @ 4.. => rows / 4 * 4,
+            rows => rows.max(1),
+        }
     }
 
     /// Edges in shared memory.
