@@ -437,11 +437,11 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
     }
     // Those of run lengths.
     let algorithm = Some(SelectAlgorithm::Chained);
-    let not_equal = Predicate::Compare(Comparison::NotEqual);
+    let greater = Predicate::Compare(Comparison::Greater);
     works.extend([
         SelectCase { algorithm, output: SelectOutput::Indices, ..of(Predicate::Unique, ElementType::U32) },
         SelectCase { algorithm, output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U32) },
-        SelectCase { algorithm, values: 1, ..of(not_equal, ElementType::U32) },
+        SelectCase { algorithm, values: 1, ..of(greater, ElementType::U32) },
     ]);
     let algorithm = Some(SelectAlgorithm::ReduceThenScan);
     works.extend([
