@@ -143,8 +143,13 @@ uint corrected(uint bin, uint key) {
     return bin;
 }
 
-// The same of four keys, one after the other: together they would take as many steps as the one that takes most.
+// The same of four keys, one after the other: together they would take as many steps as the one that takes most. In a
+// loop where few values come here.
 uvec4 each_corrected(uvec4 bins, uvec4 keys) {
+    if (!HAS_DEVIATION) {
+        return uvec4(corrected(bins.x, keys.x), corrected(bins.y, keys.y), corrected(bins.z, keys.z),
+            corrected(bins.w, keys.w));
+    }
     [[dont_unroll]] for (uint k = 0; k < 4; k++) {
         bins = uvec4(bins.yzw, corrected(bins.x, keys.x));
         keys = keys.yzwx;
