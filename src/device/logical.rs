@@ -98,22 +98,13 @@ impl Device {
             // SAFETY: as the caller promises; `query` found the extensions that `enabled` implies.
             unsafe { Capabilities::read(instance, physical_device, requirements.enabled()) }
         });
-        Ok(Self {
-            inner: Arc::new(Inner {
-                executables: executables_of(instance, &raw, requirements.enabled()),
-                debug_utils: debug_utils_of(instance, &raw, requirements.enabled()),
-                raw,
-                capabilities,
-                pipeline_cache,
-                pipeline_threads: AtomicUsize::new(1),
-                registry: Registry::default(),
-                trace: options.trace,
-                splits_dispatches: options.splits_dispatches,
-                owned: true,
-                abandoned: OnceLock::new(),
-                keep_alive: options.keep_alive,
-            }),
-        })
+        let mut inner = Inner::new(raw, capabilities, pipeline_cache);
+        inner.load_extensions(instance, requirements.enabled());
+        inner.trace = options.trace;
+        inner.splits_dispatches = options.splits_dispatches;
+        inner.owned = true;
+        inner.keep_alive = options.keep_alive;
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Adopts a device of the caller, and never destroys it.
@@ -148,22 +139,9 @@ impl Device {
         unsafe { check_functions(instance, device.handle(), enabled) }?;
         // SAFETY: as the caller promises.
         let capabilities = unsafe { Capabilities::read(instance, physical_device, enabled) };
-        Ok(Self {
-            inner: Arc::new(Inner {
-                executables: executables_of(instance, &device, enabled),
-                debug_utils: debug_utils_of(instance, &device, enabled),
-                raw: device,
-                capabilities,
-                pipeline_cache,
-                pipeline_threads: AtomicUsize::new(1),
-                registry: Registry::default(),
-                trace: None,
-                splits_dispatches: false,
-                owned: false,
-                abandoned: OnceLock::new(),
-                keep_alive: None,
-            }),
-        })
+        let mut inner = Inner::new(device, capabilities, pipeline_cache);
+        inner.load_extensions(instance, enabled);
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// A device that does not exist: plans can be declared on it, and recorded dry. Every Vulkan function of it panics.
@@ -171,22 +149,7 @@ impl Device {
     pub(crate) fn absent(capabilities: Capabilities) -> Self {
         // SAFETY: no function is loaded, so that no other one is called by the name of one.
         let raw = unsafe { ash::Device::load_with(|_| std::ptr::null(), vk::Device::null()) };
-        Self {
-            inner: Arc::new(Inner {
-                executables: None,
-                debug_utils: None,
-                raw,
-                capabilities,
-                pipeline_cache: vk::PipelineCache::null(),
-                pipeline_threads: AtomicUsize::new(1),
-                registry: Registry::default(),
-                trace: None,
-                splits_dispatches: false,
-                owned: false,
-                abandoned: OnceLock::new(),
-                keep_alive: None,
-            }),
-        }
+        Self { inner: Arc::new(Inner::new(raw, capabilities, vk::PipelineCache::null())) }
     }
 
     /// Handle and function table of the device.
@@ -294,22 +257,6 @@ fn create_pipeline_cache(device: &ash::Device, data: &[u8]) -> Result<vk::Pipeli
     created.map_err(Error::vulkan("vkCreatePipelineCache"))
 }
 
-fn executables_of(
-    instance: &ash::Instance,
-    device: &ash::Device,
-    enabled: EnabledFeatures,
-) -> Option<executables::Device> {
-    enabled.pipeline_executable_info.then(|| executables::Device::new(instance, device))
-}
-
-fn debug_utils_of(
-    instance: &ash::Instance,
-    device: &ash::Device,
-    enabled: EnabledFeatures,
-) -> Option<debug_utils::Device> {
-    enabled.debug_utils.then(|| debug_utils::Device::new(instance, device))
-}
-
 /// Device functions that plans and recorders call.
 const FUNCTIONS: [&CStr; 16] = [
     c"vkCreatePipelineLayout",
@@ -366,6 +313,33 @@ impl fmt::Debug for Device {
             .field("name", &self.inner.capabilities.identity.name)
             .field("owned", &self.inner.owned)
             .finish()
+    }
+}
+
+impl Inner {
+    /// A caller's device, without the functions of extensions.
+    fn new(raw: ash::Device, capabilities: Capabilities, pipeline_cache: vk::PipelineCache) -> Self {
+        Self {
+            executables: None,
+            debug_utils: None,
+            raw,
+            capabilities,
+            pipeline_cache,
+            pipeline_threads: AtomicUsize::new(1),
+            registry: Registry::default(),
+            trace: None,
+            splits_dispatches: false,
+            owned: false,
+            abandoned: OnceLock::new(),
+            keep_alive: None,
+        }
+    }
+
+    /// Loads the functions of the extensions that `enabled` implies.
+    fn load_extensions(&mut self, instance: &ash::Instance, enabled: EnabledFeatures) {
+        self.executables =
+            enabled.pipeline_executable_info.then(|| executables::Device::new(instance, &self.raw));
+        self.debug_utils = enabled.debug_utils.then(|| debug_utils::Device::new(instance, &self.raw));
     }
 }
 
