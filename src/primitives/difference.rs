@@ -238,7 +238,7 @@ impl DifferencePolicy {
     }
 
     /// Rows per tile.
-    fn tile_rows(&self, config: &DifferenceConfig) -> u32 {
+    pub(crate) fn tile_rows(&self, config: &DifferenceConfig) -> u32 {
         (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
     }
 

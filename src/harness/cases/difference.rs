@@ -66,8 +66,7 @@ impl DifferenceCase {
 
     /// Rows per workgroup.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
-        let policy = self.policy(capabilities);
-        u64::from((policy.workgroup_size * policy.items_per_invocation / self.columns).max(1))
+        self.policy(capabilities).tile_rows(&self.config()).into()
     }
 
     /// The result for `numbers`, as words, and of floats that with all denormals flushed to 0.

@@ -152,8 +152,7 @@ impl HistogramCase {
 
     /// Rows per workgroup.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
-        let policy = self.policy(capabilities);
-        u64::from((policy.workgroup_size * policy.items_per_invocation / self.columns).max(1))
+        self.policy(capabilities).tile_rows(&self.config()).into()
     }
 
     /// The edges: of uneven bins, narrower ones at the begin of the range, the second one empty.
