@@ -38,6 +38,7 @@ Partial padding_partial() {
     return Partial(Element(~0), Rows(~0));
 }
 
+// Whether key `v` is less than that of `others`.
 bool is_less(Element keys, Element others, uint v) {
     uint last = (v + 1) * VALUE_WORDS - 1;
 #if VALUE_WORDS == 2

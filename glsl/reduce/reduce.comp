@@ -22,8 +22,8 @@
 // Reads:    source, the rows; source_rows, a word for each value, which ascend in a column, with FROM_PARTIALS: the values
 //           are keys then; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   sums, a row for each tile, with BY_ROW a value for each part of a segment; groups, a row for each 4 invocations
-//           that have one, where it is not null (not with ARG); sum_rows, column_count words for each tile (only with ARG), and sums where it is not null.
-//           Without rows the one result is the identity, or the row ~0.
+//           that have one, where it is not null (not with ARG); sum_rows, column_count words for each tile (only with
+//           ARG), and sums where it is not null. Without rows the one result is the identity, or the row ~0.
 // Shared:   a partial result for each 2 invocations.
 // Pass model: reference::passes::reduce::reduce_tiles.
 // Source:   Harris, "Optimizing Parallel Reduction in CUDA", 2007; Demmel and Nguyen, "Fast Reproducible Floating-Point

@@ -27,8 +27,8 @@ pub struct KernelShape {
     pub look_back: LookBack,
     /// The maximum of workgroups, which stride over tiles; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Tiles up to which other dispatches are fewer. Onesweep: the host dispatches an even number of passes; selections: the
-    /// compaction adds up counts, in place of a scan.
+    /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`; selections: as
+    /// `SelectPolicy::summed_tiles`.
     pub few_tiles: u32,
     /// Digit histogram: keys that are loaded together; merge: likewise, and words of values.
     pub loads_in_flight: u32,
