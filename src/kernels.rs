@@ -20,6 +20,7 @@ mod variant;
 
 pub use access::KernelAccess;
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A compute shader module whose only entry point is `main`.
@@ -82,6 +83,17 @@ impl Kernel {
             spirv::alignment::alignments(&module, &constants)
         });
         alignments.unwrap_or_default()
+    }
+
+    /// The module without the branches that specialization constants rule out: `constants` are IDs and values of those that
+    /// are given. It is to be specialized by the same. The whole module where that cannot be found.
+    pub fn pruned(&'static self, constants: &[(u32, u32)]) -> Cow<'static, [u32]> {
+        let whole = crate::device::module_of(self);
+        let value = |id| constants.iter().find(|(other, _)| *other == id).map(|(_, value)| *value);
+        let pruned = spirv::Module::new(whole.to_vec())
+            .ok()
+            .and_then(|module| spirv::pruned::pruned(&module, &spirv::sizes::Sizes::new(&module, value)));
+        pruned.map_or(whole, Cow::Owned)
     }
 
     /// The size of the push-constant block in bytes.
@@ -293,6 +305,15 @@ mod tests {
                 "{}",
                 kernel.name
             );
+        }
+    }
+
+    #[test]
+    fn every_kernel_can_be_pruned() {
+        for kernel in all() {
+            let module = module(kernel);
+            let pruned = spirv::pruned::pruned(&module, &spirv::sizes::Sizes::new(&module, |_| None));
+            assert!(pruned.is_some(), "{}", kernel.name);
         }
     }
 

@@ -53,13 +53,17 @@ layout(constant_id = ID_SHARED_EDGES) const uint SHARED_EDGES = 0;
 // Whether the bins are of equal widths, but for rounding.
 layout(constant_id = ID_EVEN) const bool EVEN = false;
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
+// Values that an invocation loads before it counts the first: 4, 8 or 16.
+layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 4;
 
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
 // Whether the deviation of the edges is known: each workgroup has looked at all of them.
 const bool HAS_DEVIATION = EVEN && SHARED_EDGES != 0;
 // Values that a workgroup loads at a time, and those of a round of such loads, which are in flight together.
 const uint GROUP_VALUES = 4 * WORKGROUP_SIZE;
-const uint ROUND_VALUES = 4 * GROUP_VALUES;
+const uint ROUND_VALUES = LOADS_IN_FLIGHT * WORKGROUP_SIZE;
+// Whether the same word of all quads may be of one column, so that equal values of all lanes are of one counter.
+const bool TURNS_QUADS = QUAD_ACCESS && COLUMN_COUNT % 2 == 0;
 const uint SIGN = 0x80000000;
 // The guess, its neighbor, and the halves of 2^16 bins.
 const uint MAX_STEPS = 18;
@@ -208,9 +212,18 @@ void count_value(bool is_counted, uint i, uint bin) {
     }
 }
 
+// A quad from another word on in each of four lanes, so that they count different columns at a time.
+uvec4 turned(uvec4 quad) {
+    if (TURNS_QUADS) {
+        quad = mix(quad, quad.yzwx, bvec4(gl_LocalInvocationIndex & 1));
+        quad = mix(quad, quad.zwxy, bvec4(gl_LocalInvocationIndex & 2));
+    }
+    return quad;
+}
+
 // The positions of an invocation's values in a group: of a quad, or of words that neighbouring invocations load together.
 uvec4 positions_in(uint begin) {
-    uvec4 k = uvec4(0, 1, 2, 3);
+    uvec4 k = turned(uvec4(0, 1, 2, 3));
     return QUAD_ACCESS ? begin + 4 * gl_LocalInvocationIndex + k : begin + gl_LocalInvocationIndex + k * WORKGROUP_SIZE;
 }
 
@@ -225,7 +238,7 @@ uint load_value(Words source, uint i, uint value_count) {
 uvec4 load_group(Words source, uint begin, uint value_count) {
     uvec4 values;
     if (QUAD_ACCESS && begin + GROUP_VALUES <= value_count) {
-        values = Quads(uvec2(source)).quad[begin / 4 + gl_LocalInvocationIndex];
+        values = turned(Quads(uvec2(source)).quad[begin / 4 + gl_LocalInvocationIndex]);
     } else {
         uvec4 i = positions_in(begin);
         values = uvec4(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
@@ -265,24 +278,24 @@ void count_group(uvec4 values, uint begin, uint value_count, Range range) {
 
 // Counts the values of a tile. Every invocation of the workgroup must call it.
 void count_tile(Words source, uint value_count, Range range) {
-    // Four groups at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
+    // Up to four groups at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
     // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
     [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += ROUND_VALUES) {
         uint second_begin = begin + GROUP_VALUES;
         uint third_begin = second_begin + GROUP_VALUES;
         uint fourth_begin = third_begin + GROUP_VALUES;
         uvec4 first = load_group(source, begin, value_count);
-        uvec4 second = load_group(source, second_begin, value_count);
-        uvec4 third = load_group(source, third_begin, value_count);
-        uvec4 fourth = load_group(source, fourth_begin, value_count);
+        uvec4 second = LOADS_IN_FLIGHT > 4 ? load_group(source, second_begin, value_count) : uvec4(0);
+        uvec4 third = LOADS_IN_FLIGHT > 8 ? load_group(source, third_begin, value_count) : uvec4(0);
+        uvec4 fourth = LOADS_IN_FLIGHT > 8 ? load_group(source, fourth_begin, value_count) : uvec4(0);
         count_group(first, begin, value_count, range);
-        if (second_begin < value_count) {
+        if (LOADS_IN_FLIGHT > 4 && second_begin < value_count) {
             count_group(second, second_begin, value_count, range);
         }
-        if (third_begin < value_count) {
+        if (LOADS_IN_FLIGHT > 8 && third_begin < value_count) {
             count_group(third, third_begin, value_count, range);
         }
-        if (fourth_begin < value_count) {
+        if (LOADS_IN_FLIGHT > 8 && fourth_begin < value_count) {
             count_group(fourth, fourth_begin, value_count, range);
         }
     }

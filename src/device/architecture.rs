@@ -70,6 +70,11 @@ impl Capabilities {
         }
     }
 
+    /// Whether the driver executes branches that specialization constants rule out, with all lanes inactive.
+    pub(super) fn keeps_dead_branches(&self) -> bool {
+        self.architecture() == Some(Architecture::SwiftShader)
+    }
+
     /// Architecture of the device; `None` for an unlisted one.
     pub fn architecture(&self) -> Option<Architecture> {
         let identity = &self.identity;

@@ -249,9 +249,13 @@ impl Shared {
         let specialization =
             vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&values));
 
-        let code = module_of(self.kernel);
+        let code = match self.device.capabilities().keeps_dead_branches() {
+            true => self.kernel.pruned(self.key.constants()),
+            false => module_of(self.kernel),
+        };
         let module_info = vk::ShaderModuleCreateInfo::default().code(&code);
-        // SAFETY: the module was compiled for Vulkan 1.2 with the crate, or replaces one that was.
+        // SAFETY: the module was compiled for Vulkan 1.2 with the crate, or replaces one that was; perhaps without blocks that
+        // are never executed.
         let module = unsafe { raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;
 

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use libtest_mimic::Trial;
-use subsweep::kernels;
+use subsweep::kernels::{self, Kernel};
 
 use super::children::announce;
 use super::gpu::trial;
+use super::reduced::CHOSEN;
 
 /// The first line of `spirv-val --version`, if it is installed.
 pub fn spirv_val_version() -> Option<String> {
@@ -19,7 +20,25 @@ pub fn spirv_val_version() -> Option<String> {
 pub fn trials() -> Vec<Trial> {
     announce(&spirv_val_version().unwrap_or_default());
     let modules = kernels::all().map(|kernel| trial(kernel.name, || validate(kernel.spirv)));
-    modules.chain([trial("a broken module is refused", refuses_a_broken_module)]).collect()
+    let pruned = kernels::all()
+        .map(|kernel| trial(&format!("pruned: {}", kernel.name), move || validate_pruned(kernel)));
+    modules.chain(pruned).chain([trial("a broken module is refused", refuses_a_broken_module)]).collect()
+}
+
+/// What is left of a kernel under the constants of each pipeline that policies choose, and under its defaults.
+fn validate_pruned(kernel: &'static Kernel) -> Result<()> {
+    let chosen = CHOSEN.lines().filter_map(|line| line.strip_prefix(kernel.name)?.strip_prefix(' '));
+    for line in chosen.chain([""]) {
+        let constant = |text: &str| {
+            let (name, value) = text.split_once('=').context("NAME=VALUE")?;
+            let constant = kernel.spec_constants.iter().find(|constant| constant.name == name);
+            Ok((constant.context("a constant of the kernel")?.id, value.parse()?))
+        };
+        let constants: Vec<_> = line.split_whitespace().map(constant).collect::<Result<_>>()?;
+        let module: Vec<_> = kernel.pruned(&constants).iter().flat_map(|word| word.to_le_bytes()).collect();
+        validate(&module).with_context(|| line.to_owned())?;
+    }
+    Ok(())
 }
 
 fn validate(module: &[u8]) -> Result<()> {

@@ -92,17 +92,31 @@ struct Shape {
     copies: u32,
     has_shared_edges: bool,
     is_even: bool,
+    loads_in_flight: u32,
     /// The maximum of workgroups, which stride; 0 for a workgroup per tile.
     max_workgroups: u32,
     has_quads: bool,
 }
 
 /// Every option, in the first four shapes; then types, bins and columns.
-const SHAPES: [Shape; 9] = {
+const SHAPES: [Shape; 10] = {
     const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
         let [has_shared_edges, is_even] = rest;
-        let (max_workgroups, has_quads) = (0, false);
-        Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups, has_quads }
+        let (loads_in_flight, max_workgroups, has_quads) = (4, 0, false);
+        Shape {
+            numbers,
+            bins,
+            columns,
+            copies,
+            has_shared_edges,
+            is_even,
+            loads_in_flight,
+            max_workgroups,
+            has_quads,
+        }
+    }
+    const fn loads(loads_in_flight: u32, shape: Shape) -> Shape {
+        Shape { loads_in_flight, ..shape }
     }
     const fn by_quads(shape: Shape) -> Shape {
         Shape { has_quads: true, ..shape }
@@ -111,10 +125,11 @@ const SHAPES: [Shape; 9] = {
         Shape { max_workgroups, ..shape }
     }
     [
-        by_quads(shape(2, 37, 3, 4, [true, true])),
-        strided(2, shape(1, 64, 1, 1, [false, false])),
+        loads(16, by_quads(shape(2, 37, 3, 4, [true, true]))),
+        loads(8, strided(2, shape(1, 64, 1, 1, [false, false]))),
         shape(0, 5, 2, 0, [true, false]),
-        by_quads(shape(2, 1000, 1, 0, [false, true])),
+        by_quads(shape(2, 1000, 4, 0, [false, true])),
+        loads(16, shape(2, 1000, 1, 0, [false, true])),
         shape(0, 1, 1, 8, [true, true]),
         by_quads(strided(3, shape(1, 2, 5, 2, [true, true]))),
         shape(2, 257, 2, 1, [true, false]),
@@ -155,8 +170,7 @@ impl Shape {
 fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     for shape in selection.first(4, SHAPES) {
-        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, max_workgroups, has_quads } =
-            shape;
+        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } = shape;
         // A round of four groups of 4 values an invocation, and one of a whole group and a part.
         let rows = 22 * workgroup_size as usize / columns;
         let tile_rows = if has_quads { rows / 4 * 4 } else { rows + 1 };
@@ -169,7 +183,8 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("COPIES", copies),
             ("SHARED_EDGES", if has_shared_edges { bins as u32 + 1 } else { 0 }),
             ("EVEN", is_even.into()),
-            ("MAX_WORKGROUPS", max_workgroups),
+            ("LOADS_IN_FLIGHT", shape.loads_in_flight),
+            ("MAX_WORKGROUPS", shape.max_workgroups),
             ("QUAD_ACCESS", has_quads.into()),
         ];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;

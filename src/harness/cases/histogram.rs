@@ -15,6 +15,7 @@ use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use crate::histogram::{
     HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
 };
+use crate::primitives::tuning::{self, KernelShape, TunedPart};
 
 /// Parameters of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,13 +141,16 @@ impl HistogramCase {
         let Some(memory) = self.memory else {
             return HistogramPolicy::choose(capabilities, &self.config()).policy;
         };
-        let small = |copies| HistogramPolicy::new(small_workgroup(capabilities), 20, copies);
+        let small = |copies, loads_in_flight| {
+            let policy = HistogramPolicy::new(small_workgroup(capabilities), 20, copies);
+            HistogramPolicy { loads_in_flight, ..policy }
+        };
         match memory {
-            HistogramMemory::Shared => small(4).with_shared_edges(),
-            HistogramMemory::Counters => small(1),
-            HistogramMemory::Edges => small(0).with_shared_edges(),
-            HistogramMemory::Device => small(0),
-            HistogramMemory::Strides => small(2).with_shared_edges().with_max_workgroups(2),
+            HistogramMemory::Shared => small(4, 16).with_shared_edges(),
+            HistogramMemory::Counters => small(1, 8),
+            HistogramMemory::Edges => small(0, 4).with_shared_edges(),
+            HistogramMemory::Device => small(0, 16),
+            HistogramMemory::Strides => small(2, 8).with_shared_edges().with_max_workgroups(2),
         }
     }
 
@@ -322,7 +326,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         }),
         axis(&[true, false], |case, is_even| case.is_even = is_even),
         axis(&[1, 2, 16, 257], |case, bins| case.bins = bins),
-        axis(&[1, 3, 70], |case, columns| case.columns = columns),
+        axis(&[1, 3, 4, 70], |case, columns| case.columns = columns),
         axis(&HistogramRange::ALL, |case, range| case.range = range),
         axis(&HistogramMemory::ALL, |case, memory| case.memory = Some(memory)),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
@@ -367,7 +371,19 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
             misalignment: if case.count_from == CountFrom::Device { 4 } else { 0 },
             ..case
         });
-    works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
+    let case = |work: HistogramCase| work.case(2 * work.tile(capabilities) + 3, Input::EdgeValues);
+    works.flat_map(|work| [case(work.clone()), gpu_loads(case(work), capabilities)]).collect()
+}
+
+/// A case with as many loads in flight as GPUs have, on CPUs, too.
+fn gpu_loads(case: Case, capabilities: &Capabilities) -> Case {
+    let parts = [TunedPart::Histogram, TunedPart::LargeHistogram, TunedPart::HistogramInMemory];
+    let with = parts.map(|part| {
+        let shape = tuning::shape_of(capabilities, part, [1, 0]);
+        case.clone().with_shape(part, KernelShape { loads_in_flight: 16, ..shape })
+    });
+    let is_of_part = |other: &Case| other.policy(capabilities) != case.policy(capabilities);
+    with.into_iter().find(is_of_part).unwrap_or_else(|| case.clone())
 }
 
 /// All cases except the covering ones.

@@ -10,6 +10,7 @@ mod graph;
 #[cfg(test)]
 mod heads;
 pub mod opcode;
+pub mod pruned;
 mod reachable;
 mod reflect;
 #[cfg(test)]

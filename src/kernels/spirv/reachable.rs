@@ -8,31 +8,15 @@ use std::collections::{HashMap, HashSet};
 
 /// The positions of the instructions in blocks that `constants` do not rule out. Every function counts as called.
 pub(super) fn reachable(module: &Module, constants: &Sizes) -> HashSet<usize> {
-    let body: Vec<_> = module.instructions().skip_while(|i| i.opcode != opcode::FUNCTION).collect();
-    let results = body.iter().filter(|i| i.opcode != opcode::FUNCTION_PARAMETER);
-    let mut flow = Propagation {
-        module,
-        constants,
-        results: results.filter_map(|i| result_of(module, i)).collect(),
-        values: HashMap::new(),
-        edges: HashSet::new(),
-        blocks: HashSet::new(),
-    };
-    loop {
-        let before = (flow.values.clone(), flow.edges.len(), flow.blocks.len());
-        flow.pass(&body);
-        if (&before.0, before.1, before.2) == (&flow.values, flow.edges.len(), flow.blocks.len()) {
-            break;
-        }
-    }
+    let flow = Propagation::of(module, constants);
     let mut block = None;
-    let in_reachable = |i: &&Instruction<'_>| {
+    let in_reachable = |i: &Instruction<'_>| {
         if i.opcode == opcode::LABEL {
             block = i.operands.first().copied();
         }
-        block.is_some_and(|block| flow.blocks.contains(&block))
+        block.is_some_and(|block| flow.is_reached(block))
     };
-    body.iter().filter(in_reachable).map(|i| i.position).collect()
+    module.instructions().filter(in_reachable).map(|i| i.position).collect()
 }
 
 /// A value that an instruction has had so far: one, or different ones. Without an entry it has had none.
@@ -42,9 +26,13 @@ enum Value {
     Any,
 }
 
-struct Propagation<'m> {
+/// The blocks of a specialized module that may be executed, and the branches that may be taken. A branch back to the head of
+/// a loop may take both sides, whatever its condition.
+pub(super) struct Propagation<'m> {
     module: &'m Module,
     constants: &'m Sizes,
+    /// The heads of loops.
+    heads: HashSet<Id>,
     /// The results of all instructions in blocks.
     results: HashSet<Id>,
     values: HashMap<Id, Value>,
@@ -53,52 +41,99 @@ struct Propagation<'m> {
     blocks: HashSet<Id>,
 }
 
-impl Propagation<'_> {
-    /// Evaluates the blocks that are reachable so far, in order.
-    fn pass(&mut self, body: &[Instruction<'_>]) {
-        let (mut block, mut is_entry) = (0, false);
+impl<'m> Propagation<'m> {
+    pub(super) fn of(module: &'m Module, constants: &'m Sizes) -> Self {
+        let body: Vec<_> = module.instructions().skip_while(|i| i.opcode != opcode::FUNCTION).collect();
+        let results = body.iter().filter(|i| i.opcode != opcode::FUNCTION_PARAMETER);
+        let mut block = 0;
+        let head = |i: &Instruction<'_>| {
+            if let (opcode::LABEL, [label, ..]) = (i.opcode, i.operands) {
+                block = *label;
+            }
+            (i.opcode == opcode::LOOP_MERGE).then_some(block)
+        };
+        let mut flow = Self {
+            module,
+            constants,
+            heads: body.iter().filter_map(head).collect(),
+            results: results.filter_map(|i| result_of(module, i)).collect(),
+            values: HashMap::new(),
+            edges: HashSet::new(),
+            blocks: HashSet::new(),
+        };
+        while flow.pass(&body) {}
+        flow
+    }
+
+    /// Whether a block may be executed.
+    pub(super) fn is_reached(&self, block: Id) -> bool {
+        self.blocks.contains(&block)
+    }
+
+    /// Whether a branch from one block to another may be taken.
+    pub(super) fn is_taken(&self, from: Id, to: Id) -> bool {
+        self.edges.contains(&(from, to))
+    }
+
+    /// The side that a conditional branch of a block always takes; none if it takes either, or both are one block.
+    pub(super) fn only_side(&self, block: Id, sides: &[Id]) -> Option<Id> {
+        match sides {
+            [a, b, ..] if self.is_taken(block, *a) != self.is_taken(block, *b) => {
+                Some(if self.is_taken(block, *a) { *a } else { *b })
+            }
+            _ => None,
+        }
+    }
+
+    /// Evaluates the blocks that are reachable so far, in order. Returns whether that told anything new.
+    fn pass(&mut self, body: &[Instruction<'_>]) -> bool {
+        let (mut block, mut is_entry, mut is_new) = (0, false, false);
+        let mut begun = HashSet::new();
         for i in body {
             match (i.opcode, i.operands) {
                 (opcode::FUNCTION, _) => is_entry = true,
                 (opcode::LABEL, [label, ..]) => {
                     block = *label;
+                    begun.insert(block);
                     if std::mem::take(&mut is_entry) {
-                        self.blocks.insert(block);
+                        is_new |= self.blocks.insert(block);
                     }
                 }
                 _ if !self.blocks.contains(&block) => {}
-                (opcode::BRANCH, [to, ..]) => self.branch(block, *to),
+                (opcode::BRANCH, [to, ..]) => is_new |= self.branch(block, *to),
                 (opcode::BRANCH_CONDITIONAL, [condition, if_true, if_false, ..]) => {
-                    match self.value(*condition) {
-                        Some(Value::One(value)) => {
-                            self.branch(block, if value == 0 { *if_false } else { *if_true });
-                        }
-                        Some(Value::Any) => {
-                            self.branch(block, *if_true);
-                            self.branch(block, *if_false);
-                        }
-                        None => {}
-                    }
+                    let sides = [*if_true, *if_false];
+                    let is_back = sides.iter().any(|to| self.heads.contains(to) && begun.contains(to));
+                    let taken = match self.value(*condition) {
+                        None => &[],
+                        Some(Value::One(0)) if !is_back => &sides[1..],
+                        Some(Value::One(_)) if !is_back => &sides[..1],
+                        Some(_) => &sides[..],
+                    };
+                    taken.iter().for_each(|to| is_new |= self.branch(block, *to));
                 }
                 // The literals between the labels are no labels of blocks, or add some.
                 (opcode::SWITCH, [_, targets @ ..]) => {
-                    targets.iter().for_each(|to| self.branch(block, *to));
+                    targets.iter().for_each(|to| is_new |= self.branch(block, *to));
                 }
                 _ => {
                     let Some(result) = result_of(self.module, i) else { continue };
                     let Some(value) = self.evaluated(i.opcode, block, i.from(2)) else { continue };
-                    let had = self.values.entry(result).or_insert(value);
-                    if *had != value {
-                        *had = Value::Any;
-                    }
+                    // One value, then any: each changes at most twice.
+                    let had = self.values.get(&result).copied();
+                    let merged = if had.is_none_or(|had| had == value) { value } else { Value::Any };
+                    is_new |= had != Some(merged);
+                    self.values.insert(result, merged);
                 }
             }
         }
+        is_new
     }
 
-    fn branch(&mut self, from: Id, to: Id) {
-        self.edges.insert((from, to));
+    /// Returns whether the branch was not taken before.
+    fn branch(&mut self, from: Id, to: Id) -> bool {
         self.blocks.insert(to);
+        self.edges.insert((from, to))
     }
 
     /// The value of a constant or of a result; none of a result that has had none.
@@ -151,7 +186,7 @@ impl Propagation<'_> {
 }
 
 /// The result of an instruction that has one and its type.
-fn result_of(module: &Module, i: &Instruction<'_>) -> Option<Id> {
+pub(super) fn result_of(module: &Module, i: &Instruction<'_>) -> Option<Id> {
     match i.operands {
         [of, result, ..] if module.type_of.get(result) == Some(of) => Some(*result),
         _ => None,

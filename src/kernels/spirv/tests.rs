@@ -1,6 +1,8 @@
 //! Access analysis and reflection of the kernels in `src/kernels/fixtures`, one for each flow of an address.
 
+use super::pruned::pruned;
 use super::rules::broken;
+use super::sizes::Sizes;
 use super::{Module, accesses, loop_header_accesses, reflect};
 use std::path::Path;
 
@@ -186,4 +188,24 @@ fn a_broken_rule_is_reported() {
     assert_eq!(counts, [1, 2, 1], "{broken:?}");
     let advance = super::rules::broken(&module("advance.spv"));
     assert_eq!(advance.addresses.len(), 0, "{advance:?}");
+}
+
+/// The marks that a pruned fixture stores, and how often.
+fn stored_under(constants: &[(u32, u32)]) -> Vec<u32> {
+    let value = |id| constants.iter().find(|(other, _)| *other == id).map(|(_, value)| *value);
+    let pruned = |module: &Module| pruned(module, &Sizes::new(module, value)).expect("all loops stay");
+    let once = Module::new(pruned(&module("pruned.spv"))).expect("a module");
+    assert_eq!(once.words(), pruned(&once), "there is more to prune");
+    let stores = once.instructions().filter(|i| i.opcode == super::opcode::STORE);
+    stores.filter_map(|i| once.constant(*i.operands.get(1)?)).filter(|value| *value > 1000).collect()
+}
+
+#[test]
+fn what_constants_rule_out_is_pruned() {
+    assert_eq!(stored_under(&[]), [1001, 1004, 1005, 1006]);
+    assert_eq!(stored_under(&[(1, 0)]), [1002, 1004, 1005, 1006]);
+    assert_eq!(stored_under(&[(1, 0), (2, 3)]), [1002, 1003, 1004, 1005, 1006]);
+    // The last loop ends by a return alone.
+    assert_eq!(stored_under(&[(3, 1)]), [1001, 1004, 1005]);
+    assert_eq!(stored_under(&[(1, 0), (3, 1)]), [1002, 1004, 1005]);
 }

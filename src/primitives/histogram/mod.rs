@@ -87,6 +87,7 @@ impl Primitive for Histogram {
             ("COPIES", policy.copies),
             ("SHARED_EDGES", policy.shared_edges(config)),
             ("EVEN", config.is_even.into()),
+            ("LOADS_IN_FLIGHT", policy.loads_in_flight),
             ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
         ];
         let pipeline = |kernel, constants: &[_]| {

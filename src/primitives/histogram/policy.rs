@@ -22,6 +22,8 @@ pub struct HistogramPolicy {
     pub copies: u32,
     /// Whether the edges are copied to shared memory.
     pub has_shared_edges: bool,
+    /// Values that an invocation loads before it counts the first: 4, 8 or 16.
+    pub loads_in_flight: u32,
     /// The maximum of workgroups, which stride over tiles, at most 32 each; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
     /// Required subgroup size; `None` for the driver's default.
@@ -53,11 +55,12 @@ impl HistogramPolicy {
         let is_private = counters.saturating_add(2) <= room;
         if !is_private {
             let has_shared_edges = edges + 2 <= Self::SMALL_WORDS / 2;
-            let KernelShape { workgroup_size, items, subgroup_size, .. } =
+            let KernelShape { workgroup_size, items, loads_in_flight, subgroup_size, .. } =
                 tuned(TunedPart::HistogramInMemory);
             return Choice {
                 policy: Self {
                     has_shared_edges,
+                    loads_in_flight,
                     subgroup_size,
                     ..Self::new(limit.min(workgroup_size), items, 0)
                 },
@@ -71,13 +74,13 @@ impl HistogramPolicy {
         let copies = fewer.into_iter().find(|copies| copies * counters + edges <= Self::SMALL_WORDS);
         let is_small = copies.is_some();
         let shape = if is_small { small } else { tuned(TunedPart::LargeHistogram) };
-        let KernelShape { max_workgroups, subgroup_size, .. } = shape;
+        let KernelShape { loads_in_flight, max_workgroups, subgroup_size, .. } = shape;
         let workgroup_size = limit.min(shape.workgroup_size);
         // A tile of many values for each counter, which is added once a tile.
         let items = (8 * counters / workgroup_size.max(1)).clamp(shape.items, shape.items.max(64));
         let policy = Self::new(workgroup_size, items, copies.unwrap_or(1));
         Choice {
-            policy: Self { has_shared_edges, max_workgroups, subgroup_size, ..policy },
+            policy: Self { has_shared_edges, loads_in_flight, max_workgroups, subgroup_size, ..policy },
             reason: match is_small {
                 true => {
                     "copies of the counters in shared memory, where equal values do not wait for each other"
@@ -95,6 +98,7 @@ impl HistogramPolicy {
             items_per_invocation,
             copies,
             has_shared_edges: false,
+            loads_in_flight: 4,
             max_workgroups: None,
             subgroup_size: None,
         }
@@ -136,6 +140,8 @@ impl HistogramPolicy {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
+        PolicyConflict::check_range("loads_in_flight", self.loads_in_flight, 4..=16)?;
+        PolicyConflict::check_power_of_two("loads_in_flight", self.loads_in_flight)?;
         PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         if self.copies != 0 {
             PolicyConflict::check_range("copies", self.copies, 1..=32)?;
@@ -157,6 +163,9 @@ impl fmt::Display for HistogramPolicy {
             copies => write!(f, "{copies} × the counters in shared memory")?,
         }
         write!(f, ", edges in {} memory", if self.has_shared_edges { "shared" } else { "device" })?;
+        if self.loads_in_flight > 4 {
+            write!(f, ", {} loads in flight", self.loads_in_flight)?;
+        }
         if let Some(workgroups) = self.max_workgroups {
             write!(f, ", at most {workgroups} workgroups")?;
         }

@@ -113,7 +113,12 @@ impl TuningAxis {
             Self::SpinLimit => &[4, 16, 64, 100, 256],
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
             Self::FewTiles => &[0, 16, 64, 256, 1024],
-            Self::LoadsInFlight => &[1, 2, 4, 8, 16],
+            Self::LoadsInFlight => match part {
+                TunedPart::Histogram | TunedPart::LargeHistogram | TunedPart::HistogramInMemory => {
+                    &[4, 8, 16]
+                }
+                _ => &[1, 2, 4, 8, 16],
+            },
             Self::StatelessTiles => &[1, 4, 8, 16, 32],
             Self::Copies => match part {
                 TunedPart::DigitHistogram => &[1, 2, 4],

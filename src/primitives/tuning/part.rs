@@ -139,9 +139,9 @@ impl TunedPart {
             Self::DigitHistogram => &[MaxWorkgroups, LoadsInFlight, Copies, Items, SubgroupSize],
             // With other items, sums of floats have other bits than on other devices.
             Self::Reduce | Self::ScanTree => &[SubgroupSize, MixedAccess],
-            Self::Histogram => &[Copies, MaxWorkgroups, Items, WorkgroupSize, SubgroupSize],
-            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, SubgroupSize],
-            Self::HistogramInMemory => &[WorkgroupSize, Items, SubgroupSize],
+            Self::Histogram => &[Copies, MaxWorkgroups, LoadsInFlight, Items, WorkgroupSize, SubgroupSize],
+            Self::LargeHistogram => &[WorkgroupSize, MaxWorkgroups, LoadsInFlight, SubgroupSize],
+            Self::HistogramInMemory => &[WorkgroupSize, LoadsInFlight, Items, SubgroupSize],
             Self::Search => &[Items, WorkgroupSize, SharedSteps, SubgroupSize],
             Self::Merge => &[LoadsInFlight, Items, WorkgroupSize, SubgroupSize],
             Self::Difference | Self::RunLength | Self::Gather => &[Items, WorkgroupSize, SubgroupSize],

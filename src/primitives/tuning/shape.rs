@@ -30,7 +30,7 @@ pub struct KernelShape {
     /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`; selections: as
     /// `SelectPolicy::summed_tiles`.
     pub few_tiles: u32,
-    /// Digit histogram: keys that are loaded together; merge: likewise, and words of values.
+    /// Histograms: values that are loaded together; digit histogram and merge: keys; merge: words of values, too.
     pub loads_in_flight: u32,
     /// The single-pass scan: tiles up to which it takes no look-back, and no state.
     pub stateless_tiles: u32,
