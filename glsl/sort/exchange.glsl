@@ -27,19 +27,19 @@ void scatter_to_striped(inout uint words[ITEMS_PER_INVOCATION]) {
 
 // Exchanges words from ranked items to the blocked arrangement, in EXCHANGE_PARTS parts of the tile: an invocation's items
 // are in one of them. Every invocation must call it.
-void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
+void scatter_parts_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
     uint exchanged[ITEMS_PER_INVOCATION];
     [[unroll]] for (uint part = 0; part < EXCHANGE_PARTS; part++) {
         uint first = part * EXCHANGED_ITEMS;
         barrier();
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             // Ranks before the part wrap.
-            if (EXCHANGE_PARTS == 1 || rank_at(i) - first < EXCHANGED_ITEMS) {
+            if (rank_at(i) - first < EXCHANGED_ITEMS) {
                 s_tile[rank_at(i) - first] = words[i];
             }
         }
         barrier();
-        if (EXCHANGE_PARTS == 1 || item_index(0) - first < EXCHANGED_ITEMS) {
+        if (item_index(0) - first < EXCHANGED_ITEMS) {
             [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
                 exchanged[i] = s_tile[item_index(i) - first];
             }
@@ -47,5 +47,19 @@ void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
     }
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         words[i] = exchanged[i];
+    }
+}
+
+// Exchanges words from ranked items to the arrangement of item_index. Every invocation must call it.
+void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
+    if (EXCHANGE_PARTS > 1) {
+        scatter_parts_to_items(words);
+    } else {
+        barrier();
+        scatter_to_shared(words);
+        barrier();
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            words[i] = s_tile[item_index(i)];
+        }
     }
 }

@@ -42,14 +42,12 @@ uint key_words[KEY_WORDS][ITEMS_PER_INVOCATION];
 #define key_at(i) key_words[0][i]
 #endif
 
-void set_key(inout uint words[KEY_WORDS][ITEMS_PER_INVOCATION], uint i, Key key) {
+// No function: it would copy the array in and out.
 #if KEY_WORDS == 2
-    words[0][i] = key.x;
-    words[1][i] = key.y;
+#define set_key(words, i, key) { Key set = key; words[0][i] = set.x; words[1][i] = set.y; }
 #else
-    words[0][i] = key;
+#define set_key(words, i, key) words[0][i] = key;
 #endif
-}
 
 // Bin `k` of those that the invocation handles; bins from RADIX on do not exist, and FOR_EACH_BIN leaves
 // them out.

@@ -4,6 +4,7 @@ use super::pruned::pruned;
 use super::rules::broken;
 use super::sizes::Sizes;
 use super::{Module, accesses, loop_header_accesses, reflect};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn module(file: &str) -> Module {
@@ -190,12 +191,36 @@ fn a_broken_rule_is_reported() {
     assert_eq!(advance.addresses.len(), 0, "{advance:?}");
 }
 
+/// Checks that branches lead to blocks, and that a phi has a value for each block before its own.
+fn check_flow(module: &Module) {
+    use super::opcode;
+    let labels = module.instructions().filter(|i| i.opcode == opcode::LABEL).count();
+    let (mut block, mut edges, mut phis) = (0, BTreeSet::new(), Vec::new());
+    for i in module.instructions() {
+        match i.opcode {
+            opcode::LABEL => block = i.operands[0],
+            opcode::BRANCH => drop(edges.insert((block, i.operands[0]))),
+            opcode::BRANCH_CONDITIONAL => edges.extend([(block, i.operands[1]), (block, i.operands[2])]),
+            opcode::PHI => phis.push((block, i.from(3).iter().step_by(2).copied().collect::<BTreeSet<_>>())),
+            _ => {}
+        }
+    }
+    let reached: BTreeSet<_> = edges.iter().map(|(_, to)| *to).collect();
+    assert!(reached.len() < labels, "the first block is branched to");
+    assert!(!phis.is_empty(), "a loop has phis");
+    for (block, sources) in phis {
+        let before = edges.iter().filter(|(_, to)| *to == block).map(|(from, _)| *from);
+        assert_eq!(sources, before.collect(), "a phi of block {block}");
+    }
+}
+
 /// The marks that a pruned fixture stores, and how often.
 fn stored_under(constants: &[(u32, u32)]) -> Vec<u32> {
     let value = |id| constants.iter().find(|(other, _)| *other == id).map(|(_, value)| *value);
     let pruned = |module: &Module| pruned(module, &Sizes::new(module, value)).expect("all loops stay");
     let once = Module::new(pruned(&module("pruned.spv"))).expect("a module");
     assert_eq!(once.words(), pruned(&once), "there is more to prune");
+    check_flow(&once);
     let stores = once.instructions().filter(|i| i.opcode == super::opcode::STORE);
     stores.filter_map(|i| once.constant(*i.operands.get(1)?)).filter(|value| *value > 1000).collect()
 }
