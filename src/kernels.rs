@@ -85,10 +85,14 @@ impl Kernel {
         alignments.unwrap_or_default()
     }
 
-    /// The module without the branches that specialization constants rule out: `constants` are IDs and values of those that
-    /// are given. It is to be specialized by the same. The whole module where that cannot be found.
+    /// The module without the branches that specialization constants rule out, to be specialized by the same constants: their
+    /// IDs and values; others have their defaults. Returns the whole module of a caller's kernel, and where a loop would lose
+    /// its branch back.
     pub fn pruned(&'static self, constants: &[(u32, u32)]) -> Cow<'static, [u32]> {
         let whole = crate::device::module_of(self);
+        if self.hash == 0 {
+            return whole;
+        }
         let value = |id| constants.iter().find(|(other, _)| *other == id).map(|(_, value)| *value);
         let pruned = spirv::Module::new(whole.to_vec())
             .ok()

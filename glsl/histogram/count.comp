@@ -54,7 +54,7 @@ layout(constant_id = ID_SHARED_EDGES) const uint SHARED_EDGES = 0;
 layout(constant_id = ID_EVEN) const bool EVEN = false;
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 // Values that an invocation loads before it counts the first: 4, 8 or 16.
-layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 4;
+layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 16;
 
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
 // Whether the deviation of the edges is known: each workgroup has looked at all of them.
@@ -62,7 +62,7 @@ const bool HAS_DEVIATION = EVEN && SHARED_EDGES != 0;
 // Values that a workgroup loads at a time, and those of a round of such loads, which are in flight together.
 const uint GROUP_VALUES = 4 * WORKGROUP_SIZE;
 const uint ROUND_VALUES = LOADS_IN_FLIGHT * WORKGROUP_SIZE;
-// Whether the same word of all quads may be of one column, so that equal values of all lanes are of one counter.
+// Whether the same words of all quads are of half of the columns at most: equal values of many lanes in one counter.
 const bool TURNS_QUADS = QUAD_ACCESS && COLUMN_COUNT % 2 == 0;
 const uint SIGN = 0x80000000;
 // The guess, its neighbor, and the halves of 2^16 bins.
@@ -212,7 +212,7 @@ void count_value(bool is_counted, uint i, uint bin) {
     }
 }
 
-// A quad from another word on in each of four lanes, so that they count different columns at a time.
+// With TURNS_QUADS, rotates a quad by the invocation's index modulo 4: neighbours count different columns at a time.
 uvec4 turned(uvec4 quad) {
     if (TURNS_QUADS) {
         quad = mix(quad, quad.yzwx, bvec4(gl_LocalInvocationIndex & 1));

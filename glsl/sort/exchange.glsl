@@ -25,8 +25,8 @@ void scatter_to_striped(inout uint words[ITEMS_PER_INVOCATION]) {
     load_striped(words);
 }
 
-// Exchanges words from ranked items to the blocked arrangement, in EXCHANGE_PARTS parts of the tile: an invocation's items
-// are in one of them. Every invocation must call it.
+// scatter_to_items with several EXCHANGE_PARTS of the tile: an invocation's items, in the blocked arrangement, are in one of
+// them, and it keeps them beside its words, which later parts take.
 void scatter_parts_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
     uint exchanged[ITEMS_PER_INVOCATION];
     [[unroll]] for (uint part = 0; part < EXCHANGE_PARTS; part++) {

@@ -44,9 +44,9 @@ uint key_words[KEY_WORDS][ITEMS_PER_INVOCATION];
 
 // No function: it would copy the array in and out.
 #if KEY_WORDS == 2
-#define set_key(words, i, key) { Key set = key; words[0][i] = set.x; words[1][i] = set.y; }
+#define set_key(words, i, key) { Key set_key_value = key; words[0][i] = set_key_value.x; words[1][i] = set_key_value.y; }
 #else
-#define set_key(words, i, key) words[0][i] = key;
+#define set_key(words, i, key) words[0][i] = key
 #endif
 
 // Bin `k` of those that the invocation handles; bins from RADIX on do not exist, and FOR_EACH_BIN leaves

@@ -70,7 +70,8 @@ impl Capabilities {
         }
     }
 
-    /// Whether the driver executes branches that specialization constants rule out, with all lanes inactive.
+    /// Whether the driver executes branches that specialization constants rule out, with all lanes inactive: slow, but right,
+    /// and so no [bug](super::workarounds).
     pub(super) fn keeps_dead_branches(&self) -> bool {
         self.architecture() == Some(Architecture::SwiftShader)
     }

@@ -255,7 +255,7 @@ impl Shared {
         };
         let module_info = vk::ShaderModuleCreateInfo::default().code(&code);
         // SAFETY: the module was compiled for Vulkan 1.2 with the crate, or replaces one that was; perhaps without blocks that
-        // are never executed.
+        // are never executed, which leaves it valid.
         let module = unsafe { raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;
 

@@ -98,7 +98,7 @@ struct Shape {
     has_quads: bool,
 }
 
-/// Every option, in the first four shapes; then types, bins and columns.
+/// Every option but quads in device memory, in the first four shapes; then types, bins and columns.
 const SHAPES: [Shape; 10] = {
     const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
         let [has_shared_edges, is_even] = rest;
@@ -128,7 +128,7 @@ const SHAPES: [Shape; 10] = {
         loads(16, by_quads(shape(2, 37, 3, 4, [true, true]))),
         loads(8, strided(2, shape(1, 64, 1, 1, [false, false]))),
         shape(0, 5, 2, 0, [true, false]),
-        by_quads(shape(2, 1000, 4, 0, [false, true])),
+        loads(8, by_quads(shape(2, 100, 4, 2, [true, true]))),
         loads(16, shape(2, 1000, 1, 0, [false, true])),
         shape(0, 1, 1, 8, [true, true]),
         by_quads(strided(3, shape(1, 2, 5, 2, [true, true]))),
@@ -171,7 +171,7 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
     let workgroup_size = small_workgroup(gpu);
     for shape in selection.first(4, SHAPES) {
         let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } = shape;
-        // A round of four groups of 4 values an invocation, and one of a whole group and a part.
+        // Of 16 loads in flight a round of four groups of 4 values an invocation, and one of a whole group and a part.
         let rows = 22 * workgroup_size as usize / columns;
         let tile_rows = if has_quads { rows / 4 * 4 } else { rows + 1 };
         let alignment = if has_quads { Alignment::Quads } else { Alignment::Words };
@@ -418,6 +418,9 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         HistogramPolicy::new(64, 4, 3),
         HistogramPolicy::new(64, 4, 64),
         HistogramPolicy::new(64, 4, 1).with_subgroup_size(3),
+        HistogramPolicy::new(64, 4, 1).with_loads_in_flight(2),
+        HistogramPolicy::new(64, 4, 1).with_loads_in_flight(12),
+        HistogramPolicy::new(64, 4, 1).with_loads_in_flight(32),
     ];
     let configs = policies.map(|policy| config.policy(policy));
     refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));

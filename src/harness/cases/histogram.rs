@@ -141,9 +141,8 @@ impl HistogramCase {
         let Some(memory) = self.memory else {
             return HistogramPolicy::choose(capabilities, &self.config()).policy;
         };
-        let small = |copies, loads_in_flight| {
-            let policy = HistogramPolicy::new(small_workgroup(capabilities), 20, copies);
-            HistogramPolicy { loads_in_flight, ..policy }
+        let small = |copies, loads| {
+            HistogramPolicy::new(small_workgroup(capabilities), 20, copies).with_loads_in_flight(loads)
         };
         match memory {
             HistogramMemory::Shared => small(4, 16).with_shared_edges(),
@@ -372,18 +371,19 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
             ..case
         });
     let case = |work: HistogramCase| work.case(2 * work.tile(capabilities) + 3, Input::EdgeValues);
-    works.flat_map(|work| [case(work.clone()), gpu_loads(case(work), capabilities)]).collect()
+    let cases = works.map(case);
+    cases.flat_map(|case| [with_loads_of_gpus(&case, capabilities), Some(case)]).flatten().collect()
 }
 
-/// A case with as many loads in flight as GPUs have, on CPUs, too.
-fn gpu_loads(case: Case, capabilities: &Capabilities) -> Case {
+/// A case on CPUs with as many loads in flight as on GPUs.
+fn with_loads_of_gpus(case: &Case, capabilities: &Capabilities) -> Option<Case> {
     let parts = [TunedPart::Histogram, TunedPart::LargeHistogram, TunedPart::HistogramInMemory];
     let with = parts.map(|part| {
         let shape = tuning::shape_of(capabilities, part, [1, 0]);
         case.clone().with_shape(part, KernelShape { loads_in_flight: 16, ..shape })
     });
     let is_of_part = |other: &Case| other.policy(capabilities) != case.policy(capabilities);
-    with.into_iter().find(is_of_part).unwrap_or_else(|| case.clone())
+    with.into_iter().find(is_of_part)
 }
 
 /// All cases except the covering ones.

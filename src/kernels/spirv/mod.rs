@@ -207,6 +207,12 @@ impl Module {
         self.types.get(self.type_of.get(&value)?)
     }
 
+    /// Whether a value is a truth value, or a number of 32 bits.
+    pub fn is_word(&self, value: Id) -> bool {
+        let of = self.type_of(value);
+        matches!(of, Some(Type::Bool | Type::Int { bits: 32, .. } | Type::Float { bits: 32 }))
+    }
+
     /// The storage class of a pointer; none if the value is not a pointer.
     pub fn storage_of(&self, value: Id) -> Option<u32> {
         match self.type_of(value) {

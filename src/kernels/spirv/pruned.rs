@@ -5,12 +5,15 @@ use super::sizes::Sizes;
 use super::{Id, Instruction, Module, opcode};
 use std::collections::{HashMap, HashSet};
 
-/// The words of a module in which a branch that always takes one side is a jump there, and blocks that are never reached
-/// are absent. The constants stay, and are to be specialized as before. None if it has a loop that would lose its branch
-/// back.
+/// The words of a module of glslang in which a branch that always takes one side is a jump there, and blocks that are never
+/// reached are absent. The constants stay, and are to be specialized as before. None if it has a loop that would lose its
+/// branch back.
 ///
 /// Loops and selections that stay name blocks, which stay, too: where they end, as `OpUnreachable`, and where a loop
-/// continues, as a branch back. A loop that is never repeated would give its phis themselves there.
+/// continues, as a branch back. The phis of such a loop take their own value from that block, which is never reached.
+///
+/// Not every module may be pruned: glslang has no branch out of a selection but to its end, and decorates ids alone, not
+/// groups of them.
 pub fn pruned(module: &Module, constants: &Sizes) -> Option<Vec<u32>> {
     let flow = Propagation::of(module, constants);
     let mut pruning = Pruning { module, flow, named: HashMap::new(), jumps: HashMap::new() };
@@ -49,13 +52,12 @@ impl Pruning<'_> {
                 (opcode::BRANCH, [to, ..]) => {
                     open.remove(to);
                 }
-                (opcode::BRANCH_CONDITIONAL, [_, sides @ ..]) => match self.flow.only_side(block, sides) {
+                (opcode::BRANCH_CONDITIONAL, [_, a, b, ..]) => match self.flow.only_side(block, [*a, *b]) {
                     Some(to) => drop(self.jumps.insert(block, to)),
                     None => {
                         selection_end.into_iter().for_each(|end| self.name(end, None));
-                        for to in sides {
-                            open.remove(to);
-                        }
+                        open.remove(a);
+                        open.remove(b);
                     }
                 },
                 (opcode::SWITCH, _) => selection_end.into_iter().for_each(|end| self.name(end, None)),

@@ -3,7 +3,7 @@
 //! Source: Wegman and Zadeck, "Constant Propagation with Conditional Branches", ACM TOPLAS 13, 1991.
 
 use super::sizes::{Sizes, folded};
-use super::{Id, Instruction, Module, opcode};
+use super::{Id, Instruction, Module, Type, opcode};
 use std::collections::{HashMap, HashSet};
 
 /// The positions of the instructions in blocks that `constants` do not rule out. Every function counts as called.
@@ -27,7 +27,7 @@ enum Value {
 }
 
 /// The blocks of a specialized module that may be executed, and the branches that may be taken. A branch back to the head of
-/// a loop may take both sides, whatever its condition.
+/// a loop may take both sides, whatever its condition: without it the loop would be none, and its breaks would lead nowhere.
 pub(super) struct Propagation<'m> {
     module: &'m Module,
     constants: &'m Sizes,
@@ -75,12 +75,11 @@ impl<'m> Propagation<'m> {
         self.edges.contains(&(from, to))
     }
 
-    /// The side that a conditional branch of a block always takes; none if it takes either, or both are one block.
-    pub(super) fn only_side(&self, block: Id, sides: &[Id]) -> Option<Id> {
-        match sides {
-            [a, b, ..] if self.is_taken(block, *a) != self.is_taken(block, *b) => {
-                Some(if self.is_taken(block, *a) { *a } else { *b })
-            }
+    /// The side that a conditional branch of a reached block always takes; none if it takes either, or both are one block.
+    pub(super) fn only_side(&self, block: Id, [a, b]: [Id; 2]) -> Option<Id> {
+        match [a, b].map(|to| self.is_taken(block, to)) {
+            [true, false] => Some(a),
+            [false, true] => Some(b),
             _ => None,
         }
     }
@@ -112,9 +111,11 @@ impl<'m> Propagation<'m> {
                     };
                     taken.iter().for_each(|to| is_new |= self.branch(block, *to));
                 }
-                // The literals between the labels are no labels of blocks, or add some.
-                (opcode::SWITCH, [_, targets @ ..]) => {
-                    targets.iter().for_each(|to| is_new |= self.branch(block, *to));
+                (opcode::SWITCH, [selector, otherwise, cases @ ..]) => {
+                    is_new |= self.branch(block, *otherwise);
+                    let is_wide = matches!(self.module.type_of(*selector), Some(Type::Int { bits: 64, .. }));
+                    let labels = cases.chunks_exact(if is_wide { 3 } else { 2 }).filter_map(<[_]>::last);
+                    labels.for_each(|to| is_new |= self.branch(block, *to));
                 }
                 _ => {
                     let Some(result) = result_of(self.module, i) else { continue };
@@ -136,8 +137,11 @@ impl<'m> Propagation<'m> {
         self.edges.insert((from, to))
     }
 
-    /// The value of a constant or of a result; none of a result that has had none.
+    /// The value of a constant or of a result; none of a result that has had none. Any of those that are no words.
     fn value(&self, id: Id) -> Option<Value> {
+        if !self.module.is_word(id) {
+            return Some(Value::Any);
+        }
         match self.constants.value(id) {
             Some(value) => Some(Value::One(value)),
             None if self.results.contains(&id) => self.values.get(&id).copied(),
@@ -150,7 +154,7 @@ impl<'m> Propagation<'m> {
         match (op, operands) {
             (opcode::PHI, _) => {
                 let (pairs, _) = operands.as_chunks::<2>();
-                let taken = pairs.iter().filter(|[_, from]| self.edges.contains(&(*from, block)));
+                let taken = pairs.iter().filter(|[_, from]| self.is_taken(*from, block));
                 let values = taken.filter_map(|[value, _]| self.value(*value));
                 values.reduce(|a, b| if a == b { a } else { Value::Any })
             }

@@ -41,7 +41,8 @@ impl Sizes {
                             .and_then(|parts| sizes.value(*parts.get(*index as usize)?)),
                         // Elsewhere a whole number of 32 bits, or of truth values.
                         _ if sizes.bytes.get(of) == Some(&4) => {
-                            folded(*op, &operands.iter().map(|id| sizes.value(*id)).collect::<Vec<_>>())
+                            let word = |id: &Id| sizes.value(*id).filter(|_| module.is_word(*id));
+                            folded(*op, &operands.iter().map(word).collect::<Vec<_>>())
                         }
                         _ => None,
                     };

@@ -3,7 +3,7 @@
 use super::pruned::pruned;
 use super::rules::broken;
 use super::sizes::Sizes;
-use super::{Module, accesses, loop_header_accesses, reflect};
+use super::{Id, Module, accesses, loop_header_accesses, reflect};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -191,22 +191,43 @@ fn a_broken_rule_is_reported() {
     assert_eq!(advance.addresses.len(), 0, "{advance:?}");
 }
 
-/// Checks that branches lead to blocks, and that a phi has a value for each block before its own.
+/// Checks that branches, loops and selections name blocks, that each loop is repeated by one branch, and that a phi has a
+/// value for each block before its own.
 fn check_flow(module: &Module) {
     use super::opcode;
-    let labels = module.instructions().filter(|i| i.opcode == opcode::LABEL).count();
-    let (mut block, mut edges, mut phis) = (0, BTreeSet::new(), Vec::new());
+    let (mut block, mut blocks, mut named) = (0, Vec::new(), BTreeSet::new());
+    let (mut edges, mut heads, mut phis) = (BTreeSet::new(), Vec::new(), Vec::new());
     for i in module.instructions() {
-        match i.opcode {
-            opcode::LABEL => block = i.operands[0],
-            opcode::BRANCH => drop(edges.insert((block, i.operands[0]))),
-            opcode::BRANCH_CONDITIONAL => edges.extend([(block, i.operands[1]), (block, i.operands[2])]),
-            opcode::PHI => phis.push((block, i.from(3).iter().step_by(2).copied().collect::<BTreeSet<_>>())),
-            _ => {}
+        let names = match i.opcode {
+            opcode::LABEL => {
+                block = i.operands[0];
+                blocks.push(block);
+                continue;
+            }
+            opcode::PHI => {
+                phis.push((block, i.from(3).iter().step_by(2).copied().collect::<BTreeSet<_>>()));
+                continue;
+            }
+            opcode::SELECTION_MERGE => &i.operands[..1],
+            opcode::LOOP_MERGE => {
+                heads.push(block);
+                &i.operands[..2]
+            }
+            opcode::BRANCH => i.operands,
+            opcode::BRANCH_CONDITIONAL => &i.operands[1..3],
+            _ => continue,
+        };
+        named.extend(names);
+        if matches!(i.opcode, opcode::BRANCH | opcode::BRANCH_CONDITIONAL) {
+            edges.extend(names.iter().map(|to| (block, *to)));
         }
     }
-    let reached: BTreeSet<_> = edges.iter().map(|(_, to)| *to).collect();
-    assert!(reached.len() < labels, "the first block is branched to");
+    assert!(named.iter().all(|name| blocks.contains(name)), "an absent block is named");
+    let at = |label: &Id| blocks.iter().position(|other| other == label);
+    for head in &heads {
+        let back = edges.iter().filter(|(from, to)| to == head && at(from) >= at(head)).count();
+        assert_eq!(back, 1, "the loop of block {head}");
+    }
     assert!(!phis.is_empty(), "a loop has phis");
     for (block, sources) in phis {
         let before = edges.iter().filter(|(_, to)| *to == block).map(|(from, _)| *from);

@@ -60,7 +60,7 @@ impl HistogramPolicy {
             return Choice {
                 policy: Self {
                     has_shared_edges,
-                    loads_in_flight,
+                    loads_in_flight: loads_in_flight.clamp(4, 16),
                     subgroup_size,
                     ..Self::new(limit.min(workgroup_size), items, 0)
                 },
@@ -80,7 +80,13 @@ impl HistogramPolicy {
         let items = (8 * counters / workgroup_size.max(1)).clamp(shape.items, shape.items.max(64));
         let policy = Self::new(workgroup_size, items, copies.unwrap_or(1));
         Choice {
-            policy: Self { has_shared_edges, loads_in_flight, max_workgroups, subgroup_size, ..policy },
+            policy: Self {
+                has_shared_edges,
+                loads_in_flight: loads_in_flight.clamp(4, 16),
+                max_workgroups,
+                subgroup_size,
+                ..policy
+            },
             reason: match is_small {
                 true => {
                     "copies of the counters in shared memory, where equal values do not wait for each other"
@@ -90,18 +96,24 @@ impl HistogramPolicy {
         }
     }
 
-    /// A policy with `workgroup_size` invocations, `items_per_invocation` values for each, and `copies` of the counters in
-    /// shared memory. Edges are in device memory.
+    /// A policy with `workgroup_size` invocations, `items_per_invocation` values for each, 16 of them in flight, and `copies`
+    /// of the counters in shared memory. Edges are in device memory.
     pub const fn new(workgroup_size: u32, items_per_invocation: u32, copies: u32) -> Self {
         Self {
             workgroup_size,
             items_per_invocation,
             copies,
             has_shared_edges: false,
-            loads_in_flight: 4,
+            loads_in_flight: 16,
             max_workgroups: None,
             subgroup_size: None,
         }
+    }
+
+    /// The policy with `loads` values of an invocation in flight.
+    pub const fn with_loads_in_flight(mut self, loads: u32) -> Self {
+        self.loads_in_flight = loads;
+        self
     }
 
     /// The policy with at most `workgroups` workgroups, which stride over tiles.
