@@ -21,7 +21,8 @@ use crate::policy;
 ///
 /// Equals numpy.histogram(a, bins=N, range=(A, B)), or with edges numpy.histogram(a, bins=edges): bin i has the values from
 /// edge i on and below edge i + 1, and the last bin its upper edge as well. Other values and NaNs are not counted. The
-/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column.
+/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. Elements are u32,
+/// i32 or f32.
 #[derive(Debug, Args)]
 pub struct HistogramArgs {
     #[command(flatten)]

@@ -129,6 +129,11 @@ impl TuningAxis {
         }
     }
 
+    /// Whether the values are no and yes, 0 and 1.
+    pub fn is_flag(self) -> bool {
+        self.values(TunedPart::ALL[0]) == FLAG
+    }
+
     /// The value in a shape.
     pub fn get(self, shape: &KernelShape) -> u32 {
         match self {

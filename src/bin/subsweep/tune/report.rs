@@ -128,6 +128,15 @@ impl fmt::Display for Finding {
             None => Ok(()),
         };
         line("in use ", target.start)?;
+        let mut reasons = Vec::new();
+        for judged in &self.judged {
+            if let Judgement::Refused(reason) = &judged.judgement
+                && !reasons.contains(&reason)
+            {
+                reasons.push(reason);
+                line("refused", judged.shape)?;
+            }
+        }
         for judged in self.bad() {
             let label = if matches!(judged.judgement, Judgement::Hung(_)) { "HANGS  " } else { "WRONG  " };
             line(label, judged.shape)?;

@@ -169,7 +169,11 @@ pub fn parse_try(text: &str) -> Result<(TuningAxis, Vec<u32>), String> {
     })?;
     let number = |value: &str| value.trim().parse().ok().filter(|&number: &u32| number <= 65_536);
     let values: Option<Vec<u32>> = values.split(',').map(number).collect();
-    Ok((axis, values.ok_or("values are numbers up to 65536, separated by commas")?))
+    let values = values.ok_or("values are numbers up to 65536, separated by commas")?;
+    if axis.is_flag() && values.iter().any(|value| *value > 1) {
+        return Err(format!("{name} is 0 or 1"));
+    }
+    Ok((axis, values))
 }
 
 #[cfg(test)]
@@ -193,7 +197,7 @@ mod tests {
         assert_eq!(parse_try("items=16,20"), Ok((TuningAxis::Items, vec![16, 20])));
         assert_eq!(parse_try("window=2"), Ok((TuningAxis::Window, vec![2])));
         assert!(parse_try("item=2").unwrap_err().contains("axes are"));
-        for text in ["items", "items=", "items=a", "items=-1", "items=65537"] {
+        for text in ["items", "items=", "items=a", "items=-1", "items=65537", "mixed-access=2"] {
             assert!(parse_try(text).is_err(), "{text}");
         }
     }
