@@ -60,7 +60,7 @@ impl HistogramPolicy {
             return Choice {
                 policy: Self {
                     has_shared_edges,
-                    loads_in_flight: loads_in_flight.clamp(4, 16),
+                    loads_in_flight,
                     subgroup_size,
                     ..Self::new(limit.min(workgroup_size), items, 0)
                 },
@@ -80,13 +80,7 @@ impl HistogramPolicy {
         let items = (8 * counters / workgroup_size.max(1)).clamp(shape.items, shape.items.max(64));
         let policy = Self::new(workgroup_size, items, copies.unwrap_or(1));
         Choice {
-            policy: Self {
-                has_shared_edges,
-                loads_in_flight: loads_in_flight.clamp(4, 16),
-                max_workgroups,
-                subgroup_size,
-                ..policy
-            },
+            policy: Self { has_shared_edges, loads_in_flight, max_workgroups, subgroup_size, ..policy },
             reason: match is_small {
                 true => {
                     "copies of the counters in shared memory, where equal values do not wait for each other"

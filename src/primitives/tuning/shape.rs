@@ -30,7 +30,8 @@ pub struct KernelShape {
     /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`; selections: as
     /// `SelectPolicy::summed_tiles`.
     pub few_tiles: u32,
-    /// Histograms: values that are loaded together, 4, 8 or 16, the nearest of which is taken for others; digit histogram and merge: keys; merge: words of values, too.
+    /// Items that an invocation loads together. Histograms: values, 4, 8 or 16; digit histogram: keys; merge: keys, and words
+    /// of values.
     pub loads_in_flight: u32,
     /// The single-pass scan: tiles up to which it takes no look-back, and no state.
     pub stateless_tiles: u32,
