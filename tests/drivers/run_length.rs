@@ -19,7 +19,7 @@ use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
     small_workgroup,
 };
-use super::primitive::{Primitive, outcome};
+use super::primitive::{Primitive, outcome, run};
 use super::refused::{Refused, assert_unsupported, too_small};
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -45,6 +45,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     vec![
         trial("mismatched ranges are refused", refusals),
         trial("slices of any type are encoded and decoded", slices),
+        trial("nothing has no runs", nothing),
     ]
 }
 
@@ -377,25 +378,36 @@ fn run_decode(
     compare(&name, "element_count", &element_count, &[lengths.iter().sum()])
 }
 
-fn slices(gpu: &Gpu) -> Result<(), Failed> {
+/// Encodes slices by an algorithm.
+fn encoded_slices(gpu: &Gpu, algorithm: RunLengthAlgorithm) -> Result<(), Failed> {
+    let by = |config: RunLengthConfig| {
+        config.policy(RunLengthPolicy::tuned(algorithm, gpu.capabilities(), &config))
+    };
     let encode = RunLengthConfig::encode(ElementType::F32);
     let floats = [0.0f32, -0.0, f32::NAN, -f32::NAN, 1.0, 0.0, 2.5, 2.5, 2.5];
-    let runs = gpu.run_length_encode(encode.offsets(), &floats)?;
+    let runs = gpu.run_length_encode(by(encode.offsets()), &floats)?;
     assert_eq!((&runs.counts[..], &runs.offsets[..]), (&[2, 2, 1, 1, 3][..], &[0, 2, 4, 5, 6][..]));
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     assert_eq!(runs.values, bits(&[0.0, f32::NAN, 1.0, 0.0, 2.5]));
-    let runs = gpu.run_length_encode(encode.non_trivial(), &floats)?;
+    let runs = gpu.run_length_encode(by(encode.non_trivial()), &floats)?;
     assert_eq!((runs.counts, runs.offsets), (vec![2, 2, 3], vec![0, 2, 6]));
     assert_eq!(runs.values, bits(&[0.0, f32::NAN, 2.5]));
-    let runs = gpu.run_length_encode(encode.without_values(), &floats[..5])?;
+    let runs = gpu.run_length_encode(by(encode.without_values()), &floats[..5])?;
     assert_eq!((runs.values, runs.counts, runs.offsets), (vec![], vec![2, 2, 1], vec![]));
-    let none = gpu.run_length_encode(encode.non_trivial(), &[] as &[f32])?;
+    let none = gpu.run_length_encode(by(encode.non_trivial()), &[] as &[f32])?;
     assert_eq!((none.values, none.counts, none.offsets), (vec![], vec![], vec![]));
     let wide = [7i64 << 40, 7 << 40, 7, -1];
-    let runs = gpu.run_length_encode(RunLengthConfig::encode(ElementType::I64), &wide)?;
+    let runs = gpu.run_length_encode(by(RunLengthConfig::encode(ElementType::I64)), &wide)?;
     assert_eq!((runs.values::<i64>()?, &runs.counts[..]), (vec![7 << 40, 7, -1], &[2, 1, 1][..]));
     assert_eq!(gpu.run_length_decode(&runs.values::<i64>()?, &runs.counts)?, wide);
     assert!(matches!(runs.values::<u32>(), Ok(words) if words.len() == 6));
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    for algorithm in RunLengthAlgorithm::ALL {
+        encoded_slices(gpu, algorithm)?;
+    }
 
     assert_eq!(gpu.run_length_decode(&[5u32, 6, 7, 8], &[0, 3, 0, 1])?, [6, 6, 6, 8]);
     assert_eq!(gpu.run_length_decode::<f64>(&[], &[])?, [0.0; 0]);
@@ -407,6 +419,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let without_values = RunLengthConfig::decode(ElementType::F64).without_values();
     assert_eq!(without_values, of_indices);
 
+    let encode = RunLengthConfig::encode(ElementType::F32);
     assert!(matches!(gpu.run_length_encode(encode, &[1u32]), Err(Error::ElementMismatch { .. })));
     let too_few = gpu.run_length_decode(&[1u32, 2], &[1]);
     assert_eq!(too_few, Err(Error::ValueCountMismatch { key_count: 1, value_count: 2 }));
@@ -427,6 +440,24 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
         &mut indices,
     );
     assert_eq!(odd.err(), Some(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    Ok(())
+}
+
+/// The number of runs is written on the device, whatever was there.
+fn nothing(gpu: &Gpu) -> Result<(), Failed> {
+    let encode = RunLengthConfig::encode(ElementType::U32);
+    for algorithm in RunLengthAlgorithm::ALL {
+        for config in [encode, encode.non_trivial()] {
+            let config = config.policy(RunLengthPolicy::tuned(algorithm, gpu.capabilities(), &config));
+            let plan = gpu.plan(config)?;
+            let scratch = gpu.allocate(plan.scratch_requirements(0).size.max(16))?;
+            let run_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
+            let none = AddressRange::default();
+            let buffers = RunLengthBuffers::new(none, none, none, run_count.range(), scratch.range());
+            run(gpu, &plan, &buffers, Count::Direct(0))?;
+            compare(&format!("{config:?}"), "the number of runs", &run_count, &[0])?;
+        }
+    }
     Ok(())
 }
 

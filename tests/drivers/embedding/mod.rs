@@ -167,8 +167,12 @@ impl Trace for Wide {
 fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let wide = Arc::new(Wide::default());
     let gpu = another(gpu, wide.clone())?;
-    let (scan, sort) =
-        (gpu.plan(ScanConfig::inclusive(ElementType::U32))?, gpu.plan(SortConfig::keys(ElementType::U32))?);
+    let scan = gpu.plan(ScanConfig::inclusive(ElementType::U32))?;
+    // A histogram by quads on every device.
+    let keys = SortConfig::keys(ElementType::U32);
+    let mut onesweep = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &keys);
+    onesweep.histogram.loads_in_flight = 4;
+    let sort = gpu.plan(keys.policy(onesweep))?;
     let count = WIDE_COUNT;
     let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
     let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
