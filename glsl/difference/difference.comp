@@ -179,7 +179,9 @@ uint subtract_packs() {
             }
             uint result = part + round * gl_SubgroupSize + lane;
             uvec4 difference = subtract_each(later, earlier);
-            difference = mix(difference, pack, each_where(is_kept, result * PACK_NUMBERS));
+            if (KEEPS_FIRST) {
+                difference = mix(difference, pack, each_where(is_kept, result * PACK_NUMBERS));
+            }
             Quads(uvec2(tile.destination)).quad[result] = difference;
         }
     }

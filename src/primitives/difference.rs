@@ -204,7 +204,7 @@ pub struct DifferencePolicy {
 
 impl DifferencePolicy {
     /// Packs that are kept in registers.
-    const MAX_PACKS: u32 = 16;
+    const MAX_PACKS: u32 = 32;
 
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, _: &DifferenceConfig) -> Choice<Self> {

@@ -270,7 +270,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(HOPPER, &[TunedPart::Difference], KernelShape::tile(128, 8), H200_BY_WORDS),
     row(XE, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE2),
-    row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(256, 64), LAVAPIPE),
+    row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(64, 128), LAVAPIPE),
     row(Devices::All, &[TunedPart::Difference], KernelShape::tile(256, 8), NO_SPILLS),
     row(XE, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
