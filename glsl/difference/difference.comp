@@ -179,6 +179,7 @@ uint subtract_packs() {
             }
             uint result = part + round * gl_SubgroupSize + lane;
             uvec4 difference = subtract_each(later, earlier);
+            // Where it is false, the branch is pruned; the selections by it would stay.
             if (KEEPS_FIRST) {
                 difference = mix(difference, pack, each_where(is_kept, result * PACK_NUMBERS));
             }

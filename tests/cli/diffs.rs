@@ -62,6 +62,18 @@ fn invalid_differences() {
     refused_options(&folder, &["diff", &flat]);
 }
 
+/// SwiftShader has no f64.
+#[test]
+fn a_type_that_the_device_lacks_leaves_no_output() {
+    let Some(environment) = found(software::swiftshader()) else { return };
+    for (shape, payload) in [("(2,)", &[0; 16][..]), ("(0,)", &[])] {
+        let mut command = subsweep(["diff", "-", "--device", "0"]);
+        let ended = run_with(command.envs(environment.clone()), &npy("<f8", shape, payload));
+        assert_eq!((ended.code, &ended.stdout[..]), (3, &b""[..]), "{}", ended.stderr);
+        assert!(ended.stderr.contains("shaderFloat64, which differences of f64 need"), "{}", ended.stderr);
+    }
+}
+
 #[test]
 fn devices_shows_the_policy_of_a_difference() {
     expect_policy("difference", "difference: workgroup ");

@@ -92,10 +92,10 @@ impl TuningAxis {
                 TunedPart::CountedSort => &[4, 8, 12, 16],
                 TunedPart::LargeWorkgroupSort => &[4, 8, 12, 16, 24, 32],
                 TunedPart::DigitHistogram => &[16, 32, 48, 64],
-                TunedPart::Histogram
-                | TunedPart::LargeHistogram
-                | TunedPart::HistogramInMemory
-                | TunedPart::Difference => &[4, 8, 16, 32, 64],
+                TunedPart::Histogram | TunedPart::LargeHistogram | TunedPart::HistogramInMemory => {
+                    &[4, 8, 16, 32, 64]
+                }
+                TunedPart::Difference => &[4, 8, 16, 32, 64, 128],
                 TunedPart::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
                 TunedPart::SegmentedCluster => &[8, 16, 32, 48, 64, 96, 128],
                 _ => &[1, 2, 4, 8, 12, 16, 24, 32],

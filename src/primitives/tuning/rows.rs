@@ -46,6 +46,7 @@ const IR3: &str =
 const AGX: &str = "derived: Honeykrisp, Mesa 26.1, M1: 32 KiB of shared memory";
 const NO_SPILLS: &str = "derived: NAK, ACO, ir3 and Honeykrisp, Mesa 26.1: no spills; measured on no GPU";
 const LAVAPIPE: &str = "a trial on lavapipe 22.3.6 at 8 lanes; not measured on SwiftShader";
+const CPUS: &str = "a trial on lavapipe 22.3.6 at 8 lanes and on SwiftShader";
 const FORMULA: &str = "formula of the device's limits";
 const FIXED: &str = "the same on all devices, for the same bits";
 
@@ -270,7 +271,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(HOPPER, &[TunedPart::Difference], KernelShape::tile(128, 8), H200_BY_WORDS),
     row(XE, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Difference], KernelShape::tile(256, 8).subgroups(16), BRW_XE2),
-    row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(64, 128), LAVAPIPE),
+    row(Devices::Cpu, &[TunedPart::Difference], KernelShape::tile(64, 128), CPUS),
     row(Devices::All, &[TunedPart::Difference], KernelShape::tile(256, 8), NO_SPILLS),
     row(XE, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Search], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),

@@ -7,6 +7,7 @@ mod host;
 mod pipelines;
 mod refusals;
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
@@ -138,11 +139,12 @@ fn empty_inputs(gpu: &Gpu) -> Result<(), Failed> {
 /// Elements of the arrays of wide accesses: whole quads.
 const WIDE_COUNT: u64 = 20_000;
 
-/// Counts dispatches that access quads. Lists dispatches that access a misaligned range by quads, or the caller's
+/// Lists kernels that access quads, and dispatches that access a misaligned range by quads, or the caller's
 /// aligned arrays by words.
 #[derive(Default)]
 struct Wide {
-    quads: Mutex<u32>,
+    /// The kernels that access quads.
+    quads: Mutex<HashSet<&'static str>>,
     wrong: Mutex<Vec<String>>,
 }
 
@@ -157,7 +159,9 @@ impl Trace for Wide {
         let is_aligned = wide.iter().all(|range| range.is_aligned(16));
         // Sums in scratch may have any count, and may be accessed by words.
         let is_callers = wide.iter().all(|range| range.size == 4 * WIDE_COUNT);
-        *self.quads.lock().unwrap() += is_wide;
+        if *is_wide == 1 {
+            self.quads.lock().unwrap().extend(kernel.name.split(':').next());
+        }
         if (*is_wide == 1) != is_aligned && (*is_wide == 1 || is_callers) {
             self.wrong.lock().unwrap().push(format!("{}: {ranges:x?}", kernel.name));
         }
@@ -168,15 +172,18 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let wide = Arc::new(Wide::default());
     let gpu = another(gpu, wide.clone())?;
     let scan = gpu.plan(ScanConfig::inclusive(ElementType::U32))?;
-    // A histogram by quads on every device.
     let keys = SortConfig::keys(ElementType::U32);
-    let mut onesweep = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &keys);
+    let tuned = |algorithm| SortPolicy::tuned(algorithm, gpu.capabilities(), &keys);
+    // A histogram of digits by quads, on every device.
+    let mut onesweep = tuned(SortAlgorithm::Onesweep);
     onesweep.histogram.loads_in_flight = 4;
-    let sort = gpu.plan(keys.policy(onesweep))?;
+    let [sort, onesweep] =
+        [gpu.plan(keys.policy(tuned(SortAlgorithm::Radix4Bit)))?, gpu.plan(keys.policy(onesweep))?];
     let count = WIDE_COUNT;
     let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
     let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
-    let needed = scan.scratch_requirements(count).size.max(sort.scratch_requirements(count).size);
+    let needed = [&sort, &onesweep].map(|sort| sort.scratch_requirements(count).size);
+    let needed = needed.into_iter().fold(scan.scratch_requirements(count).size, u64::max);
     let scratch = gpu.allocate(needed)?;
     for from in [0, 4, 8, 12] {
         for to in [0, 4, 8, 12] {
@@ -185,9 +192,13 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
         }
         let buffers = SortBuffers::new(at(&source, from), scratch.range());
         run(&gpu, &sort, &buffers, count)?;
+        run(&gpu, &onesweep, &buffers, count)?;
     }
     assert_eq!(*wide.wrong.lock().unwrap(), [""; 0]);
-    assert!(*wide.quads.lock().unwrap() > 0);
+    let quads = wide.quads.lock().unwrap();
+    for kernel in ["scan/downsweep", "sort/count", "sort/digit_histogram"] {
+        assert!(quads.contains(kernel), "{kernel} is not among {quads:?}");
+    }
     Ok(())
 }
 

@@ -51,7 +51,7 @@ struct Histogram<'g> {
 }
 
 /// Shapes: key by key in a workgroup per tile, and loads in flight in workgroups that stride. Rounds of key by key have
-/// four keys, whatever the items.
+/// four keys, whatever the items. The first, in workgroups of a tile each, has copies, which no workgroup may leave uncleared.
 const HISTOGRAM_SHAPES: [DigitHistogramShape; 4] = {
     const fn shape(items: u32, workgroups: Option<u32>, loads: u32, copies: u32) -> DigitHistogramShape {
         DigitHistogramShape {
@@ -135,8 +135,8 @@ impl Histogram<'_> {
         for (trial, count) in sizes(tile_items).into_iter().enumerate() {
             self.check(result, trial, count, Tiles::new(count, tile_items))?;
         }
-        // More tiles for each workgroup than strides have, so that there are more workgroups; and more workgroups than
-        // start with shared memory that nobody has written.
+        // With a maximum, more tiles for each workgroup than strides have, so that there are more workgroups. Without, so many
+        // workgroups that some begin with the counters of earlier ones in shared memory.
         let count = 70 * tile_items + 5;
         self.check(result, sizes(tile_items).len() + 1, count, Tiles::new(count, tile_items))?;
         if self.shape.max_workgroups.is_some() {
