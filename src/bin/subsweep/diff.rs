@@ -16,7 +16,8 @@ use crate::policy;
 /// Subtract from each element the one before it
 ///
 /// Equals numpy.diff(a, axis=0), also down the columns of a table, whose last axis numpy takes by default: --axis 1. Integers
-/// wrap; a device may flush denormals to 0. The output has the format and type of the input, and one element, row or column less.
+/// wrap; a device may flush denormals to 0. The output has the format and type of the input, and one element, row or column
+/// less.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
     #[command(flatten)]
@@ -65,7 +66,7 @@ impl Run for DiffArgs {
             false => TableShape::Grid { rows, columns: config.result_column_count() as usize },
         };
         // Before anything is written: the device may lack the type.
-        let _plan = gpu.plan(config)?;
+        gpu.plan(config)?;
         let mut output = output.begin()?;
         output.write_bytes(&header(format, element, shape))?;
         // Later chunks begin with the last row of the one before, whose difference has been written.

@@ -196,8 +196,9 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     }
     assert_eq!(*wide.wrong.lock().unwrap(), [""; 0]);
     let quads = wide.quads.lock().unwrap();
-    for kernel in ["scan/downsweep", "sort/count", "sort/digit_histogram"] {
-        assert!(quads.contains(kernel), "{kernel} is not among {quads:?}");
+    // The default scan is another on other devices.
+    for kernel in ["scan/", "sort/count", "sort/digit_histogram"] {
+        assert!(quads.iter().any(|name| name.starts_with(kernel)), "{kernel} is not among {quads:?}");
     }
     Ok(())
 }
