@@ -168,6 +168,17 @@ macro_rules! versioned {
 }
 pub(super) use versioned;
 
+/// The buffers of a recording from the fields of their names in C's structure, checked; others are empty.
+macro_rules! buffers {
+    ($info:ident, $buffers:ident { $($field:ident),* }) => {{
+        let mut buffers = $buffers::default();
+        $(buffers.$field = $info.$field.checked(stringify!($field))?;)*
+        buffers.scratch = $info.scratch.scratch()?;
+        buffers
+    }};
+}
+pub(super) use buffers;
+
 /// Upper bound of any structure's size. A larger struct_size was never initialised.
 const MAX_STRUCT_SIZE: usize = 4096;
 

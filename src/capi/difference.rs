@@ -1,6 +1,6 @@
 //! Adjacent difference.
 
-use super::boundary::versioned;
+use super::boundary::{buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -147,9 +147,7 @@ pub unsafe extern "C" fn subsweep_cmd_difference(
 ) -> VkResult {
     let buffers = |info: &SubsweepDifferenceInfo| {
         flags("SubsweepDifferenceInfo.flags", info.flags, 0)?;
-        let destination = info.destination.checked("destination")?;
-        let buffers = DifferenceBuffers::new(info.source.checked("source")?, destination)
-            .scratch(info.scratch.scratch()?);
+        let buffers = buffers!(info, DifferenceBuffers { source, destination });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

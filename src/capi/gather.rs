@@ -1,6 +1,6 @@
 //! Gather.
 
-use super::boundary::versioned;
+use super::boundary::{buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
@@ -131,9 +131,7 @@ pub unsafe extern "C" fn subsweep_cmd_gather(
 ) -> VkResult {
     let buffers = |info: &SubsweepGatherInfo| {
         flags("SubsweepGatherInfo.flags", info.flags, 0)?;
-        let (source, indices) = (info.source.checked("source")?, info.indices.checked("indices")?);
-        let buffers = GatherBuffers::new(source, indices, info.destination.checked("destination")?)
-            .scratch(info.scratch.scratch()?);
+        let buffers = buffers!(info, GatherBuffers { source, indices, destination });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

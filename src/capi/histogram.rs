@@ -1,6 +1,6 @@
 //! Histogram.
 
-use super::boundary::{result, versioned};
+use super::boundary::{buffers, result, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -194,9 +194,7 @@ pub unsafe extern "C" fn subsweep_cmd_histogram(
 ) -> VkResult {
     let buffers = |info: &SubsweepHistogramInfo| {
         flags("SubsweepHistogramInfo.flags", info.flags, 0)?;
-        let (source, edges) = (info.source.checked("source")?, info.edges.checked("edges")?);
-        let buffers = HistogramBuffers::new(source, edges, info.counts.checked("counts")?)
-            .scratch(info.scratch.scratch()?);
+        let buffers = buffers!(info, HistogramBuffers { source, edges, counts });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

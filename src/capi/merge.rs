@@ -1,6 +1,6 @@
 //! Merge.
 
-use super::boundary::versioned;
+use super::boundary::{buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -154,13 +154,8 @@ pub unsafe extern "C" fn subsweep_cmd_merge(
 ) -> VkResult {
     let buffers = |info: &SubsweepMergeInfo| {
         flags("SubsweepMergeInfo.flags", info.flags, 0)?;
-        let (a, b) = (info.a.checked("a")?, info.b.checked("b")?);
-        let a_values = info.a_values.checked("a_values")?;
-        let b_values = info.b_values.checked("b_values")?;
-        let destination_values = info.destination_values.checked("destination_values")?;
-        let buffers = MergeBuffers::new(a, b, info.destination.checked("destination")?)
-            .values(a_values, b_values, destination_values)
-            .scratch(info.scratch.scratch()?);
+        let buffers =
+            buffers!(info, MergeBuffers { a, b, a_values, b_values, destination, destination_values });
         Ok((buffers, (info.a_count.checked()?, info.b_count.checked()?).into()))
     };
     // SAFETY: as the caller promises.

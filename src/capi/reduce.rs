@@ -1,6 +1,6 @@
 //! Reduce.
 
-use super::boundary::{Result, versioned};
+use super::boundary::{Result, buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::scan_config::{SubsweepScanOperator, operator};
@@ -204,13 +204,7 @@ pub unsafe extern "C" fn subsweep_cmd_reduce(
 ) -> VkResult {
     let buffers = |info: &SubsweepReduceInfo| {
         flags("SubsweepReduceInfo.flags", info.flags, 0)?;
-        let (source, destination) =
-            (info.source.checked("source")?, info.destination.checked("destination")?);
-        let buffers = ReduceBuffers::new(source, destination, info.scratch.scratch()?).keys(
-            info.segments.checked("segments")?,
-            info.unique_keys.checked("unique_keys")?,
-            info.run_count.checked("run_count")?,
-        );
+        let buffers = buffers!(info, ReduceBuffers { source, segments, destination, unique_keys, run_count });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

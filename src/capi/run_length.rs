@@ -1,6 +1,6 @@
 //! Run-length encoding and decoding.
 
-use super::boundary::{Result, versioned};
+use super::boundary::{Result, buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -176,14 +176,7 @@ pub unsafe extern "C" fn subsweep_cmd_run_length(
 ) -> VkResult {
     let buffers = |info: &SubsweepRunLengthInfo| {
         flags("SubsweepRunLengthInfo.flags", info.flags, 0)?;
-        let buffers = RunLengthBuffers::new(
-            info.elements.checked("elements")?,
-            info.values.checked("values")?,
-            info.counts.checked("counts")?,
-            info.result_count.checked("result_count")?,
-            info.scratch.scratch()?,
-        )
-        .offsets(info.offsets.checked("offsets")?);
+        let buffers = buffers!(info, RunLengthBuffers { elements, values, counts, offsets, result_count });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::boundary::{Result, borrow, value, versioned};
+use super::boundary::{Result, borrow, buffers, value, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -177,12 +177,9 @@ pub unsafe extern "C" fn subsweep_cmd_scan(
 ) -> VkResult {
     let buffers = |info: &SubsweepScanInfo| {
         flags("SubsweepScanInfo.flags", info.flags, 0)?;
-        let (source, destination) =
-            (info.source.checked("source")?, info.destination.checked("destination")?);
-        let buffers = ScanBuffers::new(source, destination, info.scratch.scratch()?)
-            .segments(info.segments.checked("segments")?)
-            // SAFETY: as the caller promises.
-            .initial(unsafe { initial(info) }?);
+        let buffers = buffers!(info, ScanBuffers { source, destination, segments });
+        // SAFETY: as the caller promises.
+        let buffers = buffers.initial(unsafe { initial(info) }?);
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

@@ -1,6 +1,6 @@
 //! Search.
 
-use super::boundary::versioned;
+use super::boundary::{buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -144,9 +144,7 @@ pub unsafe extern "C" fn subsweep_cmd_search(
 ) -> VkResult {
     let buffers = |info: &SubsweepSearchInfo| {
         flags("SubsweepSearchInfo.flags", info.flags, 0)?;
-        let (sorted, needles) = (info.sorted.checked("sorted")?, info.needles.checked("needles")?);
-        let buffers = SearchBuffers::new(sorted, needles, info.positions.checked("positions")?)
-            .scratch(info.scratch.scratch()?);
+        let buffers = buffers!(info, SearchBuffers { sorted, needles, positions });
         Ok((buffers, (info.sorted_count.checked()?, info.needle_count.checked()?).into()))
     };
     // SAFETY: as the caller promises.

@@ -1,6 +1,6 @@
 //! Segmented sort.
 
-use super::boundary::versioned;
+use super::boundary::{buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::sort::{SubsweepSortPlanCreateInfo, config};
@@ -142,9 +142,7 @@ pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
 ) -> VkResult {
     let buffers = |info: &SubsweepSegmentedSortInfo| {
         flags("SubsweepSegmentedSortInfo.flags", info.flags, 0)?;
-        let sort = SortBuffers::new(info.keys.checked("keys")?, info.scratch.scratch()?)
-            .values(info.values.checked("values")?)
-            .alternates(info.keys_alt.checked("keys_alt")?, info.values_alt.checked("values_alt")?);
+        let sort = buffers!(info, SortBuffers { keys, values, keys_alt, values_alt });
         let buffers = SegmentedSortBuffers::new(sort, info.segments.checked("segments")?);
         Ok((buffers, (info.count.checked()?, info.segment_count.checked()?).into()))
     };

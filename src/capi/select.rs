@@ -1,6 +1,6 @@
 //! Selections and partitions.
 
-use super::boundary::{Result, versioned};
+use super::boundary::{Result, buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -249,15 +249,13 @@ pub unsafe extern "C" fn subsweep_cmd_select(
                 return Err(unknown("operand_count", operands.len() as u32, known));
             }
         };
-        let (source, destination) =
-            (info.source.checked("source")?, info.destination.checked("destination")?);
-        let counts = info.result_counts.checked("result_counts")?;
-        let values = info.values.checked("values")?;
-        let buffers = SelectBuffers::new(source, destination, counts, info.scratch.scratch()?)
-            .flags(info.element_flags.checked("element_flags")?)
-            .values(values, info.destination_values.checked("destination_values")?)
-            .indices(info.destination_indices.checked("destination_indices")?)
-            .operands(operands);
+        let mut buffers = buffers!(
+            info,
+            SelectBuffers { source, values, destination, destination_values, destination_indices }
+        );
+        buffers.flags = info.element_flags.checked("element_flags")?;
+        buffers.counts = info.result_counts.checked("result_counts")?;
+        buffers.operands = operands;
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

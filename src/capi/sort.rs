@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use super::boundary::{Result, borrow, text, value, versioned};
+use super::boundary::{Result, borrow, buffers, text, value, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -293,9 +293,7 @@ pub unsafe extern "C" fn subsweep_cmd_sort(
 ) -> VkResult {
     let buffers = |info: &SubsweepSortInfo| {
         flags("SubsweepSortInfo.flags", info.flags, 0)?;
-        let buffers = SortBuffers::new(info.keys.checked("keys")?, info.scratch.scratch()?)
-            .values(info.values.checked("values")?)
-            .alternates(info.keys_alt.checked("keys_alt")?, info.values_alt.checked("values_alt")?);
+        let buffers = buffers!(info, SortBuffers { keys, values, keys_alt, values_alt });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

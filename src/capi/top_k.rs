@@ -1,6 +1,6 @@
 //! Top-k.
 
-use super::boundary::versioned;
+use super::boundary::{buffers, versioned};
 use super::device::SubsweepDevice;
 use super::plan::{Exported, SubsweepPlan, create_plan, record};
 use super::types::{
@@ -164,14 +164,10 @@ pub unsafe extern "C" fn subsweep_cmd_top_k(
 ) -> VkResult {
     let buffers = |info: &SubsweepTopKInfo| {
         flags("SubsweepTopKInfo.flags", info.flags, 0)?;
-        let buffers = TopKBuffers::new(
-            info.source.checked("source")?,
-            info.destination.checked("destination")?,
-            info.destination_indices.checked("destination_indices")?,
-            info.scratch.scratch()?,
+        let buffers = buffers!(
+            info,
+            TopKBuffers { source, source_values, destination, destination_indices, destination_values }
         );
-        let source_values = info.source_values.checked("source_values")?;
-        let buffers = buffers.values(source_values, info.destination_values.checked("destination_values")?);
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

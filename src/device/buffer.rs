@@ -126,6 +126,12 @@ impl BufferRange {
     }
 }
 
+impl Default for BufferRange {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl From<BufferRange> for AddressRange {
     fn from(range: BufferRange) -> Self {
         range.addresses()

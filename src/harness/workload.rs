@@ -301,7 +301,7 @@ impl<'g> Workload<'g> {
     pub(super) fn verify(&self, comparer: &Comparer<'_>) -> Result<Option<Mismatch>> {
         let Expectation { result, values, on_device } = &**self.ready.expectation();
         if on_device.get().is_none() && result.is_exact() {
-            let _ = on_device.set([self.gpu.filled(result.words())?, self.gpu.filled(values)?]);
+            let _ = on_device.set([filled(self.gpu, result.words())?, filled(self.gpu, values)?]);
         }
         let mut difference = None;
         if let Some(right) = on_device.get() {
@@ -439,4 +439,14 @@ impl<'g> Workload<'g> {
 fn first_mismatch(what: &'static str, got: &[u32], expected: &[u32]) -> Option<Mismatch> {
     let index = got.iter().zip(expected).position(|(got, expected)| got != expected)?;
     Some(Mismatch { what, index: index as u64, expected: expected[index], got: got[index] })
+}
+
+/// A buffer with these words; none for no words.
+fn filled(gpu: &Gpu, words: &[u32]) -> Result<Option<GpuBuffer>> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let buffer = gpu.allocate(size_of_val(words) as u64)?;
+    gpu.upload(&buffer, 0, words)?;
+    Ok(Some(buffer))
 }

@@ -1,5 +1,6 @@
 //! Gather on slices.
 
+use super::slices::{result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
 use crate::error::{Error, Result};
 use crate::gather::{GatherBuffers, GatherConfig};
@@ -48,35 +49,14 @@ impl Gpu {
         indices: &'a [u32],
         result: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
-        let plan = self.plan(config)?;
-        let (value_count, columns) = (source.len() as u64, config.words_per_element());
-        if !value_count.is_multiple_of(columns.into()) {
-            return Err(Error::RowLengthMismatch { value_count, columns });
-        }
+        row_count(source, config.element_size(), 1)?;
         let count = indices.len() as u64;
-        let result_size = count.saturating_mul(config.element_size());
-        let [source_size, indices_size, got] =
-            [source, indices, &*result].map(|words| size_of_val(words) as u64);
-        let result = result
-            .get_mut(..indices.len().saturating_mul(columns as usize))
-            .ok_or(Error::RangeTooSmall { what: "the result", needed: result_size, got })?;
-        let device_size = (source_size + indices_size).saturating_add(result_size);
-        Ok(Prepared::new(device_size, move |on_error| {
-            if count == 0 {
-                return Ok(());
-            }
-            let table = self.allocate(source_size)?;
-            let index_buffer = self.allocate(indices_size)?;
-            let gathered = self.allocate(result_size)?;
-            self.upload(&table, 0, source)?;
-            self.upload(&index_buffer, 0, indices)?;
-            // A buffer for an empty source has one word.
-            let table = table.range().slice(0, source_size).addresses();
-            let buffers =
-                GatherBuffers::new(table, index_buffer.range().addresses(), gathered.range().addresses());
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-            self.read_back(&mut [(&gathered, result)], on_error)
+        let result = result_of(result, count.saturating_mul(config.element_size()), "the result")?;
+        let sizes = [("source", size_of_val(source) as u64)];
+        let slices = self.slices(self.plan(config)?, GatherBuffers::default(), count, &sizes)?;
+        Ok(Prepared::new(slices.device_size(), move |on_error| {
+            let gathered = slices.run(&[("source", source), ("indices", indices)])?;
+            gathered.read_back([("destination", result)], on_error)
         }))
     }
 }

@@ -1,7 +1,8 @@
 //! Merge on slices.
 
+use super::slices::{check_type, result_of, row_count};
 use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::merge::{MergeBuffers, MergeConfig};
 use crate::primitives::Number;
 
@@ -27,9 +28,7 @@ impl Gpu {
         (a, a_values): (&[N], &[V]),
         (b, b_values): (&[N], &[V]),
     ) -> Result<(Vec<N>, Vec<V>)> {
-        if N::TYPE != config.element_type() {
-            return Err(Error::ElementMismatch { expected: config.element_type(), got: N::TYPE });
-        }
+        check_type::<N>(config.element_type())?;
         check_value_type(config.value_size(), a_values)?;
         check_value_type(config.value_size(), b_values)?;
         let mut keys = zeroed(a.len() + b.len())?;
@@ -56,50 +55,23 @@ impl Gpu {
         values: [&'a [u32]; 2],
         [merged, merged_values]: [&'a mut [u32]; 2],
     ) -> Result<Prepared<'a>> {
-        let columns = config.element_type().words();
-        let count_of = |words: &[u32]| match words.len() as u64 {
-            value_count if value_count.is_multiple_of(columns.into()) => Ok(value_count / u64::from(columns)),
-            value_count => Err(Error::RowLengthMismatch { value_count, columns }),
-        };
-        let counts = [count_of(keys[0])?, count_of(keys[1])?];
+        let key_size = config.element_type().size() as u64;
+        let counts = [row_count(keys[0], key_size, 1)?, row_count(keys[1], key_size, 1)?];
         let plan = self.plan(config)?;
         plan.check_count((counts[0], counts[1]))?;
-        let value_words = (config.value_size() / 4) as usize;
         check_values(config.value_size(), counts[0], values[0])?;
         check_values(config.value_size(), counts[1], values[1])?;
-        let count = (counts[0] + counts[1]) as usize;
-        let result = |result: &'a mut [u32], word_count: usize, what| {
-            let (needed, got) = (4 * word_count as u64, size_of_val(result) as u64);
-            result.get_mut(..word_count).ok_or(Error::RangeTooSmall { what, needed, got })
-        };
-        let merged = result(merged, count * columns as usize, "the result")?;
-        let merged_values = result(merged_values, count * value_words, "the values of the result")?;
-        let results_size = (size_of_val(merged) + size_of_val(merged_values)) as u64;
-        Ok(Prepared::new(2 * results_size, move |on_error| {
-            if count == 0 {
-                return Ok(());
-            }
-            let upload = |words: &[u32]| {
-                let buffer = self.allocate(size_of_val(words) as u64)?;
-                self.upload(&buffer, 0, words)?;
-                Ok(buffer)
-            };
+        let count = counts[0] + counts[1];
+        let merged = result_of(merged, count * key_size, "the result")?;
+        let merged_values =
+            result_of(merged_values, count * config.value_size(), "the values of the result")?;
+        let slices = self.slices(plan, MergeBuffers::default(), (counts[0], counts[1]), &[])?;
+        Ok(Prepared::new(slices.device_size(), move |on_error| {
             let [a, b] = keys;
-            let (a, b, a_values, b_values) = (upload(a)?, upload(b)?, upload(values[0])?, upload(values[1])?);
-            let keys_buffer = self.allocate(size_of_val(merged) as u64)?;
-            let values_buffer = self.allocate(size_of_val(merged_values) as u64)?;
-            let [a, b, a_values, b_values, destination, destination_values] =
-                [&a, &b, &a_values, &b_values, &keys_buffer, &values_buffer]
-                    .map(|buffer| buffer.range().addresses());
-            let buffers = MergeBuffers::new(a, b, destination).values(a_values, b_values, destination_values);
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, (counts[0], counts[1]))) }?;
-            match merged_values.is_empty() {
-                true => self.read_back(&mut [(&keys_buffer, merged)], on_error),
-                false => {
-                    self.read_back(&mut [(&keys_buffer, merged), (&values_buffer, merged_values)], on_error)
-                }
-            }
+            let [a_values, b_values] = values;
+            let inputs = [("a", a), ("b", b), ("a_values", a_values), ("b_values", b_values)];
+            let results = [("destination", merged), ("destination_values", merged_values)];
+            slices.run(&inputs)?.read_back(results, on_error)
         }))
     }
 }

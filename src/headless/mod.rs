@@ -21,6 +21,7 @@ mod search;
 mod segmented_sort;
 mod select;
 mod self_test;
+mod slices;
 mod sort;
 mod sort_stream;
 mod sparse;
@@ -49,14 +50,13 @@ pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
 pub use top_k::TopKWords;
 
-use crate::device::{
-    AddressRange, BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace,
-};
+use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
 use crate::primitives::{Config, Number, Plan};
 use commands::Commands;
 use memory::Memory;
 use plan_cache::PlanCache;
+use slices::row_count;
 use sparse::SparseBinder;
 use submit::Submitter;
 use transfer::{OnError, STAGING_SIZE};
@@ -265,13 +265,6 @@ impl Gpu {
         if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
     }
 
-    /// A buffer with these words; none for no words.
-    pub(crate) fn filled(&self, words: &[u32]) -> Result<Option<GpuBuffer>> {
-        let buffer = self.allocate_scratch(size_of_val(words) as u64)?;
-        buffer.as_ref().map_or(Ok(()), |buffer| self.upload(buffer, 0, words))?;
-        Ok(buffer)
-    }
-
     /// Records with `record`, submits and waits. Returns the GPU time in nanoseconds, where the queue has timestamps.
     /// Writes of earlier submissions are visible to the commands; their writes are visible to later submissions and, in
     /// mapped memory, to the host.
@@ -383,14 +376,10 @@ fn check_value_type<V>(size: u64, values: &[V]) -> Result<()> {
 /// Checks that `words` are a value of `size` bytes for each key, or none without values.
 fn check_values(size: u64, key_count: u64, words: &[u32]) -> Result<()> {
     check_value_type(size, words)?;
-    let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
     if size == 0 {
         return Ok(());
     }
-    if !word_count.is_multiple_of(columns.into()) {
-        return Err(Error::RowLengthMismatch { value_count: word_count, columns });
-    }
-    match word_count / u64::from(columns) {
+    match row_count(words, size, 1)? {
         value_count if value_count == key_count => Ok(()),
         value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
     }
@@ -398,10 +387,6 @@ fn check_values(size: u64, key_count: u64, words: &[u32]) -> Result<()> {
 
 pub(crate) fn out_of_host_memory(size: u64) -> Error {
     Error::OutOfHostMemory { needed: Some(size), what: "the result" }
-}
-
-fn range_of(buffer: &Option<GpuBuffer>) -> AddressRange {
-    buffer.as_ref().map_or(AddressRange::NONE, |buffer| buffer.range().addresses())
 }
 
 fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {

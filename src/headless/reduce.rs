@@ -1,6 +1,7 @@
 //! Reduce on slices.
 
-use super::{Gpu, Prepared, scratch_range, zeroed};
+use super::slices::{check_type, row_count};
+use super::{Gpu, Prepared, zeroed};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
@@ -86,14 +87,7 @@ impl Gpu {
         values: &[N],
         segments: &[u32],
     ) -> Result<ReducedWords> {
-        let fits = match config.element_type() {
-            Some(element) => N::TYPE == element,
-            None => N::TYPE.words() == 1,
-        };
-        if !fits {
-            let expected = config.element_type().unwrap_or(ElementType::U32);
-            return Err(Error::ElementMismatch { expected, got: N::TYPE });
-        }
+        check_type::<N>(config.element_type())?;
         let mut reduced = ReducedWords::default();
         self.prepare_reduce(config, bytemuck::cast_slice(values), segments, &mut reduced)?.run()?;
         Ok(reduced)
@@ -114,70 +108,25 @@ impl Gpu {
         reduced: &'a mut ReducedWords,
     ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        let (row_words, result_words) = (config.row_size() / 4, config.result_size() / 4);
-        let value_words = config.element_type().map_or(1, |element| element.words().into());
-        let word_count = words.len() as u64;
-        if !word_count.is_multiple_of(row_words) {
-            let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
-            return Err(Error::RowLengthMismatch { value_count, columns });
-        }
-        let count = word_count / row_words;
-        plan.check_count(count)?;
+        let value_words = config.element_type().map_or(1, ElementType::words);
+        let count = row_count(words, config.row_size(), value_words)?;
         let segments_size = size_of_val(segments) as u64;
         let key_size = config.reduced_runs().map_or(0, ReduceRuns::key_size);
         if key_size > 0 && segments_size != count * key_size {
             let value_count = segments_size / key_size;
             return Err(Error::ValueCountMismatch { key_count: count, value_count });
         }
-        let max_results = match config.reduced_runs() {
-            None => 1,
-            Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
-            Some(ReduceRuns::Offsets) => segments.len() as u64,
-            Some(_) => count,
-        };
-        let scratch_size = plan.scratch_requirements(count).size;
-        let results_size = max_results.saturating_mul(4 * result_words);
-        let keys_size = count * key_size;
-        let device_size = [size_of_val(words) as u64, segments_size, results_size, keys_size, scratch_size]
-            .into_iter()
-            .fold(0, u64::saturating_add);
-        Ok(Prepared::new(device_size, move |on_error| {
-            let source = self.allocate_scratch(size_of_val(words) as u64)?;
-            let segments_buffer = self.allocate_scratch(segments_size)?;
-            let results = self.allocate(results_size)?;
-            let unique_keys = self.allocate_scratch(keys_size)?;
-            let run_count = self.allocate(4)?;
-            let scratch = self.allocate_scratch(scratch_size)?;
-            for (buffer, words) in [(&source, words), (&segments_buffer, segments)] {
-                if let Some(buffer) = buffer {
-                    self.upload(buffer, 0, words)?;
-                }
-            }
-            let range = |buffer, size| scratch_range(buffer).slice(0, size).addresses();
-            let destination = results.range().slice(0, results_size).addresses();
-            let rows = range(&source, size_of_val(words) as u64);
-            let mut buffers = ReduceBuffers::new(rows, destination, scratch_range(&scratch));
-            let segments = range(&segments_buffer, segments_size);
-            buffers = match key_size {
-                0 => buffers.segments(segments),
-                _ => buffers.keys(segments, range(&unique_keys, keys_size), run_count.range().addresses()),
+        let sizes = [("segments", segments_size)];
+        let slices = self.slices(plan, ReduceBuffers::default(), count, &sizes)?;
+        Ok(Prepared::new(slices.device_size(), move |_| {
+            let results_size = slices.size("destination");
+            let completed = slices.run(&[("source", words), ("segments", segments)])?;
+            let result_count = match key_size {
+                0 => results_size / config.result_size(),
+                _ => completed.read("run_count", 1)?[0].into(),
             };
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-            let mut result_count = max_results as usize;
-            if key_size > 0 {
-                let mut runs = [0];
-                self.read_back(&mut [(&run_count, &mut runs)], on_error)?;
-                result_count = runs[0] as usize;
-            }
-            reduced.results = zeroed(result_count * result_words as usize)?;
-            reduced.unique_keys = zeroed(result_count * (key_size / 4) as usize)?;
-            if result_count > 0 {
-                self.read_back(&mut [(&results, &mut reduced.results)], on_error)?;
-                if let Some(unique_keys) = &unique_keys {
-                    self.read_back(&mut [(unique_keys, &mut reduced.unique_keys)], on_error)?;
-                }
-            }
+            reduced.results = completed.read("destination", result_count * config.result_size() / 4)?;
+            reduced.unique_keys = completed.read("unique_keys", result_count * key_size / 4)?;
             Ok(())
         }))
     }

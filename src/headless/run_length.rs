@@ -1,8 +1,9 @@
 //! Run-length encoding and decoding on slices.
 
-use super::{Gpu, GpuBuffer, Prepared, out_of_host_memory, range_of, scratch_range};
+use super::slices::{check_type, row_count};
+use super::{Gpu, Prepared};
 use crate::error::{Error, Result};
-use crate::primitives::{Count, ElementType, Number};
+use crate::primitives::Number;
 use crate::run_length::{RunLengthBuffers, RunLengthConfig};
 
 /// Runs of equal elements.
@@ -30,11 +31,6 @@ impl RunLengths {
     }
 }
 
-fn check_type(config: &RunLengthConfig, got: ElementType) -> Result<()> {
-    let expected = config.element_type();
-    if expected == got { Ok(()) } else { Err(Error::ElementMismatch { expected, got }) }
-}
-
 impl Gpu {
     /// Encodes runs of equal elements.
     ///
@@ -46,7 +42,7 @@ impl Gpu {
         config: RunLengthConfig,
         elements: &[N],
     ) -> Result<RunLengths> {
-        check_type(&config, N::TYPE)?;
+        check_type::<N>(config.element_type())?;
         let mut runs = RunLengths::default();
         self.prepare_run_length_encode(config, bytemuck::cast_slice(elements), &mut runs)?.run()?;
         Ok(runs)
@@ -82,44 +78,15 @@ impl Gpu {
                 reason: "the configuration decodes runs; make one that encodes",
             });
         }
-        let count = whole(elements, config.element_type())?;
-        let plan = self.plan(config)?;
-        plan.check_count(count)?;
-        let size = size_of_val(elements) as u64;
-        let sizes = [
-            if config.has_values() { size } else { 0 },
-            count * 4,
-            if config.has_offsets() { count * 4 } else { 0 },
-        ];
-        let scratch_size = plan.scratch_requirements(count).size;
-        let device_size = size + sizes.iter().sum::<u64>() + 4 + scratch_size;
-        Ok(Prepared::new(device_size, move |_| {
-            let source = self.filled(elements)?;
-            let [values, counts, offsets] = sizes.map(|size| self.allocate_scratch(size));
-            let (values, counts, offsets) = (values?, counts?, offsets?);
-            let run_count = self.allocate(4)?;
-            let scratch = self.allocate_scratch(scratch_size)?;
-            let (source, of_count) = (range_of(&source), run_count.range().addresses());
-            let buffers = RunLengthBuffers::new(
-                source,
-                range_of(&values),
-                range_of(&counts),
-                of_count,
-                scratch_range(&scratch),
-            )
-            .offsets(range_of(&offsets));
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-            let run_count = self.read(&run_count, 1)?[0] as usize;
-            let read = |buffer: &Option<GpuBuffer>, word_count| match buffer {
-                Some(buffer) => self.read(buffer, word_count),
-                None => Ok(Vec::new()),
-            };
-            let words = config.element_type().words() as usize;
+        let count = row_count(elements, config.element_size(), 1)?;
+        let slices = self.slices(self.plan(config)?, RunLengthBuffers::default(), count, &[])?;
+        Ok(Prepared::new(slices.device_size(), move |_| {
+            let encoded = slices.run(&[("elements", elements)])?;
+            let run_count = u64::from(encoded.read("result_count", 1)?[0]);
             *runs = RunLengths {
-                values: read(&values, run_count * words)?,
-                counts: read(&counts, run_count)?,
-                offsets: read(&offsets, run_count)?,
+                values: encoded.read("values", run_count * config.element_size() / 4)?,
+                counts: encoded.read("counts", run_count)?,
+                offsets: encoded.read("offsets", run_count)?,
             };
             Ok(())
         }))
@@ -146,7 +113,7 @@ impl Gpu {
         }
         let run_count = counts.len() as u64;
         if config.has_values() {
-            let value_count = whole(values, config.element_type())?;
+            let value_count = row_count(values, config.element_size(), 1)?;
             if value_count != run_count {
                 return Err(Error::ValueCountMismatch { key_count: run_count, value_count });
             }
@@ -158,42 +125,12 @@ impl Gpu {
         if count > max {
             return Err(Error::TooManyElements { count, max, what: "a decoding of runs" });
         }
-        let values = if config.has_values() { values } else { &[] };
         let size = count * config.element_size();
-        let scratch_size = plan.scratch_requirements(run_count).size;
-        let read_size = [values, counts].map(|words| size_of_val(words) as u64).iter().sum::<u64>();
-        Ok(Prepared::new(read_size + size + 4 + scratch_size, move |_| {
-            let [values, counts] = [values, counts].map(|words| self.filled(words));
-            let (values, counts) = (values?, counts?);
-            let decoded = self.allocate_scratch(size)?;
-            let element_count = self.allocate(4)?;
-            let scratch = self.allocate_scratch(scratch_size)?;
-            let of_count = element_count.range().addresses();
-            let buffers = RunLengthBuffers::new(
-                range_of(&decoded),
-                range_of(&values),
-                range_of(&counts),
-                of_count,
-                scratch_range(&scratch),
-            );
-            // SAFETY: as in `prepare_run_length_encode`.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, Count::Direct(run_count))) }?;
-            let word_count = usize::try_from(size / 4).map_err(|_| out_of_host_memory(size))?;
-            *elements = match &decoded {
-                Some(decoded) => self.read(decoded, word_count)?,
-                None => Vec::new(),
-            };
+        let slices = self.slices(plan, RunLengthBuffers::default(), run_count, &[("elements", size)])?;
+        Ok(Prepared::new(slices.device_size(), move |_| {
+            let decoded = slices.run(&[("values", values), ("counts", counts)])?;
+            *elements = decoded.read("elements", size / 4)?;
             Ok(())
         }))
-    }
-}
-
-/// The number of elements in words.
-fn whole(words: &[u32], element: ElementType) -> Result<u64> {
-    let (value_count, columns) = (words.len() as u64, element.words());
-    if value_count.is_multiple_of(columns.into()) {
-        Ok(value_count / u64::from(columns))
-    } else {
-        Err(Error::RowLengthMismatch { value_count, columns })
     }
 }

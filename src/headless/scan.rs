@@ -1,9 +1,10 @@
 //! Scan on slices.
 
+use super::slices::{check_type, row_count};
+use super::{Gpu, Prepared};
 #[cfg(feature = "mpi")]
-use super::GpuBuffer;
-use super::{Gpu, Prepared, scratch_range};
-use crate::error::{Error, Result};
+use super::{GpuBuffer, scratch_range};
+use crate::error::Result;
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
 
@@ -44,14 +45,7 @@ impl Gpu {
         values: &mut [N],
         inputs: ScanInputs<'_, N>,
     ) -> Result<()> {
-        let fits = match config.element_type() {
-            Some(element) => N::TYPE == element,
-            None => N::TYPE.words() == 1,
-        };
-        if !fits {
-            let expected = config.element_type().unwrap_or(ElementType::U32);
-            return Err(Error::ElementMismatch { expected, got: N::TYPE });
-        }
+        check_type::<N>(config.element_type())?;
         let ScanInputs { initial, segments } = inputs;
         let inputs = ScanInputs { initial: initial.map(bytemuck::cast_slice), segments };
         self.scan_words(config, bytemuck::cast_slice_mut(values), inputs)
@@ -112,38 +106,19 @@ impl Gpu {
             config = config.with_initial();
         }
         let plan = self.plan(config)?;
-        let (row_words, value_words) =
-            (config.row_size() / 4, config.element_type().map_or(1, |element| element.words().into()));
-        let word_count = words.len() as u64;
-        if !word_count.is_multiple_of(row_words) {
-            let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
-            return Err(Error::RowLengthMismatch { value_count, columns });
-        }
-        let count = word_count / row_words;
-        let scratch_size = plan.scratch_requirements(count).size;
-        let (size, segments_size) = (size_of_val(words) as u64, size_of_val(inputs.segments) as u64);
-        let tables = if plan.scans_in_place() { 1 } else { 2 };
-        let device_size = (tables * size + segments_size).saturating_add(scratch_size);
-        Ok(Prepared::new(device_size, move |on_error| {
+        let value_words = config.element_type().map_or(1, ElementType::words);
+        let count = row_count(words, config.row_size(), value_words)?;
+        let buffers = ScanBuffers::default().initial(initial);
+        let is_in_place = plan.scans_in_place();
+        let slices = self
+            .slices(plan, buffers, count, &[("segments", size_of_val(inputs.segments) as u64)])?
+            .in_place(is_in_place);
+        Ok(Prepared::new(slices.device_size(), move |on_error| {
             if count == 0 {
                 return Ok(());
             }
-            let table = self.allocate(size)?;
-            let segments = self.allocate_scratch(segments_size)?;
-            let scratch = self.allocate_scratch(scratch_size)?;
-            let out_of_place = if plan.scans_in_place() { None } else { Some(self.allocate(size)?) };
-            self.upload(&table, 0, words)?;
-            if let Some(segments) = &segments {
-                self.upload(segments, 0, inputs.segments)?;
-            }
-            let result = out_of_place.as_ref().unwrap_or(&table);
-            let (source, destination) = (table.range().addresses(), result.range().addresses());
-            let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
-                .initial(initial)
-                .segments(scratch_range(&segments).slice(0, segments_size).addresses());
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-            self.read_back(&mut [(result, words)], on_error)
+            let scanned = slices.run(&[("source", &*words), ("segments", inputs.segments)])?;
+            scanned.read_back([("destination", words)], on_error)
         }))
     }
 }

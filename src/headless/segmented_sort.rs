@@ -1,11 +1,11 @@
 //! Segmented sort on slices.
 
-use super::sort::{Keys, check_keys, check_pairs, check_value_size, check_words, with_words};
+use super::slices::check_type;
+use super::sort::{Keys, check_pairs, check_value_size, check_words, with_words};
 use super::{Gpu, Prepared, zeroed};
-use crate::device::Recorder;
 use crate::error::{Error, Result};
 use crate::primitives::Number;
-use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers};
+use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
@@ -22,7 +22,7 @@ impl Gpu {
         segments: &[u32],
     ) -> Result<()> {
         let config = config.into();
-        check_keys::<N>(config.sort())?;
+        check_type::<N>(config.sort().key_type())?;
         check_value_size(config.sort(), 0)?;
         self.segmented_sort_words(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
     }
@@ -61,7 +61,7 @@ impl Gpu {
         segments: &[u32],
     ) -> Result<Vec<u32>> {
         let config = config.into();
-        check_keys::<N>(config.sort())?;
+        check_type::<N>(config.sort().key_type())?;
         if !config.sort().is_argsort() {
             return Err(Error::Unsupported { reason: "Gpu::segmented_argsort takes a SortConfig::argsort" });
         }
@@ -116,12 +116,8 @@ impl Gpu {
         // Slices are sorted in place, whatever the form of a recording.
         let plan = self.plan(config.in_place())?;
         let counts = (count, segments.len() as u64);
-        plan.check_count(counts)?;
-        let scratch_size = plan.scratch_requirements(counts).size;
-        let record = move |recorder: &mut Recorder<'_>, buffers: &SortBuffers, begins| {
-            plan.record(recorder, &SegmentedSortBuffers::new(*buffers, begins), counts)
-        };
-        Ok(self.sort_by(*config.sort(), keys, values, Some(segments), scratch_size, record))
+        let slices = self.slices(plan, SegmentedSortBuffers::default(), counts, &[])?;
+        Ok(slices.sorted(*config.sort(), keys, values, Some(segments)))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Gpu, GpuBuffer, Prepared, numbers, range_of, scratch_range, zeroed};
+use super::slices::row_count;
+use super::{Gpu, Prepared, numbers, zeroed};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::select::{Operands, SelectBuffers, SelectConfig};
@@ -64,16 +65,7 @@ impl<'a> SelectInputs<'a> {
         {
             return Err(Error::ElementMismatch { expected, got });
         }
-        let of = |words: &[u32], size: u64| {
-            let columns = (size / 4) as u32;
-            match words.len() as u64 {
-                0 => Ok(0),
-                value_count if columns > 0 && value_count.is_multiple_of(columns.into()) => {
-                    Ok(value_count / u64::from(columns))
-                }
-                value_count => Err(Error::RowLengthMismatch { value_count, columns }),
-            }
-        };
+        let of = |words: &[u32], size| if words.is_empty() { Ok(0) } else { row_count(words, size, 1) };
         let flag_count = match (config.flag_size(), self.flags) {
             (0, Flags::None) => None,
             (1, Flags::U8(flags)) => Some(flags.len() as u64),
@@ -172,47 +164,17 @@ impl Gpu {
             }
             Flags::U32(flags) => Cow::Borrowed(flags),
         };
-        // Elements that are only counted need no upload.
-        let is_read = config.has_elements() || config.element_type().is_some();
-        let source = if is_read { inputs.source } else { &[] };
-        let values = if config.value_size() > 0 { inputs.values } else { &[] };
-        let sizes = [
-            if config.has_elements() { count * config.element_size() } else { 0 },
-            count * config.value_size(),
-            if config.has_indices() { count * 4 } else { 0 },
-            config.counts_size(),
-        ];
-        let scratch_size = plan.scratch_requirements(count).size;
-        let read_size = [source, &flags, values].map(|words| size_of_val(words) as u64).iter().sum::<u64>();
-        let device_size = read_size + sizes.iter().sum::<u64>() + scratch_size;
-        Ok(Prepared::new(device_size, move |_| {
-            let [source, flags, values] = [source, &flags, values].map(|words| self.filled(words));
-            let (source, flags, values) = (source?, flags?, values?);
-            let [elements, moved, indices, counts] = sizes.map(|size| self.allocate_scratch(size));
-            let (elements, moved, indices, counts) = (elements?, moved?, indices?, counts?);
-            let scratch = self.allocate_scratch(scratch_size)?;
-            let buffers = SelectBuffers::new(
-                range_of(&source),
-                range_of(&elements),
-                range_of(&counts),
-                scratch_range(&scratch),
-            )
-            .flags(range_of(&flags))
-            .values(range_of(&values), range_of(&moved))
-            .indices(range_of(&indices))
-            .operands(inputs.operands);
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-            let read = |buffer: &Option<GpuBuffer>, word_count: u64| match buffer {
-                Some(buffer) => self.read(buffer, word_count as usize),
-                None => Ok(Vec::new()),
-            };
-            let counts = read(&counts, config.counts_size() / 4)?;
+        let buffers = SelectBuffers::default().operands(inputs.operands);
+        let slices = self.slices(plan, buffers, count, &[])?;
+        Ok(Prepared::new(slices.device_size(), move |_| {
+            let given = [("source", inputs.source), ("flags", &*flags), ("values", inputs.values)];
+            let completed = slices.run(&given)?;
+            let counts = completed.read("counts", config.counts_size() / 4)?;
             let kept_count = if config.part_count() > 1 { count } else { counts[0].into() };
             *selected = Selected {
-                elements: read(&elements, kept_count * config.element_size() / 4)?,
-                values: read(&moved, kept_count * config.value_size() / 4)?,
-                indices: read(&indices, kept_count)?,
+                elements: completed.read("destination", kept_count * config.element_size() / 4)?,
+                values: completed.read("destination_values", kept_count * config.value_size() / 4)?,
+                indices: completed.read("destination_indices", kept_count)?,
                 counts,
             };
             Ok(())

@@ -1,13 +1,13 @@
 //! Sort on slices.
 
+use super::slices::{Slices, check_type, row_count};
+use super::{Gpu, Prepared, zeroed};
 #[cfg(feature = "mpi")]
-use super::GpuBuffer;
-use super::{Gpu, Prepared, scratch_range, zeroed};
+use super::{GpuBuffer, scratch_range};
 #[cfg(feature = "mpi")]
 use crate::device::BufferRange;
-use crate::device::{AddressRange, Recorder};
 use crate::error::{Error, Result};
-use crate::primitives::Number;
+use crate::primitives::{Number, Primitive};
 use crate::sort::{SortBuffers, SortConfig};
 
 /// The words of keys, which an argsort only reads.
@@ -33,7 +33,7 @@ impl Gpu {
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if it is
     /// for pairs or an argsort, and the errors of [`Self::sort_words`].
     pub fn sort<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<()> {
-        check_keys::<N>(&config)?;
+        check_type::<N>(config.key_type())?;
         check_value_size(&config, 0)?;
         self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
     }
@@ -64,7 +64,7 @@ impl Gpu {
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not a
     /// [`SortConfig::argsort`], and the errors of [`Self::sort_words`].
     pub fn argsort<N: Number>(&self, config: SortConfig, keys: &[N]) -> Result<Vec<u32>> {
-        check_keys::<N>(&config)?;
+        check_type::<N>(config.key_type())?;
         if !config.is_argsort() {
             return Err(Error::Unsupported { reason: "Gpu::argsort takes a SortConfig::argsort" });
         }
@@ -80,7 +80,7 @@ impl Gpu {
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not one of
     /// [`SortConfig::keys_and_indices`], and the errors of [`Self::sort_words`].
     pub fn sort_with_indices<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<Vec<u32>> {
-        check_keys::<N>(&config)?;
+        check_type::<N>(config.key_type())?;
         if config.is_argsort() || !config.begins_as_indices() {
             return Err(Error::Unsupported {
                 reason: "Gpu::sort_with_indices takes a SortConfig::keys_and_indices",
@@ -126,11 +126,8 @@ impl Gpu {
         let config = config.in_place();
         let count = check_words(&config, keys.words(), values)?;
         let plan = self.plan(config.large_counts_for(count))?;
-        plan.check_count(count)?;
-        let scratch_size = plan.scratch_requirements(count).size;
-        Ok(self.sort_by(config, keys, values, None, scratch_size, move |recorder, buffers, _| {
-            plan.record(recorder, buffers, count)
-        }))
+        let slices = self.slices(plan, SortBuffers::default(), count, &[])?;
+        Ok(slices.sorted(config, keys, values, None))
     }
 
     /// Sorts the first `count` keys and values of buffers in place, and waits.
@@ -154,48 +151,28 @@ impl Gpu {
         unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
         Ok(())
     }
+}
 
-    /// A sort by the commands of `record`, which takes the range of `segments` on the device.
-    pub(super) fn sort_by<'a>(
-        &'a self,
+impl<'a, P: Primitive> Slices<'a, P> {
+    /// A sort, which of segments leaves those keys that are in none.
+    pub(super) fn sorted(
+        self,
         config: SortConfig,
         keys: Keys<'a>,
         values: &'a mut [u32],
         segments: Option<&'a [u32]>,
-        scratch_size: u64,
-        record: impl Fn(&mut Recorder<'_>, &SortBuffers, AddressRange) -> Result<()> + 'a,
     ) -> Prepared<'a> {
-        let [keys_size, values_size, begins_size] =
-            [keys.words(), values, segments.unwrap_or_default()].map(|words| size_of_val(words) as u64);
-        let device_size = (keys_size + values_size + begins_size).saturating_add(scratch_size);
-        Prepared::new(device_size, move |on_error| {
-            if keys_size == 0 {
+        Prepared::new(self.device_size(), move |on_error| {
+            if keys.words().is_empty() {
                 return Ok(());
             }
-            let keys_on_device = self.allocate(keys_size)?;
-            let values_on_device = self.allocate_scratch(values_size)?;
-            let scratch = self.allocate_scratch(scratch_size)?;
-            // A buffer for no segments has one word.
-            let begins = segments.map(|_| self.allocate(begins_size)).transpose()?;
-            self.upload(&keys_on_device, 0, keys.words())?;
-            if let (Some(buffer), false) = (&values_on_device, config.begins_as_indices()) {
-                self.upload(buffer, 0, values)?;
-            }
-            if let (Some(buffer), Some(segments)) = (&begins, segments) {
-                self.upload(buffer, 0, segments)?;
-            }
-            let values_range = scratch_range(&values_on_device).slice(0, values_size).addresses();
-            let buffers = SortBuffers::new(keys_on_device.range().addresses(), scratch_range(&scratch));
-            let buffers = buffers.values(values_range);
-            let begins = scratch_range(&begins).slice(0, begins_size).addresses();
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { self.submit(|recorder| record(recorder, &buffers, begins)) }?;
+            let begins = segments.unwrap_or_default();
+            let completed = self.run(&[("keys", keys.words()), ("values", values), ("segments", begins)])?;
             let sorted = match keys {
-                Keys::Sorted(keys) if !config.has_no_last_keys() => Some((&keys_on_device, keys)),
+                Keys::Sorted(keys) if !config.has_no_last_keys() => Some(("keys", keys)),
                 _ => None,
             };
-            let moved = values_on_device.as_ref().map(|buffer| (buffer, &mut *values));
-            self.read_back(&mut sorted.into_iter().chain(moved).collect::<Vec<_>>(), on_error)?;
+            completed.read_back(sorted.into_iter().chain([("values", &mut *values)]), on_error)?;
             if let (Some(segments), true) = (segments, config.begins_as_indices()) {
                 let first = segments.first().map_or(values.len(), |&first| first as usize);
                 // The device writes no indices for keys before the first segment.
@@ -206,14 +183,9 @@ impl Gpu {
     }
 }
 
-pub(super) fn check_keys<N: Number>(config: &SortConfig) -> Result<()> {
-    let (expected, got) = (config.key_type(), N::TYPE);
-    if expected == got { Ok(()) } else { Err(Error::ElementMismatch { expected, got }) }
-}
-
 /// Checks the types of pairs; `reason` is the error's for an argsort.
 pub(super) fn check_pairs<N: Number, V>(config: &SortConfig, reason: &'static str) -> Result<()> {
-    check_keys::<N>(config)?;
+    check_type::<N>(config.key_type())?;
     if config.begins_as_indices() {
         return Err(Error::Unsupported { reason });
     }
@@ -230,23 +202,13 @@ pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> 
     if config.value_size() == 0 && !values.is_empty() {
         check_value_size(config, 4)?;
     }
-    let key_count = whole(keys, config.key_size())?;
+    let key_count = row_count(keys, config.key_size(), 1)?;
     match config.value_size() {
         0 => Ok(key_count),
-        size => match whole(values, size)? {
+        size => match row_count(values, size, 1)? {
             value_count if value_count == key_count => Ok(key_count),
             value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
         },
-    }
-}
-
-/// Number of elements of `size` bytes in `words`.
-fn whole(words: &[u32], size: u64) -> Result<u64> {
-    let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
-    if word_count.is_multiple_of(columns.into()) {
-        Ok(word_count / u64::from(columns))
-    } else {
-        Err(Error::RowLengthMismatch { value_count: word_count, columns })
     }
 }
 

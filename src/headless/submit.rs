@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use ash::vk;
 
 use super::WorkOptions;
-use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, BETWEEN_RUNS, Commands};
+#[cfg(feature = "cli")]
+use super::commands::BETWEEN_RUNS;
+use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, Commands};
 use super::submission_budget::SubmissionBudget;
 use crate::device::{Barrier, CommandCounts, Device, Recorder, SubmissionSplitter, Timestamps};
 use crate::error::{Error, Result};

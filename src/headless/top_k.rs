@@ -1,6 +1,7 @@
 //! Top-k on slices.
 
-use super::{Gpu, Prepared, check_value_type, check_values, numbers, scratch_range, zeroed};
+use super::slices::{check_type, row_count};
+use super::{Gpu, Prepared, check_value_type, check_values, numbers};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::top_k::{TopKBuffers, TopKConfig};
@@ -43,9 +44,7 @@ impl Gpu {
         keys: &[N],
         values: &[V],
     ) -> Result<(Vec<N>, Vec<u32>, Vec<V>)> {
-        if N::TYPE != config.element_type() {
-            return Err(Error::ElementMismatch { expected: config.element_type(), got: N::TYPE });
-        }
+        check_type::<N>(config.element_type())?;
         check_value_type(config.value_size(), values)?;
         let mut top = TopKWords::default();
         let words = bytemuck::cast_slice(values);
@@ -69,44 +68,19 @@ impl Gpu {
         top: &'a mut TopKWords,
     ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        let (source_size, columns) = (size_of_val(words) as u64, config.column_count());
-        if !source_size.is_multiple_of(config.row_size()) {
-            let value_count = words.len() as u64 / u64::from(config.element_type().words());
-            return Err(Error::RowLengthMismatch { value_count, columns });
-        }
-        let count = source_size / config.row_size();
+        let count = row_count(words, config.row_size(), config.element_type().words())?;
         plan.check_count(count)?;
-        check_values(config.value_size(), count * u64::from(columns), values)?;
+        check_values(config.value_size(), count * u64::from(config.column_count()), values)?;
         let values_size = u64::from(config.k()) * config.value_size();
-        let sizes =
-            [config.keys_size(), config.indices_size(), values_size].map(|size| count.saturating_mul(size));
-        let scratch_size = plan.scratch_requirements(count).size;
-        let read_sizes = [source_size, size_of_val(values) as u64, scratch_size];
-        let device_size = read_sizes.iter().chain(&sizes).copied().fold(0, u64::saturating_add);
-        Ok(Prepared::new(device_size, move |on_error| {
-            let [keys_size, indices_size, values_size] = sizes;
-            let result = |size: u64| zeroed((size / 4) as usize);
-            let mut results = [result(keys_size)?, result(indices_size)?, result(values_size)?];
-            if count > 0 {
-                let source = self.filled(words)?;
-                let source_values = self.filled(values)?;
-                let allocate = |size| self.allocate_scratch(size);
-                let moved = [allocate(keys_size)?, allocate(indices_size)?, allocate(values_size)?];
-                let scratch = allocate(scratch_size)?;
-                let range_of = |buffer| scratch_range(buffer).addresses();
-                let [to_keys, to_indices, to_values] = moved.each_ref().map(range_of);
-                let buffers =
-                    TopKBuffers::new(range_of(&source), to_keys, to_indices, scratch_range(&scratch))
-                        .values(range_of(&source_values), to_values);
-                // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-                unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-                for (buffer, result) in moved.iter().zip(&mut results) {
-                    if let Some(buffer) = buffer {
-                        self.read_back(&mut [(buffer, result)], on_error)?;
-                    }
-                }
-            }
-            [top.keys, top.indices, top.values] = results;
+        let slices = self.slices(plan, TopKBuffers::default(), count, &[])?;
+        Ok(Prepared::new(slices.device_size(), move |_| {
+            let selected = slices.run(&[("source", words), ("source_values", values)])?;
+            let read = |name, row_size: u64| selected.read(name, count.saturating_mul(row_size / 4));
+            *top = TopKWords {
+                keys: read("destination", config.keys_size())?,
+                indices: read("destination_indices", config.indices_size())?,
+                values: read("destination_values", values_size)?,
+            };
             Ok(())
         }))
     }

@@ -8,13 +8,11 @@
 use std::ffi::CStr;
 use std::fmt;
 
+use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{
-    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_subgroups,
-    check_workgroup, has_quads,
-};
+use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads};
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -146,7 +144,7 @@ impl Config for DifferenceConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct DifferenceBuffers {
     /// Rows of numbers.
@@ -171,22 +169,16 @@ impl DifferenceBuffers {
 }
 
 impl Buffers<Difference> for DifferenceBuffers {
-    fn checked(&self, config: &DifferenceConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let scratch = match count {
-            Count::Direct(_) => ScratchRequirements::new(0),
-            Count::Indirect { .. } => scratch,
-        };
-        let indirect = count.checked_indirect("the count")?;
-        let part = |what, range: AddressRange, size| range.prefix(what, size)?.aligned(what, 4);
-        let source = part("source", self.source, count.max().saturating_mul(config.row_size()))?;
-        let destination = part("destination", self.destination, config.result_size(count.max()))?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [("destination", destination), ("scratch", scratch.addresses())];
-        for read in [("source", source), ("the count", indirect)] {
-            check_disjoint(read, &written)?;
-        }
-        check_disjoint(written[0], &written[1..])?;
-        Ok(Self { source, destination, scratch })
+    fn arguments(
+        &mut self,
+        config: &DifferenceConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        table.count("count", count)?;
+        table.read("source", &mut self.source, count.max().saturating_mul(config.row_size()))?;
+        table.write("destination", &mut self.destination, config.result_size(count.max()))?;
+        table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
 }
 

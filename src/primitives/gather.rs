@@ -6,10 +6,11 @@
 use std::ffi::CStr;
 use std::fmt;
 
+use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup};
+use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup};
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -73,7 +74,7 @@ impl Config for GatherConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct GatherBuffers {
     /// Source elements: as many whole elements as the range holds.
@@ -100,25 +101,19 @@ impl GatherBuffers {
 }
 
 impl Buffers<Gather> for GatherBuffers {
-    fn checked(&self, config: &GatherConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let scratch = match count {
-            Count::Direct(_) => ScratchRequirements::new(0),
-            Count::Indirect { .. } => scratch,
-        };
-        let indirect = count.checked_indirect("the count")?;
-        let (count, element_size) = (count.max(), config.element_size());
-        let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);
-        let source = source.prefix("source", source.size)?.aligned("source", 4)?;
-        let indices = self.indices.prefix("indices", count.saturating_mul(4))?.aligned("indices", 4)?;
-        let destination = self.destination.prefix("destination", count.saturating_mul(element_size))?;
-        let destination = destination.aligned("destination", 4)?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [("destination", destination), ("scratch", scratch.addresses())];
-        for read in [("source", source), ("indices", indices), ("the count", indirect)] {
-            check_disjoint(read, &written)?;
-        }
-        check_disjoint(written[0], &written[1..])?;
-        Ok(Self { source, indices, destination, scratch })
+    fn arguments(
+        &mut self,
+        config: &GatherConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        let (max, element_size) = (count.max(), config.element_size());
+        let source_size = self.source.size / element_size * element_size;
+        table.count("count", count)?;
+        table.read("source", &mut self.source, source_size)?;
+        table.read("indices", &mut self.indices, max.saturating_mul(4))?;
+        table.write("destination", &mut self.destination, max.saturating_mul(element_size))?;
+        table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
 }
 

@@ -7,12 +7,11 @@
 use std::ffi::CStr;
 use std::fmt;
 
+use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{
-    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, check_disjoint, check_subgroups,
-};
+use super::{Choice, Count, ElementType, ScratchCursor, check_subgroups};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
     push,
@@ -130,7 +129,7 @@ impl Counts for MergeCount {
 }
 
 /// The memory of one recording. Without values, their ranges are ignored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct MergeBuffers {
     /// Sorted keys.
@@ -176,44 +175,25 @@ impl MergeBuffers {
 }
 
 impl Buffers<Merge> for MergeBuffers {
-    fn checked(&self, config: &MergeConfig, count: MergeCount, scratch: ScratchRequirements) -> Result<Self> {
-        let scratch = if count.is_indirect() { scratch } else { ScratchRequirements::new(0) };
-        let a_count = count.a.checked_indirect("the count of a")?;
-        let b_count = count.b.checked_indirect("the count of b")?;
-        let part = |what, range: AddressRange, count: u64, size: u64| {
-            range.prefix(what, count * size)?.aligned(what, 4)
-        };
+    fn arguments(
+        &mut self,
+        config: &MergeConfig,
+        count: &mut MergeCount,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
         let (key_size, value_size) = (config.element.size() as u64, config.value_size());
         // No product overflows: `check_count` has found the sum.
-        let (count_a, count_b) = count.max();
-        let a = part("a", self.a, count_a, key_size)?;
-        let b = part("b", self.b, count_b, key_size)?;
-        let destination = part("destination", self.destination, count_a + count_b, key_size)?;
-        let a_values = part("the values of a", self.a_values, count_a, value_size)?;
-        let b_values = part("the values of b", self.b_values, count_b, value_size)?;
-        let destination_values =
-            part("destination values", self.destination_values, count_a + count_b, value_size)?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [
-            ("destination", destination),
-            ("destination values", destination_values),
-            ("scratch", scratch.addresses()),
-        ];
-        let read = [
-            ("a", a),
-            ("b", b),
-            ("the values of a", a_values),
-            ("the values of b", b_values),
-            ("the count of a", a_count),
-            ("the count of b", b_count),
-        ];
-        for range in read {
-            check_disjoint(range, &written)?;
-        }
-        for (index, range) in written.into_iter().enumerate() {
-            check_disjoint(range, &written[index + 1..])?;
-        }
-        Ok(Self { a, b, destination, a_values, b_values, destination_values, scratch })
+        let (a_count, b_count) = count.max();
+        let sum = a_count + b_count;
+        table.count("a_count", &mut count.a)?;
+        table.count("b_count", &mut count.b)?;
+        table.read("a", &mut self.a, a_count * key_size)?;
+        table.read("b", &mut self.b, b_count * key_size)?;
+        table.read("a_values", &mut self.a_values, a_count * value_size)?;
+        table.read("b_values", &mut self.b_values, b_count * value_size)?;
+        table.write("destination", &mut self.destination, sum * key_size)?;
+        table.write("destination_values", &mut self.destination_values, sum * value_size)?;
+        table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
 }
 

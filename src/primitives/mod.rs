@@ -4,6 +4,7 @@
 //! state is in the caller's scratch, so that each frame in flight needs its own scratch range. Recording does not
 //! allocate, submit or wait.
 
+pub mod arguments;
 #[cfg(test)]
 mod command_table;
 pub mod difference;
@@ -75,10 +76,9 @@ impl Count {
         }
     }
 
-    /// As [`Self::indirect`], checked; `what` is its name in the error.
-    fn checked_indirect(self, what: &'static str) -> Result<AddressRange> {
-        let range = self.indirect();
-        range.prefix(what, range.size)?.aligned(what, 4)
+    /// Whether the count is read from device memory.
+    pub const fn is_indirect(self) -> bool {
+        matches!(self, Self::Indirect { .. })
     }
 }
 
@@ -148,17 +148,6 @@ const QUADS_OR_WORDS: &str = ", all tiles by quads or all by words";
 fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
     let is_whole = matches!(count, Count::Direct(count) if count.is_multiple_of(pack_items.into()));
     (mixed_access || is_whole) && ranges.iter().all(|range| range.is_aligned(16))
-}
-
-/// Checks that a range overlaps none of `others`; each has its name in the error.
-fn check_disjoint(
-    range: (&'static str, AddressRange),
-    others: &[(&'static str, AddressRange)],
-) -> Result<()> {
-    match others.iter().find(|(_, other)| range.1.overlaps(other)) {
-        Some(&(second, _)) => Err(Error::Overlap { first: range.0, second }),
-        None => Ok(()),
-    }
 }
 
 /// Checks a workgroup size: a multiple of 32, since kernels size shared arrays for subgroups of 4 lanes.

@@ -3,8 +3,8 @@
 //! ```text
 //!   Config ── Primitive::declare ──► Policy, pipelines of every algorithm
 //!   counts ── Primitive::algorithm ──► Algorithm ── layout ──► offsets in scratch
-//!   buffers ── Buffers::checked ──► checked ranges ──┬─► Algorithm::record ──► commands
-//!                                       offsets ─────┘
+//!   buffers ── Buffers::arguments ──► checked ranges ──┬─► Algorithm::record ──► commands
+//!                                         offsets ─────┘
 //! ```
 
 use std::ffi::CStr;
@@ -13,6 +13,7 @@ use std::hash::Hash;
 
 use ash::vk;
 
+use super::arguments::{Argument, Arguments, Checker, Memory};
 use super::scratch::{ScratchArray, ScratchCursor, ScratchRequirements};
 use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
 use crate::error::Result;
@@ -75,10 +76,30 @@ pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
 }
 
 /// Memory of a recording.
-pub trait Buffers<P: Primitive>: Copy + Debug {
-    /// Checks the ranges, and shortens them to the counts.
+pub trait Buffers<P: Primitive>: Copy + Debug + Default {
+    /// The table of arguments: passes each to `table`, which may change its range. Fails for operands that the configuration
+    /// does not take.
     #[doc(hidden)]
-    fn checked(&self, config: &P::Config, count: P::Count, scratch: ScratchRequirements) -> Result<Self>;
+    fn arguments(
+        &mut self,
+        config: &P::Config,
+        count: &mut P::Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()>;
+}
+
+/// Checks the arguments of a recording, and shortens them to what it accesses.
+fn checked<P: Primitive>(
+    mut buffers: P::Buffers,
+    config: &P::Config,
+    mut count: P::Count,
+    scratch: ScratchRequirements,
+) -> Result<P::Buffers> {
+    let mut checker = Checker::default();
+    let mut check = |argument, memory: Memory<'_>| checker.check(argument, memory);
+    buffers.arguments(config, &mut count, &mut Arguments::new(scratch.size, &mut check))?;
+    checker.check_disjoint()?;
+    Ok(buffers)
 }
 
 /// Maximum counts of a primitive.
@@ -157,7 +178,7 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
     ) -> Result<()> {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
-        let buffers = buffers.checked(config, count, cursor.requirements())?;
+        let buffers = checked::<P>(*buffers, config, count, cursor.requirements())?;
         recorder.plan(P::LABEL, |recorder| self.record(recorder, &buffers, &layout, count))
     }
 }
@@ -213,6 +234,35 @@ impl<P: Primitive> Plan<P> {
     /// contents, or are not used by every recording.
     pub fn scratch_arrays(&self, max: Max<P>) -> Vec<ScratchArray> {
         self.allocated(ScratchCursor::of_arrays(), max).into_arrays()
+    }
+
+    /// The arguments of a recording: name, role and size of each. Only sizes of `buffers` are used, of arguments that may be
+    /// of any size.
+    ///
+    /// # Errors
+    /// Those of [`Self::cmd_record`] for operands that the plan does not take.
+    pub fn arguments(&self, buffers: &P::Buffers, count: impl Into<P::Count>) -> Result<Vec<Argument>> {
+        let mut arguments = Vec::new();
+        self.visit_arguments(&mut buffers.clone(), &mut count.into(), &mut |argument, _| {
+            arguments.push(argument);
+            Ok(())
+        })?;
+        Ok(arguments)
+    }
+
+    /// Passes each of the arguments to `visit`, which may change where it is.
+    ///
+    /// # Errors
+    /// Those of [`Self::arguments`] and `visit`.
+    #[doc(hidden)]
+    pub fn visit_arguments(
+        &self,
+        buffers: &mut P::Buffers,
+        count: &mut P::Count,
+        visit: &mut dyn FnMut(Argument, Memory<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let scratch = self.scratch_requirements(count.max());
+        buffers.arguments(&self.config, count, &mut Arguments::new(scratch.size, visit))
     }
 
     fn allocated(&self, mut cursor: ScratchCursor, max: Max<P>) -> ScratchCursor {
@@ -306,7 +356,7 @@ impl<P: Primitive> Plan<P> {
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
             None if count.is_zero() => Ok(()),
-            None => buffers.checked(&self.config, count, ScratchRequirements::new(0)).map(drop),
+            None => checked::<P>(*buffers, &self.config, count, ScratchRequirements::new(0)).map(drop),
         }
     }
 }

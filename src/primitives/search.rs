@@ -9,12 +9,11 @@
 use std::ffi::CStr;
 use std::fmt;
 
+use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{
-    Choice, Count, ElementType, ScratchCursor, ScratchRequirements, Tiles, check_disjoint, check_workgroup,
-};
+use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_workgroup};
 use crate::device::{
     Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -109,7 +108,7 @@ impl Counts for SearchCount {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct SearchBuffers {
     /// Sorted keys.
@@ -136,38 +135,20 @@ impl SearchBuffers {
 }
 
 impl Buffers<Search> for SearchBuffers {
-    fn checked(
-        &self,
+    fn arguments(
+        &mut self,
         config: &SearchConfig,
-        count: SearchCount,
-        scratch: ScratchRequirements,
-    ) -> Result<Self> {
-        let scratch = match count.needles {
-            Count::Direct(_) => ScratchRequirements::new(0),
-            Count::Indirect { .. } => scratch,
-        };
-        let sorted_count = count.sorted.checked_indirect("the count of sorted keys")?;
-        let needle_count = count.needles.checked_indirect("the count of needles")?;
-        let part = |what, range: AddressRange, count: Count, size: u64| {
-            range.prefix(what, count.max().saturating_mul(size))?.aligned(what, 4)
-        };
+        count: &mut SearchCount,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        let (sorted_count, needle_count) = count.max();
         let key_size = config.element.size() as u64;
-        let sorted = part("sorted", self.sorted, count.sorted, key_size)?;
-        let needles = part("needles", self.needles, count.needles, key_size)?;
-        let positions = part("positions", self.positions, count.needles, 4)?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [("positions", positions), ("scratch", scratch.addresses())];
-        let read = [
-            ("sorted", sorted),
-            ("needles", needles),
-            ("the count of sorted keys", sorted_count),
-            ("the count of needles", needle_count),
-        ];
-        for range in read {
-            check_disjoint(range, &written)?;
-        }
-        check_disjoint(written[0], &written[1..])?;
-        Ok(Self { sorted, needles, positions, scratch })
+        table.count("sorted_count", &mut count.sorted)?;
+        table.count("needle_count", &mut count.needles)?;
+        table.read("sorted", &mut self.sorted, sorted_count.saturating_mul(key_size))?;
+        table.read("needles", &mut self.needles, needle_count.saturating_mul(key_size))?;
+        table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
+        table.scratch_if(count.needles.is_indirect(), &mut self.scratch)
     }
 }
 

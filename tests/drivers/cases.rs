@@ -353,7 +353,11 @@ fn verify(gpu: &Gpu, cases: &[Case], layout: BufferLayout) -> Result<(), Failed>
 
 /// Whether the device lacks a feature that the case requires.
 pub fn lacks_feature(gpu: &Gpu, case: &Case) -> bool {
-    let needs_float64 = matches!(&case.work, Work::Scan(scan) if scan.operator.needs_float64(scan.element));
+    let needs_float64 = match &case.work {
+        Work::Scan(scan) => scan.operator.needs_float64(scan.element),
+        Work::Reduce(reduce) => !reduce.is_index && reduce.operator.needs_float64(reduce.element),
+        _ => false,
+    };
     needs_float64 && !gpu.capabilities().enabled.shader_float64
 }
 

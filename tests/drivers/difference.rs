@@ -18,7 +18,7 @@ use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
-use super::refused::{Refused, overlap, too_small};
+use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| (stem == "difference/difference").then_some(pass as Check),
@@ -218,27 +218,13 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let at = |offset, size| refused.at(offset, size);
     let config = DifferenceConfig::new(ElementType::F32).columns(2);
     let (source, destination) = (at(0, 80), at(256, 80));
-    let ten = Count::Direct(10);
-    let with = |config, source, destination| {
-        refused.record(config, DifferenceBuffers::new(source, destination), ten)
-    };
-    assert_eq!(with(config, at(0, 76), destination), too_small("source", 80, 76));
-    assert_eq!(with(config, source, at(256, 68)), too_small("destination", 72, 68));
-    assert_eq!(with(config.keeps_first(), source, at(256, 76)), too_small("destination", 80, 76));
-    assert_eq!(with(config.along_rows(), source, at(256, 36)), too_small("destination", 40, 36));
-    let misaligned = |what, offset| refused.misaligned(what, offset);
-    assert_eq!(with(config, at(2, 80), destination), misaligned("source", 2));
-    assert_eq!(with(config, source, at(257, 80)), misaligned("destination", 257));
-    assert_eq!(with(config, source, source), overlap("source", "destination"));
-
-    let counted = config.indirect_count();
-    let scratch = refused.scratch(1024, 32);
-    let buffers = DifferenceBuffers::new(source, destination).scratch(scratch);
-    let short = buffers.scratch(refused.scratch(1024, 28));
-    refused.expect_indirect([config, counted], [buffers, short], refused.count(2048, 10));
-    let on_device = |offset| refused.record(counted, buffers, refused.count(offset, 10));
-    assert_eq!(on_device(2049), misaligned("the count", 2049));
-    assert_eq!(on_device(260), overlap("the count", "destination"));
+    let counted = refused.count(2048, 10);
+    let buffers = DifferenceBuffers::new(source, destination).scratch(refused.scratch(1024, 32));
+    for (config, size) in [(config, 72), (config.keeps_first(), 80), (config.along_rows(), 40)] {
+        let sizes = [("count", 4), ("source", 80), ("destination", size), ("scratch", 32)];
+        refused.expect_sizes(config.indirect_count(), buffers, counted, &sizes);
+        refused.expect_direct_only(config, buffers, counted);
+    }
 
     let columns = [0, DifferenceConfig::MAX_COLUMNS + 1].map(|columns| config.columns(columns));
     refused.expect(columns, |error| matches!(error, Error::OutOfRange { .. }));

@@ -20,7 +20,7 @@ use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
-use super::refused::{Refused, overlap, too_small};
+use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
@@ -375,31 +375,12 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refused = Refused::new(gpu)?;
     let at = |offset, size| refused.at(offset, size);
     let config = HistogramConfig::even(ElementType::F32, 9).columns(2);
-    let (source, edges, counts) = (at(0, 80), at(256, 40), at(512, 72));
-    let ten = Count::Direct(10);
-    let with =
-        |source, edges, counts| refused.record(config, HistogramBuffers::new(source, edges, counts), ten);
-    assert_eq!(with(at(0, 76), edges, counts), too_small("source", 80, 76));
-    assert_eq!(with(source, at(256, 36), counts), too_small("edges", 40, 36));
-    assert_eq!(with(source, edges, at(512, 68)), too_small("counts", 72, 68));
-    let misaligned = |what, offset| refused.misaligned(what, offset);
-    assert_eq!(with(at(2, 80), edges, counts), misaligned("source", 2));
-    assert_eq!(with(source, at(257, 40), counts), misaligned("edges", 257));
-    assert_eq!(with(source, edges, at(513, 72)), misaligned("counts", 513));
-    assert_eq!(with(at(500, 80), edges, counts), overlap("source", "counts"));
-    assert_eq!(with(source, at(580, 40), counts), overlap("edges", "counts"));
-
-    let counted = config.indirect_count();
+    let counted = refused.count(2048, 10);
     let scratch = refused.scratch(1024, 32);
-    let buffers = HistogramBuffers::new(source, edges, counts).scratch(scratch);
-    let short = buffers.scratch(refused.scratch(1024, 28));
-    refused.expect_indirect([config, counted], [buffers, short], refused.count(2048, 10));
-    let on_device = |offset| refused.record(counted, buffers, refused.count(offset, 10));
-    assert_eq!(on_device(2049), misaligned("the count", 2049));
-    assert_eq!(on_device(520), overlap("the count", "counts"));
-    assert_eq!(on_device(1032), overlap("the count", "scratch"));
-    let across = HistogramBuffers::new(source, edges, at(960, 72)).scratch(scratch);
-    assert_eq!(refused.record(counted, across, refused.count(2048, 10)), overlap("counts", "scratch"));
+    let buffers = HistogramBuffers::new(at(0, 80), at(256, 40), at(512, 72)).scratch(scratch);
+    let sizes = [("count", 4), ("source", 80), ("edges", 40), ("counts", 72), ("scratch", 32)];
+    refused.expect_sizes(config.indirect_count(), buffers, counted, &sizes);
+    refused.expect_direct_only(config, buffers, counted);
 
     let (most_bins, most_columns) = (HistogramConfig::MAX_BINS, HistogramConfig::MAX_COLUMNS);
     let shapes =

@@ -19,7 +19,7 @@ use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Value, compare, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
-use super::refused::{Refused, overlap, too_small};
+use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| match stem {
@@ -314,41 +314,18 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let (a, b, destination) = (at(0, 80), at(128, 40), at(256, 120));
     let (a_values, b_values, values) = (at(384, 40), at(512, 20), at(640, 60));
     let (ten, five) = (Count::Direct(10), Count::Direct(5));
-    let buffers = MergeBuffers::new(a, b, destination).values(a_values, b_values, values);
-    let with = |change: fn(&mut MergeBuffers) -> &mut AddressRange, range| {
-        let mut buffers = buffers;
-        *change(&mut buffers) = range;
-        refused.record(config, buffers, (ten, five))
-    };
-    assert_eq!(with(|of| &mut of.a, at(0, 76)), too_small("a", 80, 76));
-    assert_eq!(with(|of| &mut of.b, at(128, 36)), too_small("b", 40, 36));
-    assert_eq!(with(|of| &mut of.destination, at(256, 116)), too_small("destination", 120, 116));
-    assert_eq!(with(|of| &mut of.a_values, at(384, 36)), too_small("the values of a", 40, 36));
-    assert_eq!(with(|of| &mut of.b_values, at(512, 16)), too_small("the values of b", 20, 16));
-    assert_eq!(with(|of| &mut of.destination_values, at(640, 56)), too_small("destination values", 60, 56));
-    let misaligned = |what, offset| refused.misaligned(what, offset);
-    assert_eq!(with(|of| &mut of.a, at(2, 80)), misaligned("a", 2));
-    assert_eq!(with(|of| &mut of.destination_values, at(641, 60)), misaligned("destination values", 641));
-    assert_eq!(with(|of| &mut of.a, at(200, 80)), overlap("a", "destination"));
-    assert_eq!(with(|of| &mut of.b, at(372, 40)), overlap("b", "destination"));
-    assert_eq!(with(|of| &mut of.b_values, at(692, 20)), overlap("the values of b", "destination values"));
-    assert_eq!(
-        with(|of| &mut of.destination_values, at(300, 60)),
-        overlap("destination", "destination values")
-    );
-
-    let counted = config.indirect_count();
-    let scratch = refused.scratch(1024, 32);
-    let buffers = buffers.scratch(scratch);
-    let short = buffers.scratch(refused.scratch(1024, 28));
-    for count in [(ten, refused.count(2048, 5)), (refused.count(2048, 10), five)] {
-        refused.expect_indirect([config, counted], [buffers, short], count);
+    let buffers = MergeBuffers::new(a, b, destination)
+        .values(a_values, b_values, values)
+        .scratch(refused.scratch(1024, 32));
+    for (count, sizes) in [((ten, refused.count(2048, 5)), [0, 4]), ((refused.count(2048, 10), five), [4, 0])]
+    {
+        let counts = [("a_count", sizes[0]), ("b_count", sizes[1]), ("a", 80), ("b", 40)];
+        let values = [("a_values", 40), ("b_values", 20)];
+        let written = [("destination", 120), ("destination_values", 60), ("scratch", 32)];
+        let all = [&counts[..], &values, &written].concat();
+        refused.expect_sizes(config.indirect_count(), buffers, count, &all);
+        refused.expect_direct_only(config, buffers, count);
     }
-    let on_device = |offset| refused.record(counted, buffers, (ten, refused.count(offset, 5)));
-    assert_eq!(on_device(2049), misaligned("the count of b", 2049));
-    assert_eq!(on_device(260), overlap("the count of b", "destination"));
-    let of_a = refused.record(counted, buffers, (refused.count(1032, 10), five));
-    assert_eq!(of_a, overlap("the count of a", "scratch"));
 
     let wide = config.values(MergeConfig::MAX_VALUE_WORDS + 1);
     refused.expect([wide], |error| matches!(error, Error::OutOfRange { .. }));

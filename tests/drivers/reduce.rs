@@ -24,7 +24,7 @@ use super::passes::rig::{
     small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
-use super::refused::{Refused, assert_unsupported, overlap, too_small};
+use super::refused::{Refused, assert_unsupported};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check,
@@ -854,31 +854,24 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let reduce = |config, buffers, count: Count| refused.record(config, buffers, count);
     let sum = ReduceConfig::sum(ElementType::U32).columns(2);
     let ten = Count::Direct(10);
-    let with = |source, destination| reduce(sum, ReduceBuffers::new(source, destination, scratch), ten);
-    assert_eq!(with(at(0, 76), at(512, 8)), too_small("source", 80, 76));
-    assert_eq!(with(at(0, 80), at(512, 4)), too_small("destination", 8, 4));
-    assert_eq!(with(at(2, 80), at(512, 8)), refused.misaligned("source", 2));
-    assert_eq!(with(at(0, 80), at(76, 8)), overlap("source", "destination"));
-    let keys = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys32);
-    let by_key = |keys_size, unique, run_count| {
-        let buffers = ReduceBuffers::new(at(0, 40), at(512, 40), scratch);
-        reduce(keys, buffers.keys(at(128, keys_size), at(640, unique), at(768, run_count)), ten)
-    };
-    assert_eq!(by_key(36, 40, 4), too_small("segments", 40, 36));
-    assert_eq!(by_key(40, 36, 4), too_small("unique_keys", 40, 36));
-    assert_eq!(by_key(40, 40, 0), too_small("run_count", 4, 0));
-    let on_keys = ReduceBuffers::new(at(0, 40), at(512, 40), scratch);
-    let on_keys = on_keys.keys(at(128, 40), at(520, 40), at(768, 4));
-    assert_eq!(reduce(keys, on_keys, ten), overlap("destination", "unique_keys"));
+    let keys = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys64);
+    let on_keys =
+        ReduceBuffers::new(at(0, 40), at(512, 40), scratch).keys(at(128, 80), at(640, 80), at(768, 4));
+    let of_keys = [("segments", 80), ("destination", 40), ("unique_keys", 80), ("run_count", 4)];
+    let of_sums = [("segments", 0), ("destination", 8), ("unique_keys", 0), ("run_count", 0)];
+    let plain = ReduceBuffers::new(at(0, 80), at(512, 8), scratch);
+    for (config, buffers, source_size, sizes) in [(keys, on_keys, 40, of_keys), (sum, plain, 80, of_sums)] {
+        let read = [("count", 0), ("source", source_size)];
+        let scratch_size = gpu.plan(config)?.scratch_requirements(10).size;
+        let all = [&read[..], &sizes, &[("scratch", scratch_size)]].concat();
+        refused.expect_sizes(config, buffers, ten, &all);
+    }
     assert_unsupported(reduce(sum, on_keys, ten), "");
-    let with_segments = ReduceBuffers::new(at(0, 80), at(512, 8), scratch).segments(at(128, 8));
-    assert_unsupported(reduce(sum, with_segments, ten), "");
-    let buffers = ReduceBuffers::new(at(0, 80), at(512, 8), scratch);
-    let short = ReduceBuffers::new(at(0, 80), at(512, 8), refused.scratch(2048, 28));
-    refused.expect_indirect([sum, sum.indirect_count()], [buffers, short], refused.count(1024, 10));
+    assert_unsupported(reduce(sum, plain.segments(at(128, 8)), ten), "");
+    refused.expect_direct_only(sum, plain, refused.count(1024, 10));
     let many = Count::Direct(1 << 32);
     for config in [keys, ReduceConfig::argmin(ElementType::U32)] {
-        let too_many = reduce(config, buffers, many);
+        let too_many = reduce(config, plain, many);
         assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
     }
     let columns = [0, 17].map(|columns| sum.columns(columns));
@@ -895,7 +888,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let is_of_heads =
         |error: &Error| matches!(error, Error::InvalidPolicy { .. }) && error.to_string().contains("heads");
     refused.expect(configs, is_of_heads);
-    let config = ReduceConfig::sum(ElementType::F32).runs(ReduceRuns::Keys32);
+    let config = ReduceConfig::sum(ElementType::F32).runs(ReduceRuns::Keys64);
     let rounded = ReducePolicy::tuned(ReduceByKeyAlgorithm::Chained, gpu.capabilities(), &config);
     let column = keys.policy(rounded);
     assert_eq!(refused.plan(column), Ok(()));

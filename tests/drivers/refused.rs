@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use subsweep::device::{AddressRange, BufferRange, CommandCounts, Recorder};
+use subsweep::device::{AddressRange, BufferRange};
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::{Config, Count, Error, Plan, Primitive, Result};
 
@@ -65,36 +65,25 @@ impl<'g> Refused<'g> {
         }
     }
 
-    /// Fails unless a plan without indirect counts refuses one, and a plan with them refuses `short` scratch of 28 bytes
-    /// before it has recorded anything.
+    /// Fails unless a recording has arguments of these names and sizes.
     #[track_caller]
-    pub fn expect_indirect<C: Config>(
+    pub fn expect_sizes<C: Config>(
         &self,
-        [direct, indirect]: [C; 2],
-        [buffers, short]: [Buffers<C>; 2],
+        config: C,
+        buffers: Buffers<C>,
         count: impl Into<Counts<C>>,
+        expected: &[(&str, u64)],
     ) {
-        let count = count.into();
-        assert_unsupported(self.record(direct, buffers, count), "indirect_count");
-        let too_small = Err(Error::ScratchTooSmall { needed: 32, got: 28 });
-        assert_eq!(self.record(indirect, short, count), too_small);
-        let mut dry = Recorder::dry(self.gpu.device());
-        let plan = self.gpu.plan(indirect).unwrap();
-        assert_eq!(plan.record(&mut dry, &short, count), too_small);
-        assert_eq!(dry.counts(), CommandCounts::default());
+        let arguments = self.gpu.plan(config).and_then(|plan| plan.arguments(&buffers, count)).unwrap();
+        let sizes: Vec<_> = arguments.iter().map(|argument| (argument.name, argument.size)).collect();
+        assert_eq!(sizes, expected);
     }
 
-    pub fn misaligned(&self, what: &'static str, offset: u64) -> Result<()> {
-        Err(Error::Misaligned { what, address: self.at(offset, 4).address, alignment: 4 })
+    /// Fails unless a plan without indirect counts refuses one.
+    #[track_caller]
+    pub fn expect_direct_only<C: Config>(&self, config: C, buffers: Buffers<C>, count: impl Into<Counts<C>>) {
+        assert_unsupported(self.record(config, buffers, count), "indirect_count");
     }
-}
-
-pub fn too_small(what: &'static str, needed: u64, got: u64) -> Result<()> {
-    Err(Error::RangeTooSmall { what, needed, got })
-}
-
-pub fn overlap(first: &'static str, second: &'static str) -> Result<()> {
-    Err(Error::Overlap { first, second })
 }
 
 /// Fails unless `refused` is an error whose reason contains `what`.

@@ -18,7 +18,7 @@ use super::passes::rig::{
     Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
-use super::refused::{Refused, assert_unsupported, overlap, too_small};
+use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| (stem == "search/search").then_some(pass as Check),
@@ -254,35 +254,17 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refused = Refused::new(gpu)?;
     let at = |offset, size| refused.at(offset, size);
     let config = SearchConfig::lower_bound(ElementType::F64);
-    let (sorted, needles, positions) = (at(0, 80), at(256, 40), at(512, 20));
     let (ten, five) = (Count::Direct(10), Count::Direct(5));
-    let with = |sorted, needles, positions| {
-        refused.record(config, SearchBuffers::new(sorted, needles, positions), (ten, five))
-    };
-    assert_eq!(with(at(0, 76), needles, positions), too_small("sorted", 80, 76));
-    assert_eq!(with(sorted, at(256, 36), positions), too_small("needles", 40, 36));
-    assert_eq!(with(sorted, needles, at(512, 16)), too_small("positions", 20, 16));
-    let misaligned = |what, offset| refused.misaligned(what, offset);
-    assert_eq!(with(at(2, 80), needles, positions), misaligned("sorted", 2));
-    assert_eq!(with(sorted, at(257, 40), positions), misaligned("needles", 257));
-    assert_eq!(with(sorted, needles, at(513, 20)), misaligned("positions", 513));
-    assert_eq!(with(at(500, 80), needles, positions), overlap("sorted", "positions"));
-    assert_eq!(with(sorted, at(480, 40), positions), overlap("needles", "positions"));
-
-    let counted = config.indirect_count();
-    let scratch = refused.scratch(1024, 32);
-    let buffers = SearchBuffers::new(sorted, needles, positions).scratch(scratch);
-    let short = buffers.scratch(refused.scratch(1024, 28));
-    refused.expect_indirect([config, counted], [buffers, short], (ten, refused.count(2048, 5)));
+    let [sorted_count, needle_count] = [10, 5].map(|max| refused.count(2048, max));
+    let buffers = SearchBuffers::new(at(0, 80), at(256, 40), at(512, 20)).scratch(refused.scratch(1024, 32));
     // Only an indirect count of needles uses the scratch.
-    let sorted_count = refused.count(2048, 10);
-    assert_unsupported(refused.record(config, buffers, (sorted_count, five)), "indirect_count");
-    let on_device = |offset| refused.record(counted, buffers, (ten, refused.count(offset, 5)));
-    assert_eq!(on_device(2049), misaligned("the count of needles", 2049));
-    assert_eq!(on_device(520), overlap("the count of needles", "positions"));
-    let on_device = |offset| refused.record(counted, buffers, (refused.count(offset, 10), five));
-    assert_eq!(on_device(2050), misaligned("the count of sorted keys", 2050));
-    assert_eq!(on_device(520), overlap("the count of sorted keys", "positions"));
+    for (count, sizes, scratch_size) in [((ten, needle_count), [0, 4], 32), ((sorted_count, five), [4, 0], 0)]
+    {
+        let counts = [("sorted_count", sizes[0]), ("needle_count", sizes[1])];
+        let ranges = [("sorted", 80), ("needles", 40), ("positions", 20), ("scratch", scratch_size)];
+        refused.expect_sizes(config.indirect_count(), buffers, count, &[&counts[..], &ranges].concat());
+        refused.expect_direct_only(config, buffers, count);
+    }
 
     let policies = [
         SearchPolicy::tiled(0, 4, 4),

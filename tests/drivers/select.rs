@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, Capabilities, Device};
+use subsweep::device::{Capabilities, Device};
 use subsweep::harness::{PlanConfig, SelectCase};
 use subsweep::headless::{Gpu, SelectInputs};
 use subsweep::kernels::Kernel;
@@ -23,7 +23,7 @@ use super::passes::rig::{
     small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
-use super::refused::{Refused, overlap, too_small};
+use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: |stem, _| stem.starts_with("select/").then_some(pass as Check),
@@ -420,12 +420,6 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The buffers after a change.
-fn with(mut buffers: SelectBuffers, change: impl FnOnce(&mut SelectBuffers)) -> SelectBuffers {
-    change(&mut buffers);
-    buffers
-}
-
 /// Every comparison of `values` with each of them, and each range, as operands of the host and in device memory.
 fn extremes<N: Number + PartialOrd + std::fmt::Debug>(gpu: &Gpu, values: &[N]) -> Result<(), Failed> {
     for comparison in Comparison::ALL {
@@ -483,20 +477,12 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let record = |config, buffers, count: Count| refused.record(config, buffers, count);
     let ten = Count::Direct(10);
     assert_eq!(record(config, buffers, ten), Ok(()));
-    let small = |what| too_small(what, 40, 36);
-    assert_eq!(record(config, with(buffers, |of| of.source = at(0, 36)), ten), small("source"));
-    assert_eq!(record(config, with(buffers, |of| of.destination = at(64, 36)), ten), small("destination"));
-    assert_eq!(record(config, with(buffers, |of| of.values = at(192, 36)), ten), small("values"));
-    let narrow = with(buffers, |of| of.destination_values = at(256, 36));
-    assert_eq!(record(config, narrow, ten), small("destination values"));
-    let narrow = with(buffers, |of| of.destination_indices = at(320, 36));
-    assert_eq!(record(config, narrow, ten), small("destination indices"));
-    let across = with(buffers, |of| of.destination = at(36, 40));
-    assert_eq!(record(config, across, ten), overlap("source", "destination"));
-    let across = with(buffers, |of| of.counts = at(100, 4));
-    assert_eq!(record(config, across, ten), overlap("destination", "the counts of the result"));
-    let missing = with(buffers, |of| of.counts = AddressRange::default());
-    assert!(matches!(record(config, missing, ten), Err(Error::RangeTooSmall { .. })));
+    let scratch_size = gpu.plan(config)?.scratch_requirements(10).size;
+    let read = [("count", 0), ("source", 40), ("flags", 0), ("values", 40)];
+    let written =
+        [("destination", 40), ("destination_values", 40), ("destination_indices", 40), ("counts", 4)];
+    let all = [&read[..], &written, &[("scratch", scratch_size)]].concat();
+    refused.expect_sizes(config, buffers, ten, &all);
     let bounded = |bounds| record(config, buffers.operands(bounds), ten);
     assert!(matches!(bounded(Operands::None), Err(Error::Unsupported { .. })));
     assert!(matches!(bounded(Operands::host(&[1u32])?), Err(Error::Unsupported { .. })));
@@ -505,7 +491,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(bounded(Operands::Device(at(400, 8))), Ok(()));
     let flags = SelectConfig::flags8(1);
     let short = SelectBuffers::new(at(0, 40), at(64, 40), at(128, 4), scratch).flags(at(512, 10));
-    assert_eq!(record(flags, short, ten), too_small("flags", 12, 10));
+    assert_eq!(record(flags, short, ten), Err(Error::RangeTooSmall { what: "flags", needed: 12, got: 10 }));
     let too_many = record(flags, short, Count::Direct(1 << 32));
     assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
 

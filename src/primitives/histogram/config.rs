@@ -3,8 +3,9 @@
 use super::{Histogram, HistogramPolicy, edges};
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Result, in_range};
+use crate::primitives::arguments::Arguments;
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`HistogramPlan`](super::HistogramPlan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,7 +110,7 @@ impl Config for HistogramConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct HistogramBuffers {
     /// Rows of values.
@@ -136,22 +137,16 @@ impl HistogramBuffers {
 }
 
 impl Buffers<Histogram> for HistogramBuffers {
-    fn checked(&self, config: &HistogramConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let scratch = match count {
-            Count::Direct(_) => ScratchRequirements::new(0),
-            Count::Indirect { .. } => scratch,
-        };
-        let indirect = count.checked_indirect("the count")?;
-        let checked = |range: AddressRange, what, size| range.prefix(what, size)?.aligned(what, 4);
-        let source = checked(self.source, "source", count.max().saturating_mul(config.row_size()))?;
-        let edges = checked(self.edges, "edges", (u64::from(config.bins) + 1) * 4)?;
-        let counts = checked(self.counts, "counts", config.counts_size())?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [("counts", counts), ("scratch", scratch.addresses())];
-        for read in [("source", source), ("edges", edges), ("the count", indirect)] {
-            check_disjoint(read, &written)?;
-        }
-        check_disjoint(written[0], &written[1..])?;
-        Ok(Self { source, edges, counts, scratch })
+    fn arguments(
+        &mut self,
+        config: &HistogramConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        table.count("count", count)?;
+        table.read("source", &mut self.source, count.max().saturating_mul(config.row_size()))?;
+        table.read("edges", &mut self.edges, (u64::from(config.bins) + 1) * 4)?;
+        table.write("counts", &mut self.counts, config.counts_size())?;
+        table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
 }

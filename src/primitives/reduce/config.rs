@@ -5,9 +5,10 @@ use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
+use crate::primitives::arguments::{Arguments, size_of_rows};
 use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::scan::{CustomOperator, ScanOperator};
-use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`ReducePlan`](super::ReducePlan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -272,7 +273,7 @@ impl Config for ReduceConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct ReduceBuffers {
     /// The rows to reduce.
@@ -315,52 +316,35 @@ impl ReduceBuffers {
 }
 
 impl Buffers<Reduce> for ReduceBuffers {
-    fn checked(&self, config: &ReduceConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let indirect = count.checked_indirect("the count")?;
-        let count = count.max();
-        let (row_size, result_size) = (config.row_size(), config.result_size());
-        let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
-            count,
-            max: u64::MAX / row_size,
-            what: "64-bit sizes in bytes",
-        })?;
+    fn arguments(
+        &mut self,
+        config: &ReduceConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        let max = count.max();
+        let size = size_of_rows(max, config.row_size())?;
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
-        let segments_size = match config.runs {
-            None | Some(ReduceRuns::FixedSize(_)) => 0,
-            Some(ReduceRuns::Offsets) => self.segments.size / 4 * 4,
-            Some(_) => count * key_size,
-        };
         if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
             return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
         }
         if matches!(config.runs, None | Some(ReduceRuns::FixedSize(_))) && self.segments.size > 0 {
             return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
         }
-        let result_count = match config.runs {
-            None => 1,
-            Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
-            Some(ReduceRuns::Offsets) => segments_size / 4,
-            Some(_) => count,
+        let keys_size = max * key_size;
+        let (segments_size, result_count) = match config.runs {
+            None => (0, 1),
+            Some(ReduceRuns::FixedSize(length)) => (0, max.div_ceil(length.into())),
+            Some(ReduceRuns::Offsets) => (self.segments.size / 4 * 4, self.segments.size / 4),
+            Some(_) => (keys_size, max),
         };
-        let range = |range: AddressRange, what, size| range.prefix(what, size)?.aligned(what, 4);
-        let source = range(self.source, "source", size)?;
-        let segments = range(self.segments, "segments", segments_size)?;
-        let destination = range(self.destination, "destination", result_count.saturating_mul(result_size))?;
-        let unique_keys = range(self.unique_keys, "unique_keys", count * key_size)?;
-        let run_count = range(self.run_count, "run_count", if key_size > 0 { 4 } else { 0 })?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [
-            ("destination", destination),
-            ("unique_keys", unique_keys),
-            ("run_count", run_count),
-            ("scratch", scratch.addresses()),
-        ];
-        for read in [("source", source), ("segments", segments), ("the count", indirect)] {
-            check_disjoint(read, &written)?;
-        }
-        for index in 0..written.len() {
-            check_disjoint(written[index], &written[index + 1..])?;
-        }
-        Ok(Self { source, destination, scratch, segments, unique_keys, run_count })
+        let results_size = result_count.saturating_mul(config.result_size());
+        table.count("count", count)?;
+        table.read("source", &mut self.source, size)?;
+        table.read("segments", &mut self.segments, segments_size)?;
+        table.write("destination", &mut self.destination, results_size)?;
+        table.write("unique_keys", &mut self.unique_keys, keys_size)?;
+        table.write("run_count", &mut self.run_count, if key_size > 0 { 4 } else { 0 })?;
+        table.scratch(&mut self.scratch)
     }
 }

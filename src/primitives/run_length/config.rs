@@ -4,8 +4,9 @@ use super::RunLength;
 use super::policy::RunLengthPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
+use crate::primitives::arguments::{Arguments, Role};
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType};
 
 /// What a plan computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,7 +131,7 @@ impl Config for RunLengthConfig {
 }
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct RunLengthBuffers {
     /// The elements. A decoding writes as many as fit, at most 2^32 - 1.
@@ -167,39 +168,26 @@ impl RunLengthBuffers {
 }
 
 impl Buffers<RunLength> for RunLengthBuffers {
-    fn checked(&self, config: &RunLengthConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let indirect = count.checked_indirect("the count")?;
-        let count = count.max();
-        let part = |what, range: AddressRange, size| range.prefix(what, size)?.aligned(what, 4);
-        let size = count.saturating_mul(config.element_size());
-        let elements_size = match config.is_decoding() {
-            true => self.elements.size / config.element_size() * config.element_size(),
-            false => size,
+    fn arguments(
+        &mut self,
+        config: &RunLengthConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        let (max, element_size) = (count.max(), config.element_size());
+        let (size, counts_size) = (max.saturating_mul(element_size), max.saturating_mul(4));
+        let (elements, elements_size, runs) = match config.is_decoding() {
+            // As many as fit.
+            true => (Role::Write, self.elements.size / element_size * element_size, Role::Read),
+            false => (Role::Read, size, Role::Write),
         };
-        let elements = part("elements", self.elements, elements_size)?;
-        let values = part("values", self.values, if config.has_values { size } else { 0 })?;
-        let counts = part("counts", self.counts, count.saturating_mul(4))?;
-        let offsets =
-            part("offsets", self.offsets, if config.has_offsets { count.saturating_mul(4) } else { 0 })?;
-        let result_count = part("the count of the result", self.result_count, 4)?;
-        let scratch = scratch.check(self.scratch)?;
-        let runs = [("values", values), ("counts", counts), ("offsets", offsets)];
-        let elements_range = [("elements", elements)];
-        let (read, written): (&[_], &[_]) =
-            if config.is_decoding() { (&runs, &elements_range) } else { (&elements_range, &runs) };
-        let others = [("the count of the result", result_count), ("scratch", scratch.addresses())];
-        // Every range that is written, against those after it and all that are read.
-        let count_range = [("the count", indirect)];
-        for (index, &range) in written.iter().enumerate() {
-            for other in [&written[index + 1..], &others, read, &count_range] {
-                check_disjoint(range, other)?;
-            }
-        }
-        for (index, &range) in others.iter().enumerate() {
-            for other in [&others[index + 1..], read, &count_range] {
-                check_disjoint(range, other)?;
-            }
-        }
-        Ok(Self { elements, values, counts, offsets, result_count, scratch })
+        let or_none = |is_there: bool, size: u64| if is_there { size } else { 0 };
+        table.count("count", count)?;
+        table.addresses("elements", elements, &mut self.elements, elements_size)?;
+        table.addresses("values", runs, &mut self.values, or_none(config.has_values, size))?;
+        table.addresses("counts", runs, &mut self.counts, counts_size)?;
+        table.addresses("offsets", runs, &mut self.offsets, or_none(config.has_offsets, counts_size))?;
+        table.write("result_count", &mut self.result_count, 4)?;
+        table.scratch(&mut self.scratch)
     }
 }

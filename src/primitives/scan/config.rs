@@ -6,8 +6,9 @@ use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
+use crate::primitives::arguments::{Arguments, Role, size_of_rows};
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType, Number};
 
 /// Inclusive or exclusive scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -423,28 +424,34 @@ impl InitialValue {
         Ok(Self::Host(InitialRow { words, len: given.len(), element: N::TYPE }))
     }
 
-    /// Checks that it is a row of the configuration.
+    /// Checks that the configuration takes it, and that on the host it is a row.
     fn check(&self, config: &ScanConfig) -> Result<()> {
-        let row_size = config.row_size();
-        if let (Self::Host(row), Some(expected)) = (self, config.element_type())
+        match (config.has_initial, *self != Self::Identity) {
+            (false, true) => {
+                return Err(Error::Unsupported {
+                    reason: "the plan takes no initial value; make it with one",
+                });
+            }
+            (true, false) => {
+                return Err(Error::Unsupported {
+                    reason: "the plan begins with an initial value; give the recording one",
+                });
+            }
+            (false, false) | (true, true) => {}
+        }
+        let Self::Host(row) = self else { return Ok(()) };
+        if let Some(expected) = config.element_type()
             && ![expected, ElementType::U32].contains(&row.element)
         {
             return Err(Error::ElementMismatch { expected, got: row.element });
         }
-        let got = match self {
-            Self::Identity => return Ok(()),
-            Self::Host(row) => size_of_val(row.words()) as u64,
-            // To kernels a null pointer is no initial value.
-            Self::Device(range) if range.address == 0 => 0,
-            Self::Device(range) => range.aligned("the initial value", 4)?.size,
-        };
-        if got < row_size {
-            return Err(Error::RangeTooSmall { what: "the initial value", needed: row_size, got });
+        match (size_of_val(row.words()) as u64, config.row_size()) {
+            (got, needed) if got < needed => Err(Error::RangeTooSmall { what: "initial", needed, got }),
+            (got, needed) if got > needed => {
+                Err(Error::Unsupported { reason: "an initial value is one row, and no more" })
+            }
+            _ => Ok(()),
         }
-        if got > row_size && matches!(self, Self::Host(_)) {
-            return Err(Error::Unsupported { reason: "an initial value is one row, and no more" });
-        }
-        Ok(())
     }
 }
 
@@ -457,7 +464,7 @@ impl Config for ScanConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct ScanBuffers {
     /// The rows to scan.
@@ -499,68 +506,34 @@ impl ScanBuffers {
 }
 
 impl Buffers<Scan> for ScanBuffers {
-    fn checked(&self, config: &ScanConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let indirect = count.checked_indirect("the count")?;
-        let count = count.max();
-        let row_size = config.row_size();
-        let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
-            count,
-            max: u64::MAX / row_size,
-            what: "64-bit sizes in bytes",
-        })?;
-        let source = self.source.prefix("source", size)?.aligned("source", 4)?;
-        let destination = self.destination.prefix("destination", size)?.aligned("destination", 4)?;
-        if source != destination && source.overlaps(&destination) {
-            return Err(Error::Overlap { first: "source", second: "destination" });
-        }
-        if config.is_out_of_place && source == destination {
+    fn arguments(&mut self, config: &ScanConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
+        let (max, row_size) = (count.max(), config.row_size());
+        let size = size_of_rows(max, row_size)?;
+        let is_in_place = self.source.address == self.destination.address && self.source.address > 0;
+        if config.is_out_of_place && is_in_place {
             return Err(Error::Unsupported {
                 reason: "the plan was made for scans out of place; make one without out_of_place",
             });
         }
-        let scratch = scratch.check(self.scratch)?;
-        match (config.has_initial, self.initial != InitialValue::Identity) {
-            (false, true) => {
-                return Err(Error::Unsupported {
-                    reason: "the plan takes no initial value; make it with one",
-                });
-            }
-            (true, false) => {
-                return Err(Error::Unsupported {
-                    reason: "the plan begins with an initial value; give the recording one",
-                });
-            }
-            (false, false) | (true, true) => {}
-        }
         self.initial.check(config)?;
-        let segments = match config.segments {
+        let segments_size = match config.segments {
             None | Some(SegmentsBy::FixedSize(_)) if self.segments.size > 0 => {
                 return Err(Error::Unsupported {
                     reason: "the plan takes no segments in memory; make it with segments by flags, keys or offsets",
                 });
             }
-            None | Some(SegmentsBy::FixedSize(_)) => AddressRange::NONE,
-            Some(SegmentsBy::Offsets) => self.segments.prefix("segments", self.segments.size / 4 * 4)?,
-            Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,
-        }
-        .aligned("segments", 4)?;
-        let initial = match self.initial {
-            InitialValue::Device(range) => range.prefix("the initial value", row_size)?,
-            InitialValue::Identity | InitialValue::Host(_) => AddressRange::NONE,
+            None | Some(SegmentsBy::FixedSize(_)) => 0,
+            Some(SegmentsBy::Offsets) => self.segments.size / 4 * 4,
+            Some(by) => max.saturating_mul(by.size_per_row()),
         };
-        let ranges = [
-            ("the count", indirect),
-            ("segments", segments),
-            ("the initial value", initial),
-            ("source", source),
-            ("destination", destination),
-        ];
-        for range in &ranges[..3] {
-            check_disjoint(*range, &ranges[4..])?;
+        table.count("count", count)?;
+        table.read("segments", &mut self.segments, segments_size)?;
+        if let InitialValue::Device(range) = &mut self.initial {
+            table.read("initial", range, row_size)?;
         }
-        for range in ranges {
-            check_disjoint(range, &[("scratch", scratch.addresses())])?;
-        }
-        Ok(Self { source, destination, scratch, initial: self.initial, segments })
+        table.read("source", &mut self.source, size)?;
+        let destination = if config.is_out_of_place { Role::Write } else { Role::WriteInPlace };
+        table.addresses("destination", destination, &mut self.destination, size)?;
+        table.scratch(&mut self.scratch)
     }
 }

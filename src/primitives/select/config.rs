@@ -5,8 +5,9 @@ use super::policy::SelectPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
+use crate::primitives::arguments::Arguments;
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType, Number};
 
 /// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
 /// NaN satisfies [`Self::NotEqual`] alone.
@@ -391,27 +392,23 @@ impl Operands {
         Self::Host(HostOperands { words, len: operands.len(), element: None })
     }
 
-    /// Checks that they are the operands of the configuration; returns their range on the device.
-    fn check(&self, config: &SelectConfig) -> Result<AddressRange> {
-        let needed = config.operand_count() as u64;
-        let size = needed * config.keys.map_or(0, |element| element.size() as u64);
-        let (got, range) = match self {
-            Self::None => (0, AddressRange::NONE),
+    /// Checks that they are the operands of the configuration.
+    fn check(&self, config: &SelectConfig) -> Result<()> {
+        let needed = config.operand_count();
+        let got = match self {
+            Self::None => 0,
             Self::Host(operands) => {
                 if let (Some(expected), Some(got)) = (config.keys, operands.element)
                     && expected != got
                 {
                     return Err(Error::ElementMismatch { expected, got });
                 }
-                (operands.len as u64, AddressRange::NONE)
+                operands.len
             }
-            Self::Device(range) if needed > 0 => {
-                return range.prefix("the operands", size)?.aligned("the operands", 4);
-            }
-            Self::Device(_) => (0, AddressRange::NONE),
+            Self::Device(_) => needed,
         };
         if got == needed {
-            return Ok(range);
+            return Ok(());
         }
         Err(Error::Unsupported {
             reason: "the operands are not those of the plan's comparisons: one each, two for a range",
@@ -420,7 +417,7 @@ impl Operands {
 }
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct SelectBuffers {
     /// The elements.
@@ -491,57 +488,29 @@ impl SelectBuffers {
 }
 
 impl Buffers<Select> for SelectBuffers {
-    fn checked(&self, config: &SelectConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let indirect = count.checked_indirect("the count")?;
-        let count = count.max();
-        let part = |what, range: AddressRange, size| range.prefix(what, size)?.aligned(what, 4);
-        let kept_size = if config.has_elements { count.saturating_mul(config.element_size()) } else { 0 };
-        let values_size = count.saturating_mul(config.value_size());
-        let indices_size = if config.has_indices { count * 4 } else { 0 };
-        let flags_size = (count * config.flag_size()).next_multiple_of(4);
-        let source = part("source", self.source, config.source_size(count))?;
-        let flags = part("flags", self.flags, flags_size)?;
-        let values = part("values", self.values, values_size)?;
-        let device_operands = self.operands.check(config)?;
-        let destination = part("destination", self.destination, kept_size)?;
-        let destination_values = part("destination values", self.destination_values, values_size)?;
-        let destination_indices = part("destination indices", self.destination_indices, indices_size)?;
-        let counts = part("the counts of the result", self.counts, config.counts_size())?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [
-            ("destination", destination),
-            ("destination values", destination_values),
-            ("destination indices", destination_indices),
-            ("the counts of the result", counts),
-            ("scratch", scratch.addresses()),
-        ];
-        let read = [
-            ("source", source),
-            ("flags", flags),
-            ("values", values),
-            ("the operands", device_operands),
-            ("the count", indirect),
-        ];
-        for range in read {
-            check_disjoint(range, &written)?;
+    fn arguments(
+        &mut self,
+        config: &SelectConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        self.operands.check(config)?;
+        let max = count.max();
+        let kept_size = if config.has_elements { max.saturating_mul(config.element_size()) } else { 0 };
+        let values_size = max.saturating_mul(config.value_size());
+        let indices_size = if config.has_indices { max * 4 } else { 0 };
+        table.count("count", count)?;
+        table.read("source", &mut self.source, config.source_size(max))?;
+        table.read("flags", &mut self.flags, (max * config.flag_size()).next_multiple_of(4))?;
+        table.read("values", &mut self.values, values_size)?;
+        if let Operands::Device(range) = &mut self.operands {
+            let operand_size = config.keys.map_or(0, |element| element.size() as u64);
+            table.read("operands", range, config.operand_count() as u64 * operand_size)?;
         }
-        for (index, range) in written.into_iter().enumerate() {
-            check_disjoint(range, &written[index + 1..])?;
-        }
-        let operands = match self.operands {
-            Operands::Device(_) => Operands::Device(device_operands),
-            operands => operands,
-        };
-        Ok(Self {
-            source,
-            flags,
-            values,
-            operands,
-            destination,
-            destination_values,
-            destination_indices,
-            counts,
-            scratch,
-        })
+        table.write("destination", &mut self.destination, kept_size)?;
+        table.write("destination_values", &mut self.destination_values, values_size)?;
+        table.write("destination_indices", &mut self.destination_indices, indices_size)?;
+        table.write("counts", &mut self.counts, config.counts_size())?;
+        table.scratch(&mut self.scratch)
     }
 }

@@ -5,8 +5,9 @@ use super::{Sort, SortPlan};
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
+use crate::primitives::arguments::{Arguments, Role};
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType};
 
 /// Size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -310,9 +311,17 @@ impl SortConfig {
         self.begins_as_indices() && matches!(self.form, Form::OutOfPlace)
     }
 
-    /// Names of the alternate ranges in errors.
-    const fn names_of_alternates(&self) -> [&'static str; 2] {
-        if self.has_output() { ["the output", "the output of values"] } else { ["keys_alt", "values_alt"] }
+    /// What a recording does with the keys, and with the values.
+    const fn roles(&self) -> (Role, Role) {
+        let is_kept = matches!(self.form, Form::OutOfPlace);
+        let keys_are_kept = is_kept || (self.is_argsort() && matches!(self.form, Form::InPlace));
+        let keys = if keys_are_kept { Role::Read } else { Role::ReadWrite };
+        let values = match (self.begins_as_indices(), is_kept) {
+            (true, _) => Role::Write,
+            (false, true) => Role::Read,
+            (false, false) => Role::ReadWrite,
+        };
+        (keys, values)
     }
 
     /// Whether indices or an output are written even where the order cannot change.
@@ -393,7 +402,7 @@ impl Config for SortConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct SortBuffers {
     /// Keys, input and output; only input of an argsort.
@@ -438,18 +447,6 @@ impl SortBuffers {
         [if config.has_no_last_keys() { none } else { sorted }, values, sorted_values]
     }
 
-    /// All ranges, with their names in errors.
-    pub(super) const fn ranges(&self, config: &SortConfig) -> [(&'static str, AddressRange); 5] {
-        let [keys_alt, values_alt] = config.names_of_alternates();
-        [
-            ("keys", self.keys),
-            ("values", self.values),
-            (keys_alt, self.keys_alt),
-            (values_alt, self.values_alt),
-            ("scratch", self.scratch.addresses()),
-        ]
-    }
-
     /// Sets the output of a sort out of place: the keys, and the values, which are empty for keys alone.
     pub const fn output(self, keys: AddressRange, values: AddressRange) -> Self {
         self.alternates(keys, values)
@@ -457,9 +454,7 @@ impl SortBuffers {
 }
 
 impl Buffers<Sort> for SortBuffers {
-    fn checked(&self, config: &SortConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let indirect = count.checked_indirect("the count")?;
-        let count = count.max();
+    fn arguments(&mut self, config: &SortConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
         if config.value_size() == 0 && (self.values.size > 0 || self.values_alt.size > 0) {
             return Err(Error::Unsupported {
                 reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
@@ -470,25 +465,18 @@ impl Buffers<Sort> for SortBuffers {
                 reason: "the plan takes no alternate buffers; make it with double_buffer or out_of_place",
             });
         }
-        let array = |range: AddressRange, what: &'static str, size: u64| {
-            range.prefix(what, count.saturating_mul(size))?.aligned(what, 4)
-        };
-        let (key_size, value_size) = (config.key_size(), config.value_size());
-        let alternates = u64::from(config.form != Form::InPlace);
-        let [keys_name, values_name] = config.names_of_alternates();
-        let checked = Self {
-            keys: array(self.keys, "keys", key_size)?,
-            values: array(self.values, "values", if config.has_unused_values() { 0 } else { value_size })?,
-            keys_alt: array(self.keys_alt, keys_name, alternates * key_size)?,
-            values_alt: array(self.values_alt, values_name, alternates * value_size)?,
-            scratch: scratch.check(self.scratch)?,
-        };
-        let ranges = checked.ranges(config);
-        check_disjoint(("the count", indirect), &ranges)?;
-        for (index, range) in ranges.into_iter().enumerate() {
-            check_disjoint(range, &ranges[index + 1..])?;
-        }
-        Ok(checked)
+        let size = |size: u64| count.max().saturating_mul(size);
+        let (keys_size, values_size) = (size(config.key_size()), size(config.value_size()));
+        let or_none = |is_there: bool, size: u64| if is_there { size } else { 0 };
+        let has_alternates = config.form != Form::InPlace;
+        let given_values_size = or_none(!config.has_unused_values(), values_size);
+        let (keys, values) = config.roles();
+        table.count("count", count)?;
+        table.addresses("keys", keys, &mut self.keys, keys_size)?;
+        table.addresses("values", values, &mut self.values, given_values_size)?;
+        table.write("keys_alt", &mut self.keys_alt, or_none(has_alternates, keys_size))?;
+        table.write("values_alt", &mut self.values_alt, or_none(has_alternates, values_size))?;
+        table.scratch(&mut self.scratch)
     }
 }
 

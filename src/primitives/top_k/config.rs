@@ -4,8 +4,9 @@ use super::TopK;
 use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result, in_range};
+use crate::primitives::arguments::Arguments;
 use crate::primitives::plan::{Buffers, Config};
-use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`TopKPlan`](super::TopKPlan).
 ///
@@ -158,7 +159,7 @@ impl Config for TopKConfig {
 }
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct TopKBuffers {
     /// Rows of keys.
@@ -196,36 +197,16 @@ impl TopKBuffers {
 }
 
 impl Buffers<TopK> for TopKBuffers {
-    fn checked(&self, config: &TopKConfig, count: Count, scratch: ScratchRequirements) -> Result<Self> {
-        let indirect = count.checked_indirect("the count")?;
-        let checked = |what, range: AddressRange, row_size: u64| {
-            range.prefix(what, count.max().saturating_mul(row_size))?.aligned(what, 4)
-        };
-        let source = checked("source", self.source, config.row_size())?;
-        let destination = checked("destination", self.destination, config.keys_size())?;
-        let destination_indices =
-            checked("destination indices", self.destination_indices, config.indices_size())?;
-        let values_size = |key_count: u32| u64::from(key_count) * config.value_size();
-        let source_values = checked("source values", self.source_values, values_size(config.columns))?;
-        let destination_values =
-            checked("destination values", self.destination_values, values_size(config.k))?;
-        let scratch = scratch.check(self.scratch)?;
-        let written = [
-            ("destination", destination),
-            ("destination indices", destination_indices),
-            ("destination values", destination_values),
-            ("scratch", scratch.addresses()),
-        ];
-        for read in [("source", source), ("source values", source_values), ("the count", indirect)] {
-            check_disjoint(read, &written)?;
-        }
-        for (index, range) in written.into_iter().enumerate() {
-            check_disjoint(range, &written[index + 1..])?;
-        }
-        // To a kernel a null pointer is a result that is not written. Addresses that are ignored do not reach it.
-        let or_null = |range: AddressRange| if range.size > 0 { range } else { AddressRange::NONE };
-        let [destination, destination_indices, source_values, destination_values] =
-            [destination, destination_indices, source_values, destination_values].map(or_null);
-        Ok(Self { source, destination, destination_indices, source_values, destination_values, scratch })
+    fn arguments(&mut self, config: &TopKConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
+        let max = count.max();
+        let size = |row_size: u64| max.saturating_mul(row_size);
+        let values_size = |key_count: u32| size(u64::from(key_count) * config.value_size());
+        table.count("count", count)?;
+        table.read("source", &mut self.source, size(config.row_size()))?;
+        table.read("source_values", &mut self.source_values, values_size(config.columns))?;
+        table.write("destination", &mut self.destination, size(config.keys_size()))?;
+        table.write("destination_indices", &mut self.destination_indices, size(config.indices_size()))?;
+        table.write("destination_values", &mut self.destination_values, values_size(config.k))?;
+        table.scratch(&mut self.scratch)
     }
 }

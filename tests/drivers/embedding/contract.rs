@@ -15,6 +15,7 @@ use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolic
 use subsweep::{Config, Count, Counts, ElementType, Error, Plan, Primitive, Result};
 
 use super::super::PRIMITIVES;
+use super::arguments;
 use super::host::{Host, HostMemory, expect_no_messages, record_barrier, record_host_barrier, submit};
 
 /// Elements of each recording: more than a single workgroup sorts, and more than one tile.
@@ -29,6 +30,8 @@ pub struct Subject {
     pub record: Record,
     pub commands: Box<dyn Fn() -> Result<CommandCounts>>,
     pub scratch_size: u64,
+    /// Checks the table of arguments.
+    pub check_arguments: Box<dyn Fn() -> Result<(), Failed>>,
 }
 
 type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
@@ -56,7 +59,8 @@ impl Subject {
         <C::Primitive as Primitive>::Count: 'static,
     {
         let plan = Arc::new(Plan::<C::Primitive>::new(device, config)?);
-        let (counted, count) = (Arc::clone(&plan), count.into());
+        let [counted, checked] = [(); 2].map(|()| Arc::clone(&plan));
+        let count = count.into();
         let scratch_size = plan.scratch_requirements(count.max()).size;
         let ends = plan
             .scratch_arrays(count.max())
@@ -74,6 +78,7 @@ impl Subject {
             scratch_size,
             record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
             commands: Box::new(move || counted.commands(&buffers, count)),
+            check_arguments: Box::new(move || arguments::check(&checked, buffers, count)),
         })
     }
 

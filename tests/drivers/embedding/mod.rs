@@ -1,6 +1,7 @@
 //! The contract with an embedder: plans on an adopted device, typed refusals, and no hidden calls or allocations.
 
 mod adoption;
+mod arguments;
 mod commands;
 pub mod contract;
 mod host;
@@ -41,6 +42,10 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
             commands::recordings,
         ),
         trial("timestamps measure the phases of a plan", commands::phase_times),
+        trial(
+            "memory that does not meet the table of arguments is refused, and no other accessed",
+            arguments::tables,
+        ),
         trial("mismatched ranges and policies are refused", refusals::plans),
         trial("an empty input records no command", empty_inputs),
         trial("only aligned ranges are accessed by quads", wide_accesses),

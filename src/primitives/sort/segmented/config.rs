@@ -4,9 +4,10 @@ use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
 use crate::device::AddressRange;
 use crate::error::{Error, Result};
+use crate::primitives::arguments::Arguments;
 use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
-use crate::primitives::{Count, Counts, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, Counts};
 
 /// Configuration of a [`SegmentedSortPlan`](super::SegmentedSortPlan), which sorts each segment independently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,7 +110,7 @@ impl Config for SegmentedSortConfig {
 }
 
 /// The memory of one recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct SegmentedSortBuffers {
     /// Keys and values, as of a sort of all keys, and scratch of
@@ -128,19 +129,14 @@ impl SegmentedSortBuffers {
 }
 
 impl Buffers<SegmentedSort> for SegmentedSortBuffers {
-    fn checked(
-        &self,
+    fn arguments(
+        &mut self,
         config: &SegmentedSortConfig,
-        count: SegmentedCount,
-        scratch: ScratchRequirements,
-    ) -> Result<Self> {
-        let sort = self.sort.checked(&config.sort, count.keys, scratch)?;
-        let size = count.segments.max().saturating_mul(4);
-        let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
-        let indirect = count.segments.checked_indirect("the count of segments")?;
-        for range in sort.ranges(&config.sort) {
-            check_disjoint(range, &[("segments", segments), ("the count of segments", indirect)])?;
-        }
-        Ok(Self { sort, segments })
+        count: &mut SegmentedCount,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        table.count("segment_count", &mut count.segments)?;
+        table.read("segments", &mut self.segments, count.segments.max().saturating_mul(4))?;
+        self.sort.arguments(&config.sort, &mut count.keys, table)
     }
 }

@@ -1,0 +1,213 @@
+//! The table of arguments of a recording: name, role and size of each, a row of the primitive's [`Buffers`].
+//!
+//! From it come the checks of a recording, the memory of the functions on slices, and the tests that wrong memory is refused.
+
+use super::Count;
+use super::scratch::ScratchRequirements;
+use crate::device::{AddressRange, BufferRange};
+use crate::error::{Error, Result};
+
+/// What a recording does with an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Reads it. May overlap others that are only read.
+    Read,
+    /// Writes it.
+    Write,
+    /// Writes it; it may be the same range as the argument before it, which is read.
+    WriteInPlace,
+    /// Reads and writes it.
+    ReadWrite,
+    /// Its contents are undefined before and after.
+    Scratch,
+}
+
+impl Role {
+    /// Whether the caller's data is read.
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::Read | Self::ReadWrite)
+    }
+
+    /// Whether it holds a result.
+    pub const fn is_result(self) -> bool {
+        matches!(self, Self::Write | Self::WriteInPlace | Self::ReadWrite)
+    }
+}
+
+/// An argument of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// The field of the buffers or of the counts.
+    pub name: &'static str,
+    /// What the recording does with it.
+    pub role: Role,
+    /// Bytes that it accesses, from the first on; 0 if it does not.
+    pub size: u64,
+}
+
+/// Where an argument is.
+#[derive(Debug)]
+pub enum Memory<'a> {
+    /// By address.
+    Addresses(&'a mut AddressRange),
+    /// Scratch, by address and handle.
+    Buffer(&'a mut BufferRange),
+}
+
+/// Size of `count` rows of `row_size` bytes.
+pub(super) fn size_of_rows(count: u64, row_size: u64) -> Result<u64> {
+    let max = u64::MAX / row_size;
+    count.checked_mul(row_size).ok_or(Error::TooManyElements { count, max, what: "64-bit sizes in bytes" })
+}
+
+/// Visitor of an argument.
+type Visit<'a> = dyn FnMut(Argument, Memory<'_>) -> Result<()> + 'a;
+
+/// Takes the rows of a table.
+pub struct Arguments<'a> {
+    scratch_size: u64,
+    visit: &'a mut Visit<'a>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Passes each row to `visit`, of a recording with `scratch_size` bytes of scratch.
+    pub(super) fn new(scratch_size: u64, visit: &'a mut Visit<'a>) -> Self {
+        Self { scratch_size, visit }
+    }
+
+    /// `size` bytes of `range` are accessed.
+    pub(super) fn addresses(
+        &mut self,
+        name: &'static str,
+        role: Role,
+        range: &mut AddressRange,
+        size: u64,
+    ) -> Result<()> {
+        (self.visit)(Argument { name, role, size }, Memory::Addresses(range))
+    }
+
+    /// As [`Self::addresses`], which are read.
+    pub(super) fn read(&mut self, name: &'static str, range: &mut AddressRange, size: u64) -> Result<()> {
+        self.addresses(name, Role::Read, range, size)
+    }
+
+    /// As [`Self::addresses`], which are written.
+    pub(super) fn write(&mut self, name: &'static str, range: &mut AddressRange, size: u64) -> Result<()> {
+        self.addresses(name, Role::Write, range, size)
+    }
+
+    /// An indirect count is read.
+    pub(super) fn count(&mut self, name: &'static str, count: &mut Count) -> Result<()> {
+        let mut range = count.indirect();
+        let size = range.size;
+        self.read(name, &mut range, size)?;
+        if let Count::Indirect { address, .. } = count {
+            *address = range.address;
+        }
+        Ok(())
+    }
+
+    /// Scratch, as the algorithm allocates it.
+    pub(super) fn scratch(&mut self, range: &mut BufferRange) -> Result<()> {
+        self.scratch_if(true, range)
+    }
+
+    /// As [`Self::scratch`], unless the recording needs none.
+    pub(super) fn scratch_if(&mut self, is_needed: bool, range: &mut BufferRange) -> Result<()> {
+        let size = if is_needed { self.scratch_size } else { 0 };
+        (self.visit)(Argument { name: "scratch", role: Role::Scratch, size }, Memory::Buffer(range))
+    }
+}
+
+/// Checks arguments: their sizes and alignments row by row, then that none which is written overlaps another.
+#[derive(Debug, Default)]
+pub(super) struct Checker {
+    /// Checked rows. A recording allocates no memory.
+    rows: [Option<(Argument, AddressRange)>; Self::MAX_ROWS],
+    len: usize,
+}
+
+impl Checker {
+    /// More than any table has.
+    const MAX_ROWS: usize = 12;
+
+    /// Checks the range of a row, and shortens it to the size: an argument that is not accessed becomes empty.
+    pub(super) fn check(&mut self, argument: Argument, memory: Memory<'_>) -> Result<()> {
+        let Argument { name, size, .. } = argument;
+        let addresses = match memory {
+            Memory::Addresses(range) => {
+                let checked = range.prefix(name, size)?.aligned(name, 4)?;
+                // To a kernel a null pointer is an argument that is not accessed.
+                *range = if size > 0 { checked } else { AddressRange::NONE };
+                *range
+            }
+            Memory::Buffer(range) => {
+                *range = ScratchRequirements::new(size).check(*range)?;
+                range.addresses()
+            }
+        };
+        self.rows[self.len] = Some((argument, addresses));
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Fails where a range that is written overlaps another.
+    pub(super) fn check_disjoint(&self) -> Result<()> {
+        for (index, (first, range)) in self.rows.iter().flatten().enumerate() {
+            let mut later = self.rows.iter().flatten().skip(index + 1);
+            let is_next = |argument: &Argument| self.rows[index + 1].is_some_and(|row| row.0 == *argument);
+            let conflict = later.find(|(second, other)| {
+                let are_read = first.role == Role::Read && second.role == Role::Read;
+                let is_in_place = second.role == Role::WriteInPlace && range == other && is_next(second);
+                !are_read && !is_in_place && range.overlaps(other)
+            });
+            if let Some((second, _)) = conflict {
+                return Err(Error::Overlap { first: first.name, second: second.name });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks rows of 16 bytes each, at these addresses.
+    fn check(rows: &[(&'static str, Role, u64)]) -> Result<()> {
+        let mut checker = Checker::default();
+        for &(name, role, address) in rows {
+            let mut range = AddressRange::new(address, 20);
+            checker.check(Argument { name, role, size: 16 }, Memory::Addresses(&mut range))?;
+            assert_eq!(range, AddressRange::new(address, 16));
+        }
+        checker.check_disjoint()
+    }
+
+    #[test]
+    fn a_written_range_overlaps_no_other() {
+        use Role::{Read, ReadWrite, Write, WriteInPlace};
+        let overlap = Err(Error::Overlap { first: "a", second: "b" });
+        assert_eq!(check(&[("a", Read, 16), ("b", Read, 28)]), Ok(()));
+        for (first, second) in
+            [(Read, Write), (Write, Read), (Write, Write), (ReadWrite, Read), (Read, ReadWrite)]
+        {
+            assert_eq!(check(&[("a", first, 16), ("b", second, 28)]), overlap);
+            assert_eq!(check(&[("a", first, 16), ("b", second, 32)]), Ok(()));
+        }
+        assert_eq!(check(&[("a", Read, 16), ("b", WriteInPlace, 16)]), Ok(()));
+        assert_eq!(check(&[("a", Read, 16), ("b", WriteInPlace, 20)]), overlap);
+        assert_eq!(check(&[("a", Read, 16), ("c", Read, 64), ("b", WriteInPlace, 16)]), overlap);
+    }
+
+    #[test]
+    fn a_range_that_is_not_accessed_is_empty() {
+        let mut range = AddressRange::new(16, 4);
+        let unused = Argument { name: "it", role: Role::Write, size: 0 };
+        let mut checker = Checker::default();
+        checker.check(unused, Memory::Addresses(&mut range)).unwrap();
+        assert_eq!(range, AddressRange::NONE);
+        let misaligned = checker.check(unused, Memory::Addresses(&mut AddressRange::new(18, 4)));
+        assert_eq!(misaligned, Err(Error::Misaligned { what: "it", address: 18, alignment: 4 }));
+    }
+}
