@@ -3,7 +3,6 @@
 //! Both ways yield a manifest and its modules, which are embedded alike.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{env, fs};
 
 #[path = "src/kernels/access.rs"]
@@ -42,32 +41,55 @@ fn main() {
 
 fn build() -> Result<(), String> {
     println!("cargo::rerun-if-changed=glsl");
-    println!("cargo::rustc-env=SUBSWEEP_RUSTC={}", rust_compiler().unwrap_or_default());
     let root = folder_of("CARGO_MANIFEST_DIR")?;
     let out = folder_of("OUT_DIR")?;
     let glsl = root.join("glsl");
 
     #[cfg(not(feature = "compile-shaders"))]
     let (manifest, modules) = precompiled::modules(&glsl)?;
-    // A build from source would compile every kernel again for a commit.
-    #[cfg(not(feature = "compile-shaders"))]
-    if let Some(hash) = git_hash(&root) {
-        println!("cargo::rustc-env=SUBSWEEP_GIT_HASH={hash}");
-    }
     #[cfg(feature = "compile-shaders")]
     let (manifest, modules) = compile::modules(&glsl)?;
     #[cfg(feature = "compile-shaders")]
     {
-        compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
+        let fixtures = out.join("fixtures");
+        clear(&fixtures)?;
+        fs::create_dir_all(&fixtures).map_err(|error| format!("{}: {error}", fixtures.display()))?;
+        // The published package is without these and the examples.
+        let sources = root.join("src/kernels/fixtures");
+        if sources.exists() {
+            compile::fixtures(&glsl, &sources, &fixtures)?;
+        }
+        write(&out.join("fixtures.rs"), fixtures_table(&fixtures)?.as_bytes())?;
         let examples = out.join("examples");
         clear(&examples)?;
         for example in ["particles", "splats"] {
-            compile::example(&root.join("examples").join(example).join("shaders"), &examples.join(example))?;
+            let shaders = root.join("examples").join(example).join("shaders");
+            if shaders.exists() {
+                compile::example(&shaders, &examples.join(example))?;
+            }
         }
         println!("cargo::rustc-env=SUBSWEEP_EXAMPLES_OUT={}", examples.display());
     }
 
     embed(&manifest, &modules, &out)
+}
+
+/// The table of the modules in a folder, as an expression.
+#[cfg(feature = "compile-shaders")]
+fn fixtures_table(folder: &Path) -> Result<String, String> {
+    let explain = |error| format!("{}: {error}", folder.display());
+    let mut rows = Vec::new();
+    for entry in fs::read_dir(folder).map_err(explain)? {
+        let path = entry.map_err(explain)?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let bytes = format!(
+            "&Aligned {{ words: [], bytes: *include_bytes!({:?}) }}.bytes",
+            path.display().to_string()
+        );
+        rows.push(format!("({name:?}, {bytes})"));
+    }
+    rows.sort();
+    Ok(format!("&[{}]", rows.join(", ")))
 }
 
 /// Embeds the parsed text of the manifest, so that builds with and without `compile-shaders` embed the same.
@@ -105,41 +127,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(explain)?;
     }
     fs::write(path, bytes).map_err(explain)
-}
-
-/// `rustc 1.95.0 (…)`.
-fn rust_compiler() -> Option<String> {
-    output_of(Command::new(env::var_os("RUSTC")?).arg("--version"))
-}
-
-/// The commit of the sources: from the note of `cargo package`, or the checkout's HEAD.
-#[cfg(not(feature = "compile-shaders"))]
-fn git_hash(root: &Path) -> Option<String> {
-    // Cargo reruns the script in every build for a watched file that does not exist.
-    let watch = |path: &Path| {
-        if path.exists() {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
-    };
-    let note = root.join(".cargo_vcs_info.json");
-    watch(&note);
-    if let Ok(note) = fs::read_to_string(note) {
-        let (_, behind) = note.split_once("\"sha1\": \"")?;
-        return behind.split_once('"').map(|(hash, _)| hash.to_owned());
-    }
-    // Not the commit of a repository around this folder.
-    root.join(".git").exists().then_some(())?;
-    let git = |arguments: &[&str]| output_of(Command::new("git").current_dir(root).args(arguments));
-    // Each existing one of these changes with every commit: the log, the branch of HEAD, or HEAD itself.
-    let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
-    for name in ["logs/HEAD", "HEAD"].into_iter().chain(branch.as_deref()) {
-        watch(&root.join(git(&["rev-parse", "--git-path", name])?));
-    }
-    git(&["rev-parse", "HEAD"])
-}
-
-/// The standard output of a successful command, trimmed.
-fn output_of(command: &mut Command) -> Option<String> {
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ash::vk;
 
-use crate::primitives::ElementType;
+use crate::element::ElementType;
 
 /// Errors of the library. Sizes are in bytes, counts in elements.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -391,7 +391,8 @@ impl PolicyConflict {
 }
 
 /// Checks a value of a policy against a limit of the device.
-pub(crate) fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
+#[doc(hidden)]
+pub fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
     if needed > got {
         return Err(Error::PolicyExceedsLimits { what, needed: needed.into(), got: got.into() });
     }
@@ -425,7 +426,8 @@ impl Error {
     }
 
     /// Converts a result of the Vulkan function `during` to an error.
-    pub(crate) fn vulkan(during: &'static str) -> impl FnOnce(vk::Result) -> Self {
+    #[doc(hidden)]
+    pub fn vulkan(during: &'static str) -> impl FnOnce(vk::Result) -> Self {
         move |result| match result {
             vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { during },
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfDeviceMemory { needed: None, what: during },

@@ -15,7 +15,8 @@ mod precompiled;
 #[cfg(test)]
 mod sources;
 #[allow(dead_code, reason = "build.rs uses the rest")]
-pub(crate) mod spirv;
+#[doc(hidden)]
+pub mod spirv;
 mod variant;
 
 pub use access::KernelAccess;
@@ -226,6 +227,26 @@ struct Aligned<const N: usize> {
 }
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+
+/// The module of a kernel for tests alone, `src/kernels/fixtures/NAME.comp`, or of a custom operator there.
+#[cfg(feature = "compile-shaders")]
+#[doc(hidden)]
+pub const fn fixture(name: &str) -> &'static [u8] {
+    const ALL: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/fixtures.rs"));
+    let mut index = 0;
+    while index < ALL.len() {
+        let (a, b) = (ALL[index].0.as_bytes(), name.as_bytes());
+        let mut same = 0;
+        while same < a.len() && same < b.len() && a[same] == b[same] {
+            same += 1;
+        }
+        if same == a.len() && same == b.len() {
+            return ALL[index].1;
+        }
+        index += 1;
+    }
+    panic!("no fixture has this name")
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,24 +10,29 @@ pub mod capi;
 #[cfg(feature = "mpi")]
 pub mod cluster;
 pub mod device;
+mod element;
 pub mod error;
-#[cfg(feature = "cli")]
-pub mod harness;
 #[cfg(feature = "headless")]
 pub mod headless;
 pub mod kernels;
 mod primitives;
-#[cfg(any(feature = "capi", feature = "cli"))]
 mod printable;
 #[cfg(feature = "headless")]
 mod reading;
-#[cfg(any(test, feature = "cli"))]
-pub mod reference;
-// For the binary and its fuzzers: the errors name options of the binary.
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod table;
 mod threads;
+
+/// What the program of this repository takes besides, which is no part of the interface.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::device::{HONEYKRISP, push, statistics_of};
+    pub use crate::error::within;
+    pub use crate::kernels::spirv;
+    pub use crate::primitives::sort::can_be_row;
+    pub use crate::printable::printable;
+    #[cfg(feature = "headless")]
+    pub use crate::reading::read_full;
+    pub use crate::threads::on_threads;
+}
 
 pub use ash;
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Foreign text in our own lines.
 
 /// `text`, cut to about `max_length` characters and escaped so that it cannot leave its line or steer a terminal.
-pub(crate) fn printable(text: &[u8], max_length: usize) -> String {
+pub fn printable(text: &[u8], max_length: usize) -> String {
     let mut shown = String::new();
     for &byte in text {
         if shown.len() >= max_length {

@@ -4,7 +4,7 @@ use std::panic;
 use std::thread::{self, Builder, ScopedJoinHandle};
 
 /// Runs `work` on some threads, including the caller's. Returns the result of each.
-pub(crate) fn on_threads<T: Send>(thread_count: usize, work: &(impl Fn() -> T + Sync)) -> Vec<T> {
+pub fn on_threads<T: Send>(thread_count: usize, work: &(impl Fn() -> T + Sync)) -> Vec<T> {
     thread::scope(|scope| {
         // If a thread cannot be spawned, the others do its work.
         let threads: Vec<_> =

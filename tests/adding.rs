@@ -21,7 +21,7 @@ fn the_page_names_every_file_of_its_example() {
     let page = fs::read_to_string(root.join("docs/ADDING.md")).unwrap();
     let example = page.lines().next().and_then(|title| title.split_once(": ")).unwrap().1;
     let mut named = BTreeSet::new();
-    for folder in ["src", "glsl", "tests"] {
+    for folder in ["src", "glsl", "tests", "tool"] {
         named_below(root, folder, example, &mut named);
     }
     named.retain(is_by_hand);

@@ -54,7 +54,7 @@ fn every_canary_of_the_table_exists() {
 
 #[test]
 fn every_canary_is_in_the_table() {
-    let canaries = source("tests/drivers/canaries.rs");
+    let canaries = source("tool/tests/drivers/canaries.rs");
     let names = canaries.split("trial(\"").skip(1).filter_map(|rest| rest.split('"').next());
     let names: Vec<_> = names.collect();
     assert!(names.len() > 10, "{names:?}");

@@ -218,8 +218,8 @@ fn bounds() -> Environment {
     let layer = path_in("SUBSWEEP_VALIDATION_DIR");
     let layer = layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
     let settings = match children::is_full() {
-        true => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/races_settings.txt"),
-        false => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt"),
+        true => concat!(env!("CARGO_MANIFEST_DIR"), "/tool/tests/drivers/races_settings.txt"),
+        false => concat!(env!("CARGO_MANIFEST_DIR"), "/tool/tests/drivers/bounds_settings.txt"),
     };
     let mut environment = lavapipe()?;
     environment.push(("VK_LAYER_PATH", layer.into()));

@@ -1,13 +1,13 @@
 //! The contract of every reader of untrusted bytes, checked on one input: no panic, errors of one printable line, for
 //! tables and modules memory bounded by the input's size, and for tables the same result of a file and a stream.
 //!
-//! The fuzz targets and `tests/hostile` share this.
+//! The fuzz targets and `tool/tests/hostile` share this.
 
 use std::io::Read;
 use std::mem::discriminant;
 
-use subsweep::harness::{ForeignModule, InspectedDevice, ModuleError, Report, ReportError};
-use subsweep::table::{Bytes, ElementType, Format, Table, TableError, TableShape, Taken};
+use subsweep_tool::harness::{ForeignModule, InspectedDevice, ModuleError, Report, ReportError};
+use subsweep_tool::table::{Bytes, ElementType, Format, Table, TableError, TableShape, Taken};
 
 pub mod memory;
 pub mod planted;

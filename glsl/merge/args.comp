@@ -4,7 +4,7 @@
 // Reads:    indirect_a_count and indirect_b_count, one word each, where they are not null.
 // Writes:   args, 5 words: the workgroup counts of an indirect dispatch in three dimensions, and both counts.
 // Shared:   nothing.
-// Pass model: none; tests/drivers/merge.rs has the words.
+// Pass model: none; tool/tests/drivers/merge.rs has the words.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

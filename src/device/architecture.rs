@@ -6,7 +6,6 @@ use super::capabilities::Capabilities;
 
 /// Architecture of a device, as distinguished by the tables of tuned policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Architecture {
     /// NVIDIA GPUs: subgroups of 32 lanes.
     Nvidia,
@@ -30,7 +29,6 @@ pub enum Architecture {
 
 /// Generation of an architecture, where the tables distinguish generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Generation {
     /// NVIDIA's compute capability 7.5.
     Turing,
@@ -59,7 +57,7 @@ impl Generation {
 }
 
 /// `VK_DRIVER_ID_MESA_HONEYKRISP`, which `ash` has under an older name. Its devices report Mesa's vendor ID.
-pub(crate) const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
+pub const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
 
 impl Capabilities {
     /// Generation of the device; `None` for one that the tables do not distinguish.

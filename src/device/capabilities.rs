@@ -203,11 +203,8 @@ impl Capabilities {
     ///
     /// # Errors
     /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a size that the device does not support.
-    pub(crate) fn requested_subgroup_size(
-        &self,
-        asked: Option<u32>,
-        workgroup_size: u32,
-    ) -> Result<Option<u32>> {
+    #[doc(hidden)]
+    pub fn requested_subgroup_size(&self, asked: Option<u32>, workgroup_size: u32) -> Result<Option<u32>> {
         let Some(size) = asked else { return Ok(None) };
         let has_choice =
             self.enabled.subgroup_size_control && self.min_subgroup_size != self.max_subgroup_size;

@@ -24,8 +24,8 @@ mod timestamps;
 mod trace;
 mod workarounds;
 
-#[cfg(feature = "cli")]
-pub(crate) use architecture::HONEYKRISP;
+#[doc(hidden)]
+pub use architecture::HONEYKRISP;
 pub use architecture::{Architecture, Generation};
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
@@ -39,7 +39,8 @@ pub use logical::{Device, OpenOptions};
 pub use phases::TimestampSlots;
 pub(crate) use pipeline::module_of;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
-pub(crate) use push_constants::push;
+#[doc(hidden)]
+pub use push_constants::push;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::SubmissionSplitter;
@@ -49,8 +50,8 @@ pub use registry::PipelineCounts;
 pub(crate) use requirements::NOT_ASKED;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
 pub use self_test::{SelfTest, SelfTestVerdict};
-#[cfg(feature = "cli")]
-pub(crate) use statistics::statistics_of;
+#[doc(hidden)]
+pub use statistics::statistics_of;
 pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;
 pub use trace::{Command, Trace, Workgroups};

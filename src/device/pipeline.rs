@@ -91,11 +91,8 @@ impl Pipeline {
     ///
     /// # Panics
     /// As [`Self::new`].
-    pub(crate) fn declare(
-        device: &Device,
-        kernel: &'static Kernel,
-        options: PipelineOptions<'_>,
-    ) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn declare(device: &Device, kernel: &'static Kernel, options: PipelineOptions<'_>) -> Result<Self> {
         device.check()?;
         let capabilities = device.capabilities();
         PolicyConflict::check_range("workgroup_size", options.workgroup_size, 1..=u32::MAX)?;
@@ -129,10 +126,8 @@ impl Pipeline {
     ///
     /// # Errors
     /// That of the first pipeline, in their order, that fails to compile.
-    pub(crate) fn compile_all<'p>(
-        device: &Device,
-        pipelines: impl IntoIterator<Item = &'p Self>,
-    ) -> Result<()> {
+    #[doc(hidden)]
+    pub fn compile_all<'p>(device: &Device, pipelines: impl IntoIterator<Item = &'p Self>) -> Result<()> {
         let missing: Vec<_> =
             pipelines.into_iter().filter(|pipeline| pipeline.shared.compiled.get().is_none()).collect();
         let next = AtomicUsize::new(0);
@@ -150,8 +145,8 @@ impl Pipeline {
 
     /// Compiles all `pipelines`, on up to [`Device::pipeline_threads`] threads, even if some fail. Calls `begin` before
     /// each. Returns the results in the order of `pipelines`.
-    #[cfg(feature = "cli")]
-    pub(crate) fn compile_each(
+    #[doc(hidden)]
+    pub fn compile_each(
         device: &Device,
         pipelines: &[Self],
         begin: &(impl Fn(&Self) + Sync),

@@ -118,7 +118,7 @@ impl Pipeline {
 /// # Safety
 /// The pipeline is alive, of the functions' device, which has the feature `pipelineExecutableInfo` enabled, and captured
 /// its statistics.
-pub(crate) unsafe fn statistics_of(
+pub unsafe fn statistics_of(
     functions: &executables::Device,
     pipeline: vk::Pipeline,
 ) -> Result<Vec<Statistic>> {

@@ -174,7 +174,7 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
             driver: vk::DriverId::MESA_LLVMPIPE,
             versions: ALWAYS,
             subgroup_sizes: 17..u32::MAX,
-            // tests/drivers/lavapipe-wide.patch, which `tools/setup wide` builds.
+            // tool/tests/drivers/lavapipe-wide.patch, which `tools/setup wide` builds.
             mended_build: Some("subsweep-wide"),
             seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried; right in 25.0.7 with the patch",
         }],

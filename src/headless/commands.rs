@@ -18,7 +18,6 @@ const WORK_WRITES: Access = Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE);
 pub(super) const AFTER_EARLIER_SUBMISSIONS: Barrier =
     Barrier { name: "after earlier submissions", source: WORK_WRITES, destination: WORK };
 /// Orders a run after what prepares it, and after the run before.
-#[cfg(feature = "cli")]
 pub(super) const BETWEEN_RUNS: Barrier = Barrier { name: "between runs", source: WORK, destination: WORK };
 /// Makes writes of this submission visible to the host, once the fence is signalled.
 pub(super) const BEFORE_THE_HOST: Barrier =

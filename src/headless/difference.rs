@@ -37,9 +37,10 @@ impl Gpu {
         let plan = self.plan(config)?;
         let count = row_count(numbers, config.row_size(), 1)?;
         let result = result_of(result, config.result_size(count), "the result")?;
-        let slices = self.slices(plan, DifferenceBuffers::default(), count, &[])?;
+        let inputs = [("source", numbers)];
+        let slices = self.slices(plan, DifferenceBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            slices.run(&[("source", numbers)])?.read_back([("destination", result)], on_error)
+            slices.run(&inputs)?.read_back([("destination", result)], on_error)
         }))
     }
 }

@@ -49,14 +49,14 @@ impl Gpu {
         indices: &'a [u32],
         result: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
+        let plan = self.plan(config)?;
         row_count(source, config.element_size(), 1)?;
         let count = indices.len() as u64;
         let result = result_of(result, count.saturating_mul(config.element_size()), "the result")?;
-        let sizes = [("source", size_of_val(source) as u64)];
-        let slices = self.slices(self.plan(config)?, GatherBuffers::default(), count, &sizes)?;
+        let inputs = [("source", source), ("indices", indices)];
+        let slices = self.slices(plan, GatherBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            let gathered = slices.run(&[("source", source), ("indices", indices)])?;
-            gathered.read_back([("destination", result)], on_error)
+            slices.run(&inputs)?.read_back([("destination", result)], on_error)
         }))
     }
 }

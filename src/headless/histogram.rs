@@ -53,8 +53,9 @@ impl Gpu {
         let plan = self.plan(config.with_bins(possible_bins as u32))?;
         let count = row_count(values, config.row_size(), 1)?;
         let counts = result_of(counts, config.counts_size(), "the result")?;
+        let inputs = [("source", values), ("edges", &words[..])];
+        let slices = self.slices(plan, HistogramBuffers::default(), count, &inputs)?;
         counts.fill(0);
-        let slices = self.slices(plan, HistogramBuffers::default(), count, &[])?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             if count == 0 {
                 return Ok(());

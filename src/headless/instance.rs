@@ -224,14 +224,14 @@ impl Candidate {
     }
 
     /// The instance of the device.
-    #[cfg(feature = "cli")]
-    pub(crate) fn instance(&self) -> &Arc<Instance> {
+    #[doc(hidden)]
+    pub fn instance(&self) -> &Arc<Instance> {
         &self.instance
     }
 
     /// The queue family to compute on.
-    #[cfg(feature = "cli")]
-    pub(crate) fn compute_family(&self) -> Result<(u32, vk::QueueFamilyProperties)> {
+    #[doc(hidden)]
+    pub fn compute_family(&self) -> Result<(u32, vk::QueueFamilyProperties)> {
         self.instance.compute_family(self.physical_device)
     }
 

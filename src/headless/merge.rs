@@ -65,11 +65,11 @@ impl Gpu {
         let merged = result_of(merged, count * key_size, "the result")?;
         let merged_values =
             result_of(merged_values, count * config.value_size(), "the values of the result")?;
-        let slices = self.slices(plan, MergeBuffers::default(), (counts[0], counts[1]), &[])?;
+        let [a, b] = keys;
+        let [a_values, b_values] = values;
+        let inputs = [("a", a), ("b", b), ("a_values", a_values), ("b_values", b_values)];
+        let slices = self.slices(plan, MergeBuffers::default(), (counts[0], counts[1]), &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            let [a, b] = keys;
-            let [a_values, b_values] = values;
-            let inputs = [("a", a), ("b", b), ("a_values", a_values), ("b_values", b_values)];
             let results = [("destination", merged), ("destination_values", merged_values)];
             slices.run(&inputs)?.read_back(results, on_error)
         }))

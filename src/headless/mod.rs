@@ -293,8 +293,8 @@ impl Gpu {
     ///
     /// # Safety
     /// Those of [`Self::submit`], for what `prepare` and `record` do.
-    #[cfg(feature = "cli")]
-    pub(crate) unsafe fn submit_runs(
+    #[doc(hidden)]
+    pub unsafe fn submit_runs(
         &self,
         run_count: u32,
         prepare: impl Fn(&mut Recorder<'_>) -> Result<bool>,
@@ -308,11 +308,8 @@ impl Gpu {
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `record` does.
-    #[cfg(feature = "cli")]
-    pub(crate) unsafe fn time_recording(
-        &self,
-        record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
-    ) -> Result<f64> {
+    #[doc(hidden)]
+    pub unsafe fn time_recording(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<f64> {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).time_recording(record) }
     }

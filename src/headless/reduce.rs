@@ -116,11 +116,11 @@ impl Gpu {
             let value_count = segments_size / key_size;
             return Err(Error::ValueCountMismatch { key_count: count, value_count });
         }
-        let sizes = [("segments", segments_size)];
-        let slices = self.slices(plan, ReduceBuffers::default(), count, &sizes)?;
+        let inputs = [("source", words), ("segments", segments)];
+        let slices = self.slices(plan, ReduceBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let results_size = slices.size("destination");
-            let completed = slices.run(&[("source", words), ("segments", segments)])?;
+            let completed = slices.run(&inputs)?;
             let result_count = match key_size {
                 0 => results_size / config.result_size(),
                 _ => completed.read("run_count", 1)?[0].into(),

@@ -79,9 +79,10 @@ impl Gpu {
             });
         }
         let count = row_count(elements, config.element_size(), 1)?;
-        let slices = self.slices(self.plan(config)?, RunLengthBuffers::default(), count, &[])?;
+        let inputs = [("elements", elements)];
+        let slices = self.slices(self.plan(config)?, RunLengthBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
-            let encoded = slices.run(&[("elements", elements)])?;
+            let encoded = slices.run(&inputs)?;
             let run_count = u64::from(encoded.read("result_count", 1)?[0]);
             *runs = RunLengths {
                 values: encoded.read("values", run_count * config.element_size() / 4)?,
@@ -126,9 +127,12 @@ impl Gpu {
             return Err(Error::TooManyElements { count, max, what: "a decoding of runs" });
         }
         let size = count * config.element_size();
-        let slices = self.slices(plan, RunLengthBuffers::default(), run_count, &[("elements", size)])?;
+        let mut buffers = RunLengthBuffers::default();
+        buffers.elements.size = size;
+        let inputs = [("values", values), ("counts", counts)];
+        let slices = self.slices(plan, buffers, run_count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
-            let decoded = slices.run(&[("values", values), ("counts", counts)])?;
+            let decoded = slices.run(&inputs)?;
             *elements = decoded.read("elements", size / 4)?;
             Ok(())
         }))

@@ -110,14 +110,14 @@ impl Gpu {
         let count = row_count(words, config.row_size(), value_words)?;
         let buffers = ScanBuffers::default().initial(initial);
         let is_in_place = plan.scans_in_place();
-        let slices = self
-            .slices(plan, buffers, count, &[("segments", size_of_val(inputs.segments) as u64)])?
-            .in_place(is_in_place);
+        let segments = inputs.segments;
+        let given = [("source", &*words), ("segments", segments)];
+        let slices = self.slices(plan, buffers, count, &given)?.in_place(is_in_place);
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             if count == 0 {
                 return Ok(());
             }
-            let scanned = slices.run(&[("source", &*words), ("segments", inputs.segments)])?;
+            let scanned = slices.run(&[("source", &*words), ("segments", segments)])?;
             scanned.read_back([("destination", words)], on_error)
         }))
     }

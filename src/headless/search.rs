@@ -39,10 +39,10 @@ impl Gpu {
         let plan = self.plan(config)?;
         plan.check_count(counts)?;
         let positions = result_of(positions, 4 * counts.1, "the result")?;
-        let slices = self.slices(plan, SearchBuffers::default(), counts, &[])?;
+        let inputs = [("sorted", sorted), ("needles", needles)];
+        let slices = self.slices(plan, SearchBuffers::default(), counts, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            let found = slices.run(&[("sorted", sorted), ("needles", needles)])?;
-            found.read_back([("positions", positions)], on_error)
+            slices.run(&inputs)?.read_back([("positions", positions)], on_error)
         }))
     }
 }

@@ -116,7 +116,8 @@ impl Gpu {
         // Slices are sorted in place, whatever the form of a recording.
         let plan = self.plan(config.in_place())?;
         let counts = (count, segments.len() as u64);
-        let slices = self.slices(plan, SegmentedSortBuffers::default(), counts, &[])?;
+        let inputs = [("keys", keys.words()), ("values", &*values), ("segments", segments)];
+        let slices = self.slices(plan, SegmentedSortBuffers::default(), counts, &inputs)?;
         Ok(slices.sorted(*config.sort(), keys, values, Some(segments)))
     }
 }

@@ -164,10 +164,14 @@ impl Gpu {
             }
             Flags::U32(flags) => Cow::Borrowed(flags),
         };
+        if let Operands::Device(_) = inputs.operands {
+            return Err(Error::Unsupported { reason: "operands of a selection from slices are of the host" });
+        }
         let buffers = SelectBuffers::default().operands(inputs.operands);
-        let slices = self.slices(plan, buffers, count, &[])?;
+        let given = [("source", inputs.source), ("flags", &flags[..]), ("values", inputs.values)];
+        let slices = self.slices(plan, buffers, count, &given)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
-            let given = [("source", inputs.source), ("flags", &*flags), ("values", inputs.values)];
+            let given = [("source", inputs.source), ("flags", &flags[..]), ("values", inputs.values)];
             let completed = slices.run(&given)?;
             let counts = completed.read("counts", config.counts_size() / 4)?;
             let kept_count = if config.part_count() > 1 { count } else { counts[0].into() };

@@ -7,7 +7,10 @@ use super::{Gpu, GpuBuffer};
 use crate::device::BufferRange;
 use crate::error::{Error, Result};
 use crate::primitives::arguments::{Argument, Memory, Role};
-use crate::primitives::{Counts, ElementType, Number, Plan, Primitive};
+use crate::primitives::{ElementType, Number, Plan, Primitive};
+
+/// What a recording reads, by the name of the argument.
+pub(super) type Inputs<'i> = [(&'static str, &'i [u32])];
 
 /// A recording of a plan, before memory is allocated.
 pub(super) struct Slices<'a, P: Primitive> {
@@ -23,28 +26,35 @@ pub(super) struct Slices<'a, P: Primitive> {
 /// The memory of a recording that has completed.
 pub(super) struct Completed<'a> {
     gpu: &'a Gpu,
-    memory: Vec<(&'static str, Arc<GpuBuffer>)>,
+    arguments: Vec<Argument>,
+    /// Of each argument, unless it is not accessed.
+    memory: Vec<Option<Arc<GpuBuffer>>>,
 }
 
 impl Gpu {
-    /// A recording with `buffers`, whose ranges are allocated. `sizes` has the bytes of arguments whose size is as given.
+    /// A recording with `buffers`, whose ranges are allocated. The sizes of `inputs` are those of the arguments of any size.
     pub(super) fn slices<P: Primitive>(
         &self,
         plan: Arc<Plan<P>>,
         mut buffers: P::Buffers,
         count: impl Into<P::Count>,
-        sizes: &[(&'static str, u64)],
+        inputs: &Inputs<'_>,
     ) -> Result<Slices<'_, P>> {
         let mut count = count.into();
-        plan.check_count(count.max())?;
+        let given = |name: &str| inputs.iter().find(|input| input.0 == name).map(|input| input.1);
         plan.visit_arguments(&mut buffers, &mut count, &mut |argument, memory| {
-            let given = sizes.iter().find(|(name, _)| *name == argument.name);
-            if let (Some(&(_, size)), Memory::Addresses(range)) = (given, memory) {
-                range.size = size;
+            if let (Some(words), Memory::Addresses(range)) = (given(argument.name), memory) {
+                range.size = size_of_val(words) as u64;
             }
             Ok(())
         })?;
         let arguments = plan.arguments(&buffers, count)?;
+        for &Argument { name, size, .. } in arguments.iter().filter(|argument| argument.role.is_read()) {
+            let got = given(name).map_or(0, |words| size_of_val(words) as u64);
+            if got < size {
+                return Err(Error::RangeTooSmall { what: name, needed: size, got });
+            }
+        }
         Ok(Slices { gpu: self, plan, buffers, count, arguments, is_in_place: false })
     }
 }
@@ -64,7 +74,7 @@ impl<'a, P: Primitive> Slices<'a, P> {
 
     /// Bytes of an argument.
     pub(super) fn size(&self, name: &str) -> u64 {
-        self.arguments.iter().find(|argument| argument.name == name).map_or(0, |argument| argument.size)
+        self.arguments[position(&self.arguments, name)].size
     }
 
     /// Whether an argument has the memory of the one before it.
@@ -72,47 +82,52 @@ impl<'a, P: Primitive> Slices<'a, P> {
         self.is_in_place && argument.role == Role::WriteInPlace
     }
 
-    /// Allocates the arguments, uploads those that are read, records, submits and waits. Each that is read has its words in
-    /// `inputs`.
-    pub(super) fn run(mut self, inputs: &[(&'static str, &[u32])]) -> Result<Completed<'a>> {
-        let mut ranges = Vec::new();
-        let mut memory: Vec<(&'static str, Arc<GpuBuffer>)> = Vec::new();
-        for argument in &self.arguments {
-            let Argument { name, role, size } = *argument;
-            if size == 0 {
-                ranges.push(BufferRange::NONE);
-                continue;
-            }
-            let buffer = match memory.last() {
-                Some((_, source)) if self.shares(argument) => Arc::clone(source),
-                _ => Arc::new(self.gpu.allocate(size)?),
-            };
-            if role.is_read() {
-                let words = inputs.iter().find(|input| input.0 == name).expect("what is read is given").1;
-                self.gpu.upload(&buffer, 0, &words[..size as usize / 4])?;
-            }
-            ranges.push(buffer.range().slice(0, size));
-            memory.push((name, buffer));
+    /// Allocates the arguments, uploads those that are read, records, submits and waits; does nothing where no result has a
+    /// word. `inputs` are those that the recording was made with.
+    pub(super) fn run(mut self, inputs: &Inputs<'_>) -> Result<Completed<'a>> {
+        let mut memory: Vec<Option<Arc<GpuBuffer>>> = vec![None; self.arguments.len()];
+        if !self.arguments.iter().any(|argument| argument.role.is_result() && argument.size > 0) {
+            return Ok(Completed { gpu: self.gpu, arguments: self.arguments, memory });
         }
-        let mut ranges = ranges.into_iter();
-        self.plan.visit_arguments(&mut self.buffers, &mut self.count, &mut |_, memory| {
-            let range = ranges.next().unwrap_or(BufferRange::NONE);
-            match memory {
+        for (index, argument) in self.arguments.iter().enumerate().filter(|(_, argument)| argument.size > 0) {
+            memory[index] = match self.shares(argument) {
+                true => memory[index - 1].clone(),
+                false => Some(Arc::new(self.gpu.allocate(argument.size)?)),
+            };
+        }
+        for &(name, words) in inputs {
+            let index = position(&self.arguments, name);
+            let Argument { role, size, .. } = self.arguments[index];
+            if let Some(buffer) = memory[index].as_ref().filter(|_| role.is_read()) {
+                self.gpu.upload(buffer, 0, &words[..size as usize / 4])?;
+            }
+        }
+        let mut rows = self.arguments.iter().zip(&memory);
+        self.plan.visit_arguments(&mut self.buffers, &mut self.count, &mut |_, place| {
+            let row = rows.next().and_then(|(argument, buffer)| Some((argument.size, buffer.as_ref()?)));
+            let range = row.map_or(BufferRange::NONE, |(size, buffer)| buffer.range().slice(0, size));
+            match place {
                 Memory::Addresses(addresses) => *addresses = range.addresses(),
                 Memory::Buffer(buffer) => *buffer = range,
             }
             Ok(())
         })?;
-        let Self { gpu, plan, buffers, count, .. } = self;
+        let Self { gpu, plan, buffers, count, arguments, .. } = self;
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        Ok(Completed { gpu, memory })
+        Ok(Completed { gpu, arguments, memory })
     }
 }
 
-impl<'a> Completed<'a> {
+/// Where an argument stands in its table.
+fn position(arguments: &[Argument], name: &str) -> usize {
+    let position = arguments.iter().position(|argument| argument.name == name);
+    position.unwrap_or_else(|| panic!("no argument is named {name}"))
+}
+
+impl Completed<'_> {
     fn buffer(&self, name: &str) -> Option<&GpuBuffer> {
-        self.memory.iter().find(|(other, _)| *other == name).map(|(_, buffer)| &**buffer)
+        self.memory[position(&self.arguments, name)].as_deref()
     }
 
     /// The first `word_count` words of an argument; none of one that is not accessed.
@@ -124,9 +139,9 @@ impl<'a> Completed<'a> {
     }
 
     /// Reads arguments into slices; none of one that is not accessed.
-    pub(super) fn read_back(
+    pub(super) fn read_back<'r>(
         &self,
-        results: impl IntoIterator<Item = (&'static str, &'a mut [u32])>,
+        results: impl IntoIterator<Item = (&'static str, &'r mut [u32])>,
         on_error: OnError,
     ) -> Result<()> {
         let results = results.into_iter().filter_map(|(name, words)| Some((self.buffer(name)?, words)));

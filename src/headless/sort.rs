@@ -126,7 +126,8 @@ impl Gpu {
         let config = config.in_place();
         let count = check_words(&config, keys.words(), values)?;
         let plan = self.plan(config.large_counts_for(count))?;
-        let slices = self.slices(plan, SortBuffers::default(), count, &[])?;
+        let inputs = [("keys", keys.words()), ("values", &*values)];
+        let slices = self.slices(plan, SortBuffers::default(), count, &inputs)?;
         Ok(slices.sorted(config, keys, values, None))
     }
 
@@ -166,8 +167,9 @@ impl<'a, P: Primitive> Slices<'a, P> {
             if keys.words().is_empty() {
                 return Ok(());
             }
-            let begins = segments.unwrap_or_default();
-            let completed = self.run(&[("keys", keys.words()), ("values", values), ("segments", begins)])?;
+            let of_segments = segments.map(|segments| ("segments", segments));
+            let inputs = [("keys", keys.words()), ("values", &*values)];
+            let completed = self.run(&inputs.into_iter().chain(of_segments).collect::<Vec<_>>())?;
             let sorted = match keys {
                 Keys::Sorted(keys) if !config.has_no_last_keys() => Some(("keys", keys)),
                 _ => None,

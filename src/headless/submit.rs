@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 
 use super::WorkOptions;
-#[cfg(feature = "cli")]
-use super::commands::BETWEEN_RUNS;
-use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, Commands};
+use super::commands::{AFTER_EARLIER_SUBMISSIONS, BEFORE_THE_HOST, BETWEEN_RUNS, Commands};
 use super::submission_budget::SubmissionBudget;
 use crate::device::{Barrier, CommandCounts, Device, Recorder, SubmissionSplitter, Timestamps};
 use crate::error::{Error, Result};
@@ -93,7 +91,6 @@ impl Submitter {
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `prepare` and `record` do.
-    #[cfg(feature = "cli")]
     pub(super) unsafe fn submit_runs(
         &mut self,
         run_count: u32,
@@ -164,7 +161,6 @@ impl Submitter {
 
     /// Lets later commands begin after all earlier ones, which access other memory: for their times alone. It is no barrier of the
     /// recording, where each must order accesses.
-    #[cfg(feature = "cli")]
     fn wait_for_earlier(&self) {
         let stages = BETWEEN_RUNS.source.stages;
         let flags = vk::DependencyFlags::empty();
@@ -220,7 +216,6 @@ impl Submitter {
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `record` does.
-    #[cfg(feature = "cli")]
     pub(super) unsafe fn time_recording(
         &mut self,
         record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,

@@ -72,9 +72,10 @@ impl Gpu {
         plan.check_count(count)?;
         check_values(config.value_size(), count * u64::from(config.column_count()), values)?;
         let values_size = u64::from(config.k()) * config.value_size();
-        let slices = self.slices(plan, TopKBuffers::default(), count, &[])?;
+        let inputs = [("source", words), ("source_values", values)];
+        let slices = self.slices(plan, TopKBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
-            let selected = slices.run(&[("source", words), ("source_values", values)])?;
+            let selected = slices.run(&inputs)?;
             let read = |name, row_size: u64| selected.read(name, count.saturating_mul(row_size / 4));
             *top = TopKWords {
                 keys: read("destination", config.keys_size())?,

@@ -66,9 +66,13 @@ fn block_of(kernel: &Kernel) -> Result<String, String> {
     Ok(kernel.push_constants.iter().map(field).collect::<Result<Vec<_>, _>>()?.join(", "))
 }
 
-/// The attribute of the items of a kernel's family: kernels with counters are for the harness alone.
+/// The attribute of the items of a kernel's family: those with counters have a feature.
 fn attribute(kernel: &Kernel) -> &'static str {
-    if kernel.defines.iter().any(|define| define == "COUNTED") { "#[cfg(feature = \"cli\")] " } else { "" }
+    if kernel.defines.iter().any(|define| define == "COUNTED") {
+        "#[cfg(feature = \"counters\")] "
+    } else {
+        ""
+    }
 }
 
 /// The families, in the order of their first modules.
@@ -190,10 +194,16 @@ mod tests {
         manifest.kernels[1].defines = vec!["COUNTED".to_owned()];
         let written = push_constants(&manifest).expect("both blocks are written");
         assert!(written.contains("    struct APlain for [A_PLAIN] {"), "{written}");
-        assert!(written.contains("    #[cfg(feature = \"cli\")] struct ACountedCounted for"), "{written}");
+        assert!(
+            written.contains("    #[cfg(feature = \"counters\")] struct ACountedCounted for"),
+            "{written}"
+        );
         let text = rust(&manifest, "modules");
-        assert!(text.contains("#[cfg(feature = \"cli\")] pub static A_COUNTED_COUNTED: Family"), "{text}");
-        assert!(text.contains("    #[cfg(feature = \"cli\")] &A_COUNTED_COUNTED,\n"), "{text}");
+        assert!(
+            text.contains("#[cfg(feature = \"counters\")] pub static A_COUNTED_COUNTED: Family"),
+            "{text}"
+        );
+        assert!(text.contains("    #[cfg(feature = \"counters\")] &A_COUNTED_COUNTED,\n"), "{text}");
         assert!(text.contains("\npub static A_PLAIN: Family"), "{text}");
     }
 

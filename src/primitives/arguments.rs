@@ -37,7 +37,7 @@ impl Role {
 /// An argument of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Argument {
-    /// The field of the buffers or of the counts.
+    /// The field of the buffers, or the name of the count.
     pub name: &'static str,
     /// What the recording does with it.
     pub role: Role,

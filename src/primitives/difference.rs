@@ -232,7 +232,8 @@ impl DifferencePolicy {
     }
 
     /// Rows per tile.
-    pub(crate) fn tile_rows(&self, config: &DifferenceConfig) -> u32 {
+    #[doc(hidden)]
+    pub fn tile_rows(&self, config: &DifferenceConfig) -> u32 {
         (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
     }
 

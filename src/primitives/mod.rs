@@ -8,7 +8,6 @@ pub mod arguments;
 #[cfg(test)]
 mod command_table;
 pub mod difference;
-mod element;
 pub mod gather;
 pub mod histogram;
 mod level_args;
@@ -26,7 +25,7 @@ pub mod sort;
 pub mod top_k;
 pub mod tuning;
 
-pub use element::{ElementType, Number};
+pub use crate::element::{ElementType, Number};
 pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
@@ -39,7 +38,6 @@ use scratch::ScratchCursor;
 
 /// Number of elements, on the host or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Count {
     /// Direct count, given at recording.
     Direct(u64),

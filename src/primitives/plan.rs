@@ -200,7 +200,8 @@ impl<P: Primitive> Plan<P> {
     }
 
     /// As [`Self::new`], without compiling the pipelines.
-    pub(crate) fn declare(device: &Device, config: P::Config) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn declare(device: &Device, config: P::Config) -> Result<Self> {
         let (policy, primitive) = P::declare(device, &config)?;
         Ok(Self { device: device.clone(), config, policy, primitive })
     }
@@ -240,7 +241,8 @@ impl<P: Primitive> Plan<P> {
     /// of any size.
     ///
     /// # Errors
-    /// Those of [`Self::cmd_record`] for operands that the plan does not take.
+    /// [`TooManyElements`](crate::Error::TooManyElements), and those of [`Self::cmd_record`] for operands that the plan does
+    /// not take.
     pub fn arguments(&self, buffers: &P::Buffers, count: impl Into<P::Count>) -> Result<Vec<Argument>> {
         let mut arguments = Vec::new();
         self.visit_arguments(&mut buffers.clone(), &mut count.into(), &mut |argument, _| {
@@ -261,6 +263,7 @@ impl<P: Primitive> Plan<P> {
         count: &mut P::Count,
         visit: &mut dyn FnMut(Argument, Memory<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.check_count(count.max())?;
         let scratch = self.scratch_requirements(count.max());
         buffers.arguments(&self.config, count, &mut Arguments::new(scratch.size, visit))
     }
@@ -273,7 +276,8 @@ impl<P: Primitive> Plan<P> {
     }
 
     /// Fails for more elements than a recording takes.
-    pub(crate) fn check_count(&self, max: Max<P>) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check_count(&self, max: Max<P>) -> Result<()> {
         self.primitive.check_count(&self.config, max)
     }
 

@@ -38,8 +38,8 @@ const LEFT_OUT: &[&str] = &[
     "WORKGROUP_SIZE",
 ];
 
-/// The pipelines that policies choose for any of the GPUs, one per line. `tests/codegen` compares the list with the
-/// plans; `tests/drivers` must dispatch all of it.
+/// The pipelines that policies choose for any of the GPUs, one per line. `tool/tests/codegen` compares the list with the
+/// plans; `tool/tests/drivers` must dispatch all of it.
 pub const CHOSEN: &str = include_str!("chosen.txt");
 
 /// A kernel and its constants without those of `LEFT_OUT`, by name: `sort/count:key1 NAME=VALUE …`.

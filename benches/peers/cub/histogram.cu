@@ -10,7 +10,7 @@
 namespace peer {
 namespace {
 
-// `HistogramRange::Wide` in src/harness/cases/histogram.rs.
+// `HistogramRange::Wide` in tool/src/harness/cases/histogram.rs.
 constexpr double LOW = -1.5, HIGH = 2.3;
 constexpr int BINS = 256;
 

@@ -1,4 +1,4 @@
-// The inputs of subsweep's cases: src/harness/inputs.rs, numbers.rs and keys.rs, in C++.
+// The inputs of subsweep's cases: tool/src/harness/inputs.rs, numbers.rs and keys.rs, in C++.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ inline uint64_t hash_of(const std::vector<uint32_t>& words) {
     return hash;
 }
 
-// A test of src/harness/inputs.rs checks the same number.
+// A test of tool/src/harness/inputs.rs checks the same number.
 constexpr size_t HASHED_COUNT = 1000;
 constexpr uint64_t HASH_OF_UNIFORM = 0xebe56d9900bf609f;
 

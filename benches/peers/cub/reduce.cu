@@ -52,7 +52,7 @@ Measurement argmin(Bench& bench, size_t count) {
 }
 
 // Where runs begin: short ones, one of half of the rows, and longer ones. `ReduceCase::begins` in
-// src/harness/cases/reduce.rs.
+// tool/src/harness/cases/reduce.rs.
 std::vector<uint32_t> run_begins(size_t count) {
     SplitMix64 random{count};
     std::vector<uint32_t> begins;

@@ -49,7 +49,7 @@ std::string joined(const Members& members) {
     return json;
 }
 
-// A summary of samples; the interval of the median is the percentile bootstrap of src/harness/statistics.rs.
+// A summary of samples; the interval of the median is the percentile bootstrap of tool/src/harness/statistics.rs.
 std::string summary(std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());
     SplitMix64 random{0x5eed};

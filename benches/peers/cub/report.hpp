@@ -1,4 +1,4 @@
-// The report of `subsweep bench --json`: src/harness/report.rs.
+// The report of `subsweep bench --json`: tool/src/harness/report.rs.
 #pragma once
 
 #include <cstdint>

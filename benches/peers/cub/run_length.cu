@@ -8,7 +8,7 @@
 namespace peer {
 namespace {
 
-// Runs of 1 to 2 × `mean` - 1 elements: `RunLengthCase::runs` in src/harness/cases/run_length.rs.
+// Runs of 1 to 2 × `mean` - 1 elements: `RunLengthCase::runs` in tool/src/harness/cases/run_length.rs.
 std::vector<uint32_t> elements_of(size_t count, uint32_t mean) {
     std::vector<uint32_t> lengths, elements;
     size_t left = count;

@@ -10,7 +10,7 @@
 namespace peer {
 namespace {
 
-// Sorted keys, of which every other is a needle: `SearchCase::sorted` in src/harness/cases/search.rs.
+// Sorted keys, of which every other is a needle: `SearchCase::sorted` in tool/src/harness/cases/search.rs.
 std::vector<uint32_t> sorted_of(std::vector<uint32_t> keys, const std::vector<uint32_t>& needles) {
     SplitMix64 random{keys.size()};
     for (size_t i = 0; i < keys.size(); i += 2) {

@@ -8,7 +8,7 @@
 namespace peer {
 namespace {
 
-// The lengths of `SegmentMix` in src/harness/cases/segmented_sort/mod.rs.
+// The lengths of `SegmentMix` in tool/src/harness/cases/segmented_sort/mod.rs.
 uint64_t short_length(uint64_t draw) { return draw % 25; }
 
 uint64_t medium_length(uint64_t draw) { return 33 + draw % 32; }

@@ -14,7 +14,7 @@ struct Less {
     __host__ __device__ bool operator()(uint32_t key) const { return key < bound; }
 };
 
-// The middle of a sample of the keys, as in src/harness/selected.rs.
+// The middle of a sample of the keys, as in tool/src/harness/selected.rs.
 uint32_t middle_of(const std::vector<uint32_t>& keys) {
     std::vector<uint32_t> sample;
     for (size_t i = 0; i < keys.size(); i += keys.size() / 999 + 1) {
@@ -29,7 +29,7 @@ std::vector<uint32_t> one(size_t count) { return {static_cast<uint32_t>(count)};
 Measurement by_flags(Bench& bench, size_t count) {
     std::vector<uint32_t> keys = uniform_keys<uint32_t>(count), kept;
     std::vector<uint8_t> flags;
-    // `SelectCase::flags` in src/harness/cases/select.rs: in any bit of the byte.
+    // `SelectCase::flags` in tool/src/harness/cases/select.rs: in any bit of the byte.
     for (uint32_t word : uniform_words(count, count + 1)) {
         flags.push_back((word & 1) == 0 ? 0 : static_cast<uint8_t>(1 << (word >> 1 & 7)));
     }

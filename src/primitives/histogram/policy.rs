@@ -129,7 +129,8 @@ impl HistogramPolicy {
     }
 
     /// Rows per tile.
-    pub(crate) fn tile_rows(&self, config: &HistogramConfig) -> u32 {
+    #[doc(hidden)]
+    pub fn tile_rows(&self, config: &HistogramConfig) -> u32 {
         // Whole quads, of any number of columns.
         match self.workgroup_size * self.items_per_invocation / config.columns {
             rows @ 4.. => rows / 4 * 4,

@@ -33,7 +33,6 @@ pub(super) enum Operation {
 
 /// Runs of rows with a result each, and their representation in [`ReduceBuffers::segments`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum ReduceRuns {
     /// Segments by offsets: the first row of each, as u32, ascending. A segment ends where the next begins, and the last
     /// with the rows; of two that begin at the same row, the first is empty. Rows before the first are in no segment. The

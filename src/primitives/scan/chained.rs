@@ -20,7 +20,7 @@ use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result};
-#[cfg(feature = "cli")]
+#[cfg(feature = "counters")]
 use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
@@ -250,11 +250,11 @@ impl Algorithm<Scan> for Chained {
 }
 
 /// Chained scan of 32-bit elements in more than one tile, with counters of its look-back.
-#[cfg(feature = "cli")]
+#[cfg(feature = "counters")]
 #[derive(Debug)]
-pub(crate) struct CountedChained(Chained);
+pub struct CountedChained(Chained);
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "counters")]
 impl CountedChained {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
         if config.modules().chained.is_none() || config.row_shape().element_words != 1 {
@@ -267,7 +267,7 @@ impl CountedChained {
     }
 
     /// Adds to the 4 words of `counts`; returns the number of tiles that looked back.
-    pub(crate) fn record(
+    pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,

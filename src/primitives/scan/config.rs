@@ -62,7 +62,6 @@ pub(super) enum Direction {
 
 /// Representation of segments in [`ScanBuffers::segments`]. The first row always begins a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum SegmentsBy {
     /// Head flags: a u32 per row, nonzero where a segment begins.
     Flags,
@@ -382,7 +381,6 @@ impl ScanConfig {
 
 /// Initial value: a row that precedes the first row, or, with segments, the first row of each segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum InitialValue {
     /// The operator's identity.
     #[default]

@@ -195,8 +195,12 @@ impl ScanPlan {
     }
 
     /// The same scan with counters of its look-back, for chained scans with such a kernel.
-    #[cfg(feature = "cli")]
-    pub(crate) fn counted(&self) -> Result<Option<chained::CountedChained>> {
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    #[cfg(feature = "counters")]
+    #[doc(hidden)]
+    pub fn counted(&self) -> Result<Option<chained::CountedChained>> {
         match self.policy().algorithm {
             ScanAlgorithm::Chained if !self.config().is_monotone => {
                 chained::CountedChained::new(self.device(), self.config(), self.policy())

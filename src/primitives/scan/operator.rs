@@ -8,7 +8,6 @@ use crate::primitives::ElementType;
 
 /// A built-in associative operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum ScanOperator {
     /// Sum; wraps for integers. Identity 0.
     #[default]

@@ -324,7 +324,6 @@ impl Config for SelectConfig {
 /// Operands of the comparisons of a recording: one for each comparison, two for a range; those of the second comparison
 /// of a partition in three follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum Operands {
     /// No operands.
     #[default]

@@ -25,8 +25,8 @@ pub use segmented::{
     ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
     SegmentedSortPlan, SegmentedSortPolicy,
 };
-#[cfg(feature = "cli")]
-pub(crate) use tuning::can_be_row;
+#[doc(hidden)]
+pub use tuning::can_be_row;
 
 use std::ffi::CStr;
 

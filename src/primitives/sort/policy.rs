@@ -15,7 +15,6 @@ pub(super) const COUNT_SCAN: ScanConfig = ScanConfig::exclusive(ElementType::U32
 
 /// Sort algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum SortAlgorithm {
     /// Three kernels per pass, digits of 2 bits: 16 passes over 32-bit keys.
     Radix2Bit,
@@ -501,7 +500,8 @@ impl SortPolicy {
         self.single_workgroup.into_iter().chain(large)
     }
 
-    pub(crate) fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
         let require = PolicyConflict::check;
         check_scan_of_counts(&self.scan, &COUNT_SCAN)?;
         for shape in self.single_workgroups() {

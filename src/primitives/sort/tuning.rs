@@ -56,8 +56,7 @@ pub(super) const fn tile(shape: &KernelShape) -> TileShape {
 }
 
 /// Whether a row of the table can have the shape for a part: it must fit with 64-bit offsets.
-#[cfg(feature = "cli")]
-pub(crate) fn can_be_row(part: TunedPart, shape: &KernelShape, capabilities: &Capabilities) -> bool {
+pub fn can_be_row(part: TunedPart, shape: &KernelShape, capabilities: &Capabilities) -> bool {
     let KernelShape { matching, subgroup_size, .. } = *shape;
     match part {
         TunedPart::Onesweep | TunedPart::Radix8Bit => {

@@ -4,7 +4,6 @@ use super::TuningAxis;
 
 /// Kernels of a primitive that are tuned together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum TunedPart {
     /// Scans in several passes; items are words of elements.
     Scan,

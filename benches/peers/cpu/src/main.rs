@@ -22,7 +22,7 @@ impl SplitMix64 {
     }
 }
 
-/// `Input::Uniform` of src/harness/inputs.rs, with the seed of `bench`.
+/// `Input::Uniform` of tool/src/harness/inputs.rs, with the seed of `bench`.
 fn uniform(count: usize) -> Vec<u32> {
     let mut random = SplitMix64(count as u64);
     (0..count).map(|_| (random.next() >> 32) as u32).collect()
@@ -34,7 +34,7 @@ fn hash(words: &[u32]) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Hash of 1000 words; a test of src/harness/inputs.rs checks the same number.
+/// Hash of 1000 words; a test of tool/src/harness/inputs.rs checks the same number.
 const HASH_OF_UNIFORM: u64 = 0xebe5_6d99_00bf_609f;
 
 /// A measured sort: its name, whether it uses all cores, and the function.

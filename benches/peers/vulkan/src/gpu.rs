@@ -1,8 +1,8 @@
 //! The wgpu device of the peers, the same physical device as subsweep's.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use subsweep::harness::BenchOptions;
 use subsweep::headless::Gpu;
+use subsweep_tool::harness::BenchOptions;
 use wgpu::util::DeviceExt as _;
 
 /// Maximum number of runs of a submission.

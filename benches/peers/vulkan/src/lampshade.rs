@@ -5,7 +5,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use lampshade::scan::Scanner;
 use lampshade::sort::{KeyValueSorter, Sorter};
-use subsweep::harness::Mismatch;
+use subsweep_tool::harness::Mismatch;
 
 use crate::gpu::Wgpu;
 use crate::subject::{Implementation, Implementer, Subject, Task};

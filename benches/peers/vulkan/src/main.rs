@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use subsweep::harness::{BenchOptions, CopyRoof};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
+use subsweep_tool::harness::{BenchOptions, CopyRoof};
 
 use gpu::Wgpu;
 use lampshade::Lampshade;

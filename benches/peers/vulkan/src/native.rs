@@ -9,8 +9,8 @@ use ash::vk;
 use subsweep::device::{
     Access, Barrier, Buffer, BufferRange, Device, DeviceRequirements, Recorder, Timestamps,
 };
-use subsweep::harness::{BenchOptions, CopyKernel};
 use subsweep::headless::{Candidate, Gpu, Instance};
+use subsweep_tool::harness::{BenchOptions, CopyKernel};
 
 /// Orders what a run or a restore does before what follows.
 const BETWEEN: Barrier = Barrier {

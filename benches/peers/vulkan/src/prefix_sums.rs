@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use subsweep::harness::Mismatch;
+use subsweep_tool::harness::Mismatch;
 
 use crate::gpu::Wgpu;
 use crate::subject::{Implementation, Implementer, Subject, Task};

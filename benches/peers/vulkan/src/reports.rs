@@ -4,10 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use subsweep::harness::{
+use subsweep::headless::Gpu;
+use subsweep_tool::harness::{
     Case, DeviceReport, Failure, Measurement, Outcome as Verdict, Report, Summary, Tool, VerifiedCase,
 };
-use subsweep::headless::Gpu;
 
 use crate::subject::{Implementation, Task};
 use crate::turns::{Measured, Outcome, Samples, Turns};

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use anyhow::Result;
-use subsweep::harness::{BufferLayout, Case, CopyRoof, Mismatch, Workload};
 use subsweep::headless::Gpu;
+use subsweep_tool::harness::{BufferLayout, Case, CopyRoof, Mismatch, Workload};
 
 use crate::work::{Columns, Work};
 

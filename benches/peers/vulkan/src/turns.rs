@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result};
-use subsweep::harness::steadiness::{Clock, Course, Meter, Subject as Timed, is_steady};
-use subsweep::harness::{BenchOptions, CopyRoof, Mismatch};
 use subsweep::headless::{Gpu, GpuBuffer};
+use subsweep_tool::harness::steadiness::{Clock, Course, Meter, Subject as Timed, is_steady};
+use subsweep_tool::harness::{BenchOptions, CopyRoof, Mismatch};
 
 use crate::subject::Subject;
 

@@ -1,7 +1,7 @@
 //! The cases of `bench --preset peers` that a peer on Vulkan measures as well, with their inputs and expected results.
 
 use subsweep::device::Capabilities;
-use subsweep::harness::{BenchScale, Case, Effort, Mismatch, peer_bench_cases, without_count};
+use subsweep_tool::harness::{BenchScale, Case, Effort, Mismatch, peer_bench_cases, without_count};
 
 /// The measured work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, process};
 
-use subsweep::harness::{BenchScale, Effort, Report, peer_bench_cases};
+use subsweep_tool::harness::{BenchScale, Effort, Report, peer_bench_cases};
 
 /// Elements, and their binary logarithm.
 const COUNT: (u64, &str) = (1 << 10, "10");
@@ -38,7 +38,7 @@ fn reports_have_the_ids_of_the_preset() {
     let [ours, lampshade] = ["subsweep", "lampshade"].map(|name| ids(&folder, name));
     fs::remove_dir_all(&folder).unwrap();
     let preset = peer_bench_cases(BenchScale { effort: Effort::Normal, is_gpu: false });
-    let of_count = |mut case: subsweep::harness::Case| {
+    let of_count = |mut case: subsweep_tool::harness::Case| {
         case.count = COUNT.0;
         case.id()
     };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::{Result, bail, ensure};
 use ash::vk;
 use libloading::Library;
-use subsweep::harness::Mismatch;
+use subsweep_tool::harness::Mismatch;
 
 use crate::native::{Native, NativeBuffer};
 use crate::subject::{Implementation, Implementer, Subject, Task};

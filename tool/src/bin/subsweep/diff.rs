@@ -1,0 +1,131 @@
+//! `subsweep diff`: differences of adjacent rows or columns.
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::difference::{DifferenceConfig, DifferencePolicy};
+use subsweep_tool::table::{TableReader, TableShape, Taken, header};
+
+use crate::args::{Common, Files, MemoryLimit};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::device;
+use crate::error::Ended;
+use crate::files::{self, Output, Source};
+use crate::policy;
+
+/// Subtract from each element the one before it
+///
+/// Equals numpy.diff(a, axis=0), also down the columns of a table, whose last axis numpy takes by default: --axis 1. Integers
+/// wrap; a device may flush denormals to 0. The output has the format and type of the input, and one element, row or column
+/// less.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The axis of a table along which neighbours are subtracted: 0 down the columns, 1 along the rows
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    pub axis: u32,
+
+    /// Begin with the first element, row or column itself, so that the output is as large as the input; a sum then gives
+    /// the input back
+    #[arg(long)]
+    pub keep_first: bool,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
+}
+
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+
+impl Run for DiffArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "diff")?;
+        let source = self.files.source();
+        let opened = files::open_table(&source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        // A stream of raw elements has no header, and is flat.
+        let of_table = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let config = self.config(&source, element, of_table)?;
+        let row_words = of_table.columns() * element.words() as usize;
+        let output = Output::prepare(&self.files.destination(), "-o", &[&source])?;
+        let mut chunks = opened.chunks(
+            &source,
+            row_words,
+            files::ROWS_AND_RESULTS,
+            "subtracting rows of",
+            &self.memory,
+        )?;
+
+        let gpu = device::open(common)?;
+        let rows = config.result_count(of_table.rows() as u64) as usize;
+        let shape = match of_table.is_flat() {
+            true => TableShape::Flat { count: rows },
+            false => TableShape::Grid { rows, columns: config.result_column_count() as usize },
+        };
+        // Before anything is written: the device may lack the type.
+        gpu.plan(config)?;
+        let mut output = output.begin()?;
+        output.write_bytes(&header(format, element, shape))?;
+        // Later chunks begin with the last row of the one before, whose difference has been written.
+        let (next, kept_words) = match self.axis {
+            0 => (DifferenceConfig::new(element).columns(of_table.columns() as u32), row_words),
+            _ => (config, 0),
+        };
+        let mut config = config;
+        while let Some(words) = chunks.next(kept_words)? {
+            let size = config.result_size((words.len() / row_words) as u64);
+            let mut results = bytemuck::try_zeroed_vec((size / 4) as usize)
+                .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })?;
+            let difference = gpu.prepare_difference(config, words, &mut results)?;
+            device::check_memory(&gpu, difference.device_size(), "a chunk of the table and its result")?;
+            difference.run()?;
+            output.write_bytes(bytemuck::cast_slice(&results))?;
+            config = next;
+        }
+        Ok(output.finish()?)
+    }
+}
+
+impl DiffArgs {
+    /// The configuration for a table.
+    fn config(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+    ) -> Result<DifferenceConfig, Ended> {
+        let (columns, max) = (shape.columns(), DifferenceConfig::MAX_COLUMNS);
+        if columns > max as usize {
+            return Err(Ended::usage(format!(
+                "{source}: has {columns} columns, and up to {max} are subtracted; save parts of them"
+            )));
+        }
+        let config = DifferenceConfig::new(element).columns(columns as u32);
+        let config = if self.keep_first { config.keeps_first() } else { config };
+        match (self.axis, shape.is_flat(), columns) {
+            (0, ..) => Ok(config),
+            (_, true, _) => Err(Ended::usage(format!("{source}: has one axis; leave out --axis 1"))),
+            (_, false, 1) if !self.keep_first => {
+                Err(Ended::usage(format!("{source}: has one column, and --axis 1 leaves none; leave it out")))
+            }
+            _ => Ok(config.along_rows()),
+        }
+    }
+}
+
+/// What `devices` and `inspect` show of differences; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = DifferencePolicy::choose(capabilities, &DifferenceConfig::new(ElementType::U32));
+        vec![ShownPolicy::new("difference", "difference policy", choice)]
+    },
+    plans: |common, _| {
+        plain_plans(
+            common,
+            [DifferenceConfig::new(ElementType::F32), DifferenceConfig::new(ElementType::I64)],
+        )
+    },
+};

@@ -1,0 +1,660 @@
+//! Output of tables and reports that appears whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use same_file::Handle;
+use serde::Serialize;
+use subsweep_tool::table::Table;
+
+use super::identity;
+use super::spool::{Spool, TemporaryFolder};
+use super::temporary::Temporary;
+pub use super::unfinished::handle_signals;
+#[allow(unused_imports, reason = "of subsweep-mpi")]
+pub use super::unfinished::remove_unfinished;
+use super::{Destination, Source, streams};
+use crate::error::Ended;
+use crate::words;
+
+/// A prepared destination of a table or a report. It is prepared before any work, so that a bad destination costs
+/// none.
+///
+/// A file is written to a temporary one in the same directory, without a name where the file system has such files, and
+/// renamed when complete: until [`commit`](Self::commit) succeeds an existing file is unchanged, and without it nothing is
+/// left behind. Standard
+/// output, pipes and devices are written directly.
+#[derive(Debug)]
+pub struct Output {
+    name: String,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    Stdout,
+    /// A pipe, a device or an open descriptor, which is written through and never replaced.
+    Special(File),
+    Regular(RegularFile),
+}
+
+/// A regular file that exists or will be created, with links followed.
+#[derive(Debug)]
+struct RegularFile {
+    path: PathBuf,
+    /// Metadata of the existing file.
+    replaced: Option<fs::Metadata>,
+}
+
+impl Output {
+    /// Prepares to write to `destination`. Refuses a terminal, a directory, any file of `sources` under any name,
+    /// and a path that cannot be written. `option` is the option that named the destination.
+    pub fn prepare(
+        destination: &Destination,
+        option: &'static str,
+        sources: &[&Source],
+    ) -> Result<Self, OutputError> {
+        handle_signals();
+        let name = destination.to_string();
+        let target = match destination {
+            Destination::Stdout => prepare_stdout(sources),
+            Destination::File(path) => prepare_file(path, option, sources),
+        };
+        match target {
+            Ok(target) => Ok(Output { name, target }),
+            Err(problem) => Err(OutputError { output: name, problem }),
+        }
+    }
+
+    /// Writes all of `table`, and renames the file to its final path.
+    pub fn commit(self, table: &Table) -> Result<(), OutputError> {
+        let mut begun = self.begin()?;
+        begun.write_table(table)?;
+        begun.finish()
+    }
+
+    /// Writes an intermediate report: a file is replaced each time. Streams get only the last report, so nothing is
+    /// rendered for them.
+    pub fn update(&self, render: impl FnOnce() -> anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
+        match &self.target {
+            Target::Stdout | Target::Special(_) => Ok(()),
+            Target::Regular(regular) => Ok(self.named(regular.replace(&[&render()?]))?),
+        }
+    }
+
+    /// Writes the final report.
+    pub fn commit_report(self, report: &[u8]) -> Result<(), OutputError> {
+        let mut begun = self.begin()?;
+        begun.write_bytes(report)?;
+        begun.finish()
+    }
+
+    /// Whether this is standard output, which then takes no other text.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.target, Target::Stdout)
+    }
+
+    /// The folder of the file, if it is one.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.target {
+            Target::Regular(regular) => Some(folder_of(&regular.path)),
+            Target::Stdout | Target::Special(_) => None,
+        }
+    }
+
+    /// The folder of temporary files: that of the file, and of a stream `TMPDIR`.
+    pub fn temporary_folder(&self) -> TemporaryFolder {
+        self.folder().map_or_else(TemporaryFolder::default, |folder| TemporaryFolder {
+            path: folder.to_owned(),
+            another: "write the output to another folder",
+        })
+    }
+
+    /// Begins to write a table from its first byte to its last.
+    pub fn begin(self) -> Result<BegunOutput, OutputError> {
+        let sink = match &self.target {
+            Target::Stdout => Sink::Stdout(io::stdout()),
+            Target::Special(file) => {
+                Sink::Special(self.named(file.try_clone().map_err(OutputProblem::writing))?)
+            }
+            Target::Regular(regular) => Sink::Temporary(self.named(regular.temporary())?),
+        };
+        Ok(BegunOutput { output: self, sink, is_one_of_several: false, is_closed: false })
+    }
+
+    fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
+        result.map_err(|problem| OutputError { output: self.name.clone(), problem })
+    }
+}
+
+/// An output that is being written. A file appears once [`finish`](Self::finish) succeeds, and without it nothing is left
+/// behind.
+#[derive(Debug)]
+pub struct BegunOutput {
+    output: Output,
+    sink: Sink,
+    /// Whether a closed pipe takes all further bytes, because another output is not to end with it.
+    is_one_of_several: bool,
+    is_closed: bool,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Stdout(io::Stdout),
+    Special(File),
+    Temporary(Temporary),
+}
+
+impl BegunOutput {
+    /// The file, if it can be written in any order.
+    pub fn file(&mut self) -> Option<&mut File> {
+        match &mut self.sink {
+            Sink::Temporary(temporary) => Some(temporary.file()),
+            Sink::Stdout(_) | Sink::Special(_) => None,
+        }
+    }
+
+    /// A path by which other processes of this machine open the file until it is renamed, if it is one.
+    #[allow(dead_code, reason = "other ranks of subsweep-mpi open it")]
+    pub fn path(&self) -> Option<PathBuf> {
+        match &self.sink {
+            Sink::Temporary(temporary) => Some(temporary.path()),
+            Sink::Stdout(_) | Sink::Special(_) => None,
+        }
+    }
+
+    /// Gives a file without a name one, so that processes of other machines open it by its path as well.
+    #[allow(dead_code, reason = "other ranks of subsweep-mpi open it")]
+    pub fn give_name(&mut self) -> Result<(), OutputError> {
+        let given = match (&mut self.sink, self.output.folder()) {
+            (Sink::Temporary(temporary), Some(folder)) => temporary.give_name(folder),
+            _ => Ok(()),
+        };
+        given.map_err(|error| self.own_error(error))
+    }
+
+    /// The error of a failed write: of this output, or of the one that has returned it.
+    pub fn error(&self, error: io::Error) -> OutputError {
+        error.downcast().unwrap_or_else(|error| self.own_error(error))
+    }
+
+    fn own_error(&self, error: io::Error) -> OutputError {
+        OutputError { output: self.output.name.clone(), problem: OutputProblem::writing(error) }
+    }
+
+    /// Ends writing, and renames the file to its final path.
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        self.complete()?;
+        self.rename()
+    }
+
+    /// Completes the file, or the stream, and does not rename it.
+    fn complete(&mut self) -> Result<(), OutputError> {
+        let completed = match &mut self.sink {
+            Sink::Temporary(temporary) => sync(temporary.file()),
+            Sink::Stdout(_) | Sink::Special(_) if self.is_closed => Err(OutputProblem::BrokenPipe),
+            Sink::Stdout(stdout) => stdout.flush().map_err(OutputProblem::writing),
+            Sink::Special(_) => Ok(()),
+        };
+        self.output.named(completed)
+    }
+
+    fn rename(self) -> Result<(), OutputError> {
+        let Self { output, sink, .. } = self;
+        match (sink, &output.target) {
+            (Sink::Temporary(temporary), Target::Regular(regular)) => output.named(regular.rename(temporary)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes bytes that are in memory, such as a header.
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.write_all(bytes).map_err(|error| self.error(error))
+    }
+
+    fn write_table(&mut self, table: &Table) -> Result<(), OutputError> {
+        self.write_bytes(&table.header())?;
+        self.write_bytes(table.payload())
+    }
+}
+
+/// Begins two outputs; a pipe that its reader closes does not end the other.
+pub fn begin_both(first: Output, second: Output) -> Result<[BegunOutput; 2], OutputError> {
+    let mut begun = [first.begin()?, second.begin()?];
+    begun.iter_mut().for_each(|output| output.is_one_of_several = true);
+    Ok(begun)
+}
+
+/// Finishes several outputs. All files are complete before the first is renamed.
+pub fn finish_all(outputs: impl IntoIterator<Item = BegunOutput>) -> Result<(), OutputError> {
+    let mut outputs: Vec<_> = outputs.into_iter().collect();
+    let mut ended = Ok(());
+    for output in &mut outputs {
+        match output.complete() {
+            Ok(()) => {}
+            Err(error) if matches!(error.problem, OutputProblem::BrokenPipe) => ended = Err(error),
+            Err(error) => return Err(error),
+        }
+    }
+    for output in outputs {
+        output.rename()?;
+    }
+    ended
+}
+
+/// Refuses destinations of several options that are one file, or all standard output.
+pub fn check_distinct(destinations: &[(&str, Destination)]) -> Result<(), Ended> {
+    for (index, (first, destination)) in destinations.iter().enumerate() {
+        for (second, other) in &destinations[index + 1..] {
+            if *destination == Destination::Stdout && *other == Destination::Stdout {
+                let what = "standard output takes one table";
+                return Err(Ended::usage(format!("{what}; name a file with {first} or {second}")));
+            }
+            if destination.is_same_file_as(other) {
+                let what = "name the same file; give each its own";
+                return Err(Ended::usage(format!("{first} and {second} {what}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes several tables, as [`commit_all_by`] does.
+pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
+    commit_all_by(outputs, |output, table| output.write_table(table))
+}
+
+/// A table whose elements are in temporary files.
+#[derive(Debug)]
+pub struct Spooled {
+    /// The header, and elements that are in memory.
+    pub start: Vec<u8>,
+    /// The elements of one file, followed by those of the next.
+    pub elements: Vec<Spool>,
+}
+
+/// Writes several tables, as [`commit_all_by`] does.
+pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
+    commit_all_by(outputs, |output, Spooled { start, elements }| {
+        output.write_bytes(start)?;
+        let copied = elements.iter_mut().try_for_each(|spool| spool.copy_to(output));
+        copied.map_err(|error| output.error(error))
+    })
+}
+
+/// Writes several outputs. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
+/// has a reader, last.
+fn commit_all_by<T>(
+    outputs: Vec<(Output, T)>,
+    write: impl Fn(&mut BegunOutput, &mut T) -> Result<(), OutputError>,
+) -> Result<(), OutputError> {
+    let begin = |(output, table): (Output, T)| Ok((output.begin()?, table));
+    let mut begun = outputs.into_iter().map(begin).collect::<Result<Vec<_>, OutputError>>()?;
+    let is_one_of_several = begun.len() > 1;
+    begun.sort_by_key(|(output, _)| match output.sink {
+        Sink::Temporary(_) => 0,
+        Sink::Special(_) => 1,
+        Sink::Stdout(_) => 2,
+    });
+    for (output, table) in &mut begun {
+        output.is_one_of_several = is_one_of_several;
+        write(output, table)?;
+    }
+    finish_all(begun.into_iter().map(|(output, _)| output))
+}
+
+impl Write for BegunOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_closed {
+            return Ok(bytes.len());
+        }
+        let written = match &mut self.sink {
+            Sink::Stdout(stdout) => stdout.write(bytes),
+            Sink::Special(file) => file.write(bytes),
+            Sink::Temporary(temporary) => temporary.file().write(bytes),
+        };
+        match written {
+            Err(error) if self.is_one_of_several && error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(bytes.len())
+            }
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                Err(io::Error::other(self.own_error(error)))
+            }
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Stdout(stdout) => stdout.flush(),
+            Sink::Special(file) => file.flush(),
+            Sink::Temporary(temporary) => temporary.file().flush(),
+        }
+    }
+}
+
+impl Destination {
+    /// Whether both destinations are the same file, pipe or socket. Neither is opened.
+    pub fn is_same_file_as(&self, other: &Self) -> bool {
+        let is_one_file = |a: Option<Handle>, b| a.is_some() && a == b;
+        let is_one_path = |a: Option<PathBuf>, b| a.is_some() && a == b;
+        is_one_path(self.resolved(), other.resolved()) || is_one_file(self.handle(), other.handle())
+    }
+
+    /// The file, if it exists and is no pipe or device.
+    fn handle(&self) -> Option<Handle> {
+        match self {
+            Self::File(path) => identity::of_path(path),
+            Self::Stdout => identity::of_stdout(),
+        }
+    }
+
+    /// The canonical path of a file or pipe, which need not exist, if its folder does; none for a device such as
+    /// `/dev/null`.
+    fn resolved(&self) -> Option<PathBuf> {
+        let Self::File(path) = self else { return None };
+        let path = follow(path).ok()?;
+        if identity::is_character_device(&path) {
+            return None;
+        }
+        Some(fs::canonicalize(folder_of(&path)).ok()?.join(path.file_name()?))
+    }
+}
+
+/// Writes text to standard output.
+pub fn print(text: &str) -> Result<(), OutputError> {
+    let written = if streams::is_stdout_closed() {
+        Err(OutputProblem::Closed)
+    } else {
+        write(&mut io::stdout().lock(), &[text.as_bytes()])
+    };
+    written.map_err(of_stdout)
+}
+
+/// JSON for people as well, with an end of line.
+pub fn to_json(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
+/// Refuses a closed standard output: another file may have its descriptor.
+pub fn check_stdout() -> Result<(), OutputError> {
+    if streams::is_stdout_closed() { Err(of_stdout(OutputProblem::Closed)) } else { Ok(()) }
+}
+
+/// An error of standard output.
+pub fn of_stdout(problem: OutputProblem) -> OutputError {
+    OutputError { output: Destination::Stdout.to_string(), problem }
+}
+
+/// Writes text to standard output, or to standard error if data has taken that. A closed stream is ignored: the
+/// exit code matters still.
+pub fn print_text(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
+    if is_stdout_taken {
+        words::print(text);
+        return Ok(());
+    }
+    print(text).or_else(|error| match error.problem {
+        OutputProblem::BrokenPipe | OutputProblem::Closed => Ok(()),
+        _ => Err(error),
+    })
+}
+
+/// An output error: one line with the file's name and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{output}: {problem}")]
+pub struct OutputError {
+    /// The file, or "standard output".
+    pub output: String,
+    /// The problem.
+    pub problem: OutputProblem,
+}
+
+/// Problems of an output.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputProblem {
+    /// The output is a terminal; elements and reports are not for one.
+    #[error("is a terminal; name a file, or redirect")]
+    Terminal,
+    /// Standard output is closed.
+    #[error("is closed; name a file, or redirect")]
+    Closed,
+    /// The path is a directory.
+    #[error("is a directory; name a file in it")]
+    Directory,
+    /// The path ends with a separator and names no file.
+    #[error("ends with / and names no file; name a file in it")]
+    NoFile,
+    /// The path is empty.
+    #[error("is no path; name a file with {option}")]
+    NoName {
+        /// The option that has this value.
+        option: &'static str,
+    },
+    /// The file is also an input.
+    #[error("is also the input {input}; name another file")]
+    IsInput {
+        /// The input, as given.
+        input: String,
+    },
+    /// An existing file, pipe or device cannot be written.
+    #[error("cannot be written ({0}); check its permissions, or name another file")]
+    Existing(io::Error),
+    /// The path does not resolve.
+    #[error("cannot be reached ({0}); check the path")]
+    Unreachable(io::Error),
+    /// No file can be created in the directory.
+    #[error(
+        "no file can be made in its directory ({}); check that it exists and is writable, or name another file",
+        of_folder(.0)
+    )]
+    Folder(io::Error),
+    /// The disk or quota is full. An existing file is unchanged.
+    #[error("could not be written ({0}); free some space, or name another file")]
+    NoRoom(io::Error),
+    /// The file would exceed the size limit. An existing file is unchanged.
+    #[error("could not be written ({0}); raise the limit (ulimit -f), or name another file")]
+    TooLarge(io::Error),
+    /// Writing failed. An existing file is unchanged.
+    #[error("could not be written ({0})")]
+    Write(io::Error),
+    /// The reader has closed the pipe; no message is printed.
+    #[error("was closed by its reader")]
+    BrokenPipe,
+}
+
+/// An error of the directory; not found while creating a file means the directory itself.
+fn of_folder(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+impl OutputProblem {
+    /// The problem of a failed write.
+    pub fn writing(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoRoom(error),
+            io::ErrorKind::FileTooLarge => Self::TooLarge(error),
+            _ => Self::Write(error),
+        }
+    }
+}
+
+fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
+    if streams::is_stdout_closed() {
+        return Err(OutputProblem::Closed);
+    }
+    if io::stdout().is_terminal() {
+        return Err(OutputProblem::Terminal);
+    }
+    refuse_input(identity::of_stdout(), sources)?;
+    Ok(Target::Stdout)
+}
+
+/// Prepares an open descriptor, which is written through like standard output: its path would resolve to the
+/// redirected file, and replace earlier output in it.
+#[cfg(unix)]
+fn prepare_descriptor(number: i32, sources: &[&Source]) -> Result<Target, OutputProblem> {
+    use std::os::fd::FromRawFd;
+
+    // SAFETY: `fcntl` returns a new descriptor or fails.
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(OutputProblem::Existing(io::Error::last_os_error()));
+    }
+    // SAFETY: the descriptor is open and owned by nothing else.
+    let file = unsafe { File::from_raw_fd(copy) };
+    // SAFETY: `fcntl` only queries an open descriptor.
+    if unsafe { libc::fcntl(copy, libc::F_GETFL) } & libc::O_ACCMODE == libc::O_RDONLY {
+        return Err(OutputProblem::Existing(io::Error::from_raw_os_error(libc::EBADF)));
+    }
+    if file.is_terminal() {
+        return Err(OutputProblem::Terminal);
+    }
+    refuse_input(identity::of_file(&file), sources)?;
+    Ok(Target::Special(file))
+}
+
+fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Result<Target, OutputProblem> {
+    #[cfg(unix)]
+    if let Some(number) = super::descriptor(path.as_os_str()) {
+        return prepare_descriptor(number, sources);
+    }
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Err(OutputProblem::Directory),
+        Ok(metadata) => {
+            refuse_input(identity::of_path(path), sources)?;
+            // A rename needs permission on the directory only; this checks that the file itself is writable.
+            let file = OpenOptions::new().write(true).open(path).map_err(OutputProblem::Existing)?;
+            if file.is_terminal() {
+                return Err(OutputProblem::Terminal);
+            }
+            if !metadata.is_file() {
+                return Ok(Target::Special(file));
+            }
+            let path = fs::canonicalize(path).map_err(OutputProblem::Unreachable)?;
+            RegularFile { path, replaced: Some(metadata) }.checked()
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = path.as_os_str().as_encoded_bytes();
+            if text.is_empty() {
+                return Err(OutputProblem::NoName { option });
+            }
+            if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
+                return Err(OutputProblem::NoFile);
+            }
+            RegularFile { path: follow(path)?, replaced: None }.checked()
+        }
+        Err(error) => Err(OutputProblem::Unreachable(error)),
+    }
+}
+
+/// Writes a file whole or not at all, as [`Output`] does.
+///
+/// # Errors
+/// The folder or the file cannot be written.
+pub fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+    handle_signals();
+    RegularFile { path: path.to_owned(), replaced: None }.replace(pieces)
+}
+
+impl RegularFile {
+    /// Checks that a file can be created, and removes it: one kept during the work would be left behind by SIGKILL.
+    fn checked(self) -> Result<Target, OutputProblem> {
+        self.temporary().map(|_| Target::Regular(self))
+    }
+
+    /// A temporary file in the same directory, because a rename is atomic only within a file system.
+    fn temporary(&self) -> Result<Temporary, OutputProblem> {
+        let made = Temporary::new_in(folder_of(&self.path));
+        // Only the kind: the whole error names the temporary file, which would confuse.
+        let mut temporary = made.map_err(|error| OutputProblem::Folder(error.kind().into()))?;
+        if let Some(replaced) = &self.replaced {
+            copy_access(replaced, temporary.file()).map_err(OutputProblem::Folder)?;
+        }
+        Ok(temporary)
+    }
+
+    fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+        self.rename(self.finish(pieces)?)
+    }
+
+    /// Writes and syncs a temporary file with the whole content.
+    fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
+        let mut temporary = self.temporary()?;
+        write(temporary.file(), pieces)?;
+        sync(temporary.file())?;
+        Ok(temporary)
+    }
+
+    fn rename(&self, temporary: Temporary) -> Result<(), OutputProblem> {
+        temporary.rename(&self.path).map_err(OutputProblem::writing)
+    }
+}
+
+/// Without a sync, a crash of the machine could leave a renamed file without its bytes.
+pub fn sync(file: &File) -> Result<(), OutputProblem> {
+    match file.sync_all() {
+        // Some file systems do not support it.
+        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
+            Ok(())
+        }
+        synced => synced.map_err(OutputProblem::writing),
+    }
+}
+
+fn refuse_input(output: Option<Handle>, sources: &[&Source]) -> Result<(), OutputProblem> {
+    let Some(output) = output else { return Ok(()) };
+    match sources.iter().find(|source| identity::of_source(source).as_ref() == Some(&output)) {
+        Some(source) => Err(OutputProblem::IsInput { input: source.to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// Follows the links at `path`, the last of which may point to nothing.
+fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
+    // Linux follows as many; a loop of links has failed earlier, when its metadata was read.
+    const MAX_LINKS: usize = 40;
+
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(link) => path = folder_of(&path).join(link),
+            Err(_) => break,
+        }
+    }
+    Ok(path)
+}
+
+/// The folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Copies permissions of the replaced file, and its owner where allowed.
+fn copy_access(replaced: &fs::Metadata, file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
+            // Only root may change the owner; others may change the group.
+            let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()))
+                .or_else(|_| fchown(file, None, Some(replaced.gid())));
+        }
+    }
+    file.set_permissions(replaced.permissions())
+}
+
+fn write(to: &mut impl Write, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+    let written = pieces.iter().try_for_each(|piece| to.write_all(piece));
+    written.and_then(|()| to.flush()).map_err(OutputProblem::writing)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! `subsweep gather`: rows of a table by their indices.
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::gather::{GatherConfig, GatherPolicy};
+use subsweep_tool::table::{Table, Taken};
+
+use crate::args::{Common, Files};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::device;
+use crate::error::Ended;
+use crate::files::{self, Output, Source};
+use crate::policy;
+use crate::words::Progress;
+
+/// Gather rows by their indices
+///
+/// Equals a[indices] in numpy, for an array or a table of rows: row i of the output is row indices[i] of the input. A
+/// row may occur more than once, or not at all. The output has the format, type and columns of the input, and a row for
+/// each index.
+#[derive(Debug, Args)]
+pub struct GatherArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The indices of the rows, from 0: an .npy file of u32, i32, u64 or i64, or raw u32; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub indices: OsString,
+}
+
+// The device's memory limits the count; it is checked once the device is open.
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+
+impl Run for GatherArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "gather")?;
+        let source = self.files.source();
+        let indices_source = Source::from(self.indices.clone());
+        if source == Source::Stdin && indices_source == Source::Stdin {
+            return Err(Ended::usage("standard input is one table; name a file for --indices").into());
+        }
+        let destination = self.files.destination();
+        device::check_inputs(common, &[Some(&source)])?;
+        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let words = row_words(&source, &table)?;
+        let instead = "give it indices, or an .npy file that has none";
+        let rows = table.shape.rows();
+        let refuse = |index, position| out_of_range(&indices_source, index, position, rows);
+        let indices = files::read_row_numbers(&indices_source, instead, refuse)?;
+        check_indices(&indices_source, &indices, rows)?;
+        let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
+
+        let gpu = device::open(common)?;
+        let count = indices.len() * words as usize;
+        let needed = Some(4 * count as u64);
+        let mut gathered = bytemuck::try_zeroed_vec(count)
+            .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })?;
+        {
+            let _spinner = Progress::of_one(format_args!("gathering {} rows", indices.len()));
+            let config = GatherConfig::elements(words);
+            let gather = gpu.prepare_gather(config, &table.words, &indices, &mut gathered)?;
+            device::check_memory(&gpu, gather.device_size(), "the table, its indices and the result")?;
+            gather.run()?;
+        }
+        let shape = table.shape.with_rows(indices.len());
+        Ok(output.commit(&Table { shape, words: gathered, ..table })?)
+    }
+}
+
+/// Words of a row, if the kernel can gather rows of that size.
+fn row_words(source: &Source, table: &Table) -> Result<u32, Ended> {
+    let words = table.shape.columns().checked_mul(table.element.words() as usize);
+    let words = words.and_then(|words| u32::try_from(words).ok());
+    words.filter(|words| *words <= GatherConfig::MAX_WORDS).ok_or_else(|| {
+        let (columns, max) = (table.shape.columns(), GatherConfig::MAX_WORDS / table.element.words());
+        Ended::usage(format!(
+            "{source}: has {columns} columns, and up to {max} of {} are gathered; save a[:, :{max}] and the rest apart",
+            table.element
+        ))
+    })
+}
+
+/// Refuses an index out of range.
+fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), Ended> {
+    // The device treats 2^32 - 1 as no index, however many rows there are.
+    let reach = u32::try_from(rows).unwrap_or(u32::MAX);
+    match indices.iter().position(|&index| index >= reach) {
+        Some(position) => Err(out_of_range(source, indices[position].into(), position, rows)),
+        None => Ok(()),
+    }
+}
+
+fn out_of_range(source: &Source, index: i128, position: usize, rows: usize) -> Ended {
+    Ended::usage(format!(
+        "{source}: index {index} at position {position} is out of range: the table has {rows} rows; leave it out"
+    ))
+}
+
+/// What `devices` and `inspect` show of gathers; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = GatherPolicy::choose(capabilities, &GatherConfig::elements(1));
+        vec![ShownPolicy::new("gather", "gather policy", choice)]
+    },
+    plans: |common, _| plain_plans(common, [1, 4].map(GatherConfig::elements)),
+};

@@ -1,0 +1,193 @@
+//! `subsweep histogram`: the number of values in each bin.
+
+use std::ffi::OsString;
+use std::io::Read;
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edges};
+use subsweep_tool::table::{Table, TableReader, TableShape, Taken};
+
+use crate::args::{Common, Files, MemoryLimit};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::device;
+use crate::error::Ended;
+use crate::files::input::InputError;
+use crate::files::{self, Output, Source};
+use crate::policy;
+
+/// Count the values in each bin, of an array or of each column of a table
+///
+/// Equals numpy.histogram(a, bins=N, range=(A, B)), or with edges numpy.histogram(a, bins=edges): bin i has the values from
+/// edge i on and below edge i + 1, and the last bin its upper edge as well. Other values and NaNs are not counted. The
+/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. Elements are u32,
+/// i32 or f32.
+#[derive(Debug, Args)]
+pub struct HistogramArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The number of bins of equal widths, up to 65,536
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "range",
+        required_unless_present = "edges",
+        allow_hyphen_values = true
+    )]
+    pub bins: Option<u32>,
+
+    /// The lower edge of the first bin, and the upper edge of the last
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = parse_range, requires = "bins")]
+    pub range: Option<[f64; 2]>,
+
+    /// The edges of bins of any widths, ascending: an .npy file, or raw numbers of the input's type; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
+    pub edges: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
+}
+
+/// The types that have histograms.
+const ELEMENTS: [ElementType; 3] = [ElementType::U32, ElementType::I32, ElementType::F32];
+
+// Counts are u32.
+const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: u32::MAX as u64 };
+
+impl Run for HistogramArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "histogram")?;
+        let source = self.files.source();
+        let edges_source = self.edges.clone().map(Source::from);
+        if source == Source::Stdin && edges_source == Some(Source::Stdin) {
+            return Err(Ended::usage("standard input is one table; name a file for --edges").into());
+        }
+        // Checked before a large input is read.
+        let bins = self.bins.unwrap_or(1);
+        if bins == 0 || bins > HistogramConfig::MAX_BINS {
+            let max = HistogramConfig::MAX_BINS;
+            return Err(Ended::usage(format!("--bins {bins}: a histogram has 1 to {max} bins")).into());
+        }
+        let opened = files::open_table(&source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let edges = match (&edges_source, self.range) {
+            (Some(source), _) => read_edges(source, element)?,
+            (None, range) => even_edges(element, bins, range.unwrap_or_default())
+                .map_err(|error| Ended::usage(format!("--bins and --range: {error}")))?,
+        };
+        let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
+        let inputs: Vec<_> = std::iter::once(&source).chain(&edges_source).collect();
+        let output = Output::prepare(&self.files.destination(), "-o", &inputs)?;
+
+        let row_words = shape.columns() * element.words() as usize;
+        let mut chunks =
+            opened.chunks(&source, row_words, files::ROWS_AND_RESULTS, "counting", &self.memory)?;
+        let gpu = device::open(common)?;
+        let size = config.counts_size();
+        let zeroed = || {
+            bytemuck::try_zeroed_vec::<u32>((size / 4) as usize)
+                .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })
+        };
+        let (mut counts, mut of_chunk) = (zeroed()?, zeroed()?);
+        while let Some(words) = chunks.next(0)? {
+            let histogram = gpu.prepare_histogram(config, words, &edges, &mut of_chunk)?;
+            device::check_memory(
+                &gpu,
+                histogram.device_size(),
+                "a chunk of the table, the edges and the counts",
+            )?;
+            histogram.run()?;
+            // No count exceeds the number of elements, which is a u32.
+            counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count += more);
+        }
+        drop(chunks);
+        let (columns, bins) = (config.column_count() as usize, config.bins() as usize);
+        let shape = match shape.is_flat() {
+            true => TableShape::Flat { count: bins },
+            false => TableShape::Grid { rows: columns, columns: bins },
+        };
+        Ok(output.commit(&Table { shape, element: ElementType::U32, words: counts, format })?)
+    }
+}
+
+impl HistogramArgs {
+    /// The configuration for a table.
+    fn config(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+        bins: u32,
+    ) -> Result<HistogramConfig, Ended> {
+        let config = match self.edges {
+            Some(_) => HistogramConfig::by_edges(element, bins),
+            None => HistogramConfig::even(element, bins),
+        };
+        let columns = shape.columns();
+        let max = HistogramConfig::MAX_COLUMNS.min(HistogramConfig::MAX_COUNTS / bins);
+        if columns > max as usize {
+            return Err(Ended::usage(format!(
+                "{source}: has {columns} columns, and with {bins} bins up to {max} are counted; save a[:, :{max}] and \
+                 the rest apart"
+            )));
+        }
+        Ok(config.columns(columns as u32))
+    }
+}
+
+/// Reads edges for values of type `element`, and checks them.
+fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
+    let max_count = u64::from(HistogramConfig::MAX_BINS) + 1;
+    let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
+    let opened =
+        files::open_table(source, None, |file, size| TableReader::with_raw(file, size, element, &taken))?;
+    let mut table = opened.table;
+    let mut bytes = Vec::new();
+    table.read_to_end(&mut bytes).map_err(|error| InputError::of(source, error))?;
+    let edges: Vec<_> = bytes.chunks_exact(table.element.size()).map(|b| number(b, table.element)).collect();
+    edge_words(element, &edges).map_err(|error| Ended::usage(format!("{source}: {error}")))?;
+    Ok(edges)
+}
+
+/// The number of an element's bytes.
+fn number(bytes: &[u8], element: ElementType) -> f64 {
+    let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+    match element {
+        ElementType::I32 => (bits as i32).into(),
+        ElementType::F32 => f32::from_bits(bits as u32).into(),
+        ElementType::I64 => bits as i64 as f64,
+        ElementType::F64 => f64::from_bits(bits),
+        _ => bits as f64,
+    }
+}
+
+fn parse_range(text: &str) -> Result<[f64; 2], String> {
+    let parse = |text: &str| text.parse::<f64>().ok().filter(|edge| edge.is_finite());
+    text.split_once(':')
+        .and_then(|(low, high)| Some([parse(low)?, parse(high)?]))
+        .filter(|[low, high]| low < high)
+        .ok_or_else(|| "it is two numbers A:B with A < B, such as 0:1 or -2.5:1e3".into())
+}
+
+/// What `devices` and `inspect` show of histograms; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = HistogramPolicy::choose(capabilities, &HistogramConfig::even(ElementType::F32, 256));
+        vec![ShownPolicy::new("histogram", "histogram policy", choice)]
+    },
+    plans: |common, _| {
+        let configs = [
+            HistogramConfig::even(ElementType::F32, 256),
+            HistogramConfig::by_edges(ElementType::F32, 256),
+            HistogramConfig::even(ElementType::U32, 4096),
+            HistogramConfig::even(ElementType::F32, 256).columns(3),
+            HistogramConfig::even(ElementType::F32, HistogramConfig::MAX_BINS),
+        ];
+        plain_plans(common, configs)
+    },
+};

@@ -1,0 +1,165 @@
+//! `subsweep merge`: two sorted arrays into one.
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
+use subsweep_tool::table::{Format, Table, TableShape, Taken};
+
+use crate::args::{Common, element_type};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::device;
+use crate::error::Ended;
+use crate::files::{self, Destination, Output, Source};
+use crate::policy;
+use crate::words::Progress;
+
+/// Merge two sorted arrays into one, stable, keys alone or with values
+///
+/// Equals numpy.sort(numpy.concatenate((a, b)), kind='stable'): of equal keys those of A come first. Floats are in the order of
+/// a sort, Rust's total_cmp. That A and B are sorted is not checked. The output has the type of both and the format of A.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
+    a: OsString,
+
+    /// Another one, of the same type: likewise
+    b: OsString,
+
+    /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
+    #[arg(short, long)]
+    pub output: Option<OsString>,
+
+    /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
+    #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
+    pub element: Option<ElementType>,
+
+    /// Both arrays are sorted from the greatest key to the least, and so is the output
+    #[arg(long)]
+    pub descending: bool,
+
+    /// Move the values of both arrays along with their keys: .npy files, or raw, 4 or 8 bytes for each key
+    #[arg(long, num_args = 2, value_names = ["A_VALUES", "B_VALUES"], requires = "values_output")]
+    pub values: Option<Vec<OsString>>,
+
+    /// Write the values here, in the format and type of A_VALUES; - is standard output
+    #[arg(long, value_name = "FILE", requires = "values")]
+    pub values_output: Option<OsString>,
+}
+
+const TAKEN: Taken =
+    Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: MergePlan::MAX_COUNT };
+
+impl Run for MergeArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "merge")?;
+        let keys_sources = [&self.a, &self.b].map(|argument| Source::from(argument.clone()));
+        let values_sources = self.values.iter().flatten().map(|argument| Source::from(argument.clone()));
+        let values_sources: Vec<_> = values_sources.collect();
+        let sources: Vec<_> = keys_sources.iter().chain(&values_sources).collect();
+        if sources.iter().filter(|source| **source == &Source::Stdin).count() > 1 {
+            return Err(Ended::usage("standard input is one array; name files for the others").into());
+        }
+        let (destination, values_destination) = self.destinations()?;
+        device::check_inputs(common, &sources.iter().copied().map(Some).collect::<Vec<_>>())?;
+        let [a, b] = keys_sources.each_ref().map(|source| files::read(source, self.element, &TAKEN));
+        let (a, b) = (a?, b?);
+        check_types(&keys_sources, &a, &b)?;
+        let counts = [a.shape.rows(), b.shape.rows()];
+        if counts[0] as u64 + counts[1] as u64 > MergePlan::MAX_COUNT {
+            let max = MergePlan::MAX_COUNT;
+            return Err(Ended::usage(format!(
+                "{} and {}: hold more than {max} elements together, which is the most that is taken; split them",
+                keys_sources[0], keys_sources[1]
+            ))
+            .into());
+        }
+        let values = match &values_sources[..] {
+            [a_source, b_source] => {
+                let a_values = files::read_values(a_source, counts[0] as u64)?;
+                let b_values = files::read_values(b_source, counts[1] as u64)?;
+                check_types(&[a_source.clone(), b_source.clone()], &a_values, &b_values)?;
+                Some([a_values, b_values])
+            }
+            _ => None,
+        };
+        let output = Output::prepare(&destination, "-o", &sources)?;
+        let values_output = values_destination
+            .map(|destination| Output::prepare(&destination, "--values-output", &sources))
+            .transpose()?;
+
+        let gpu = device::open(common)?;
+        let value_words = values.as_ref().map_or(0, |[values, _]| values.element.words());
+        let config = MergeConfig::keys(a.element).values(value_words);
+        let config = if self.descending { config.descending() } else { config };
+        let count = counts[0] + counts[1];
+        let zeroed = |word_count: usize| {
+            let needed = Some(4 * word_count as u64);
+            bytemuck::try_zeroed_vec(word_count)
+                .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })
+        };
+        let mut keys: Vec<u32> = zeroed(count * a.element.words() as usize)?;
+        let mut merged_values: Vec<u32> = zeroed(count * value_words as usize)?;
+        {
+            let _spinner = Progress::of_one(format_args!("merging {count} keys"));
+            let values: [&[u32]; 2] =
+                values.as_ref().map_or([&[], &[]], |values| values.each_ref().map(|table| &table.words[..]));
+            let merge =
+                gpu.prepare_merge(config, [&a.words, &b.words], values, [&mut keys, &mut merged_values])?;
+            device::check_memory(&gpu, merge.device_size(), "the arrays and the result")?;
+            merge.run()?;
+        }
+        let shape = TableShape::Flat { count };
+        let keys = Table { shape, words: keys, ..a };
+        match (values_output, values) {
+            (Some(values_output), Some([a_values, _])) => {
+                let values = Table { shape, words: merged_values, ..a_values };
+                Ok(files::commit_all(vec![(output, keys), (values_output, values)])?)
+            }
+            _ => Ok(output.commit(&keys)?),
+        }
+    }
+}
+
+impl MergeArgs {
+    /// The outputs of keys and values.
+    fn destinations(&self) -> Result<(Destination, Option<Destination>), Ended> {
+        let destination: Destination = self.output.clone().unwrap_or_else(|| "-".into()).into();
+        let values = self.values_output.clone().map(Destination::from);
+        if destination == Destination::Stdout && values == Some(Destination::Stdout) {
+            return Err(Ended::usage(
+                "standard output takes one table; name a file with -o or --values-output",
+            ));
+        }
+        if values.as_ref().is_some_and(|values| destination.is_same_file_as(values)) {
+            return Err(Ended::usage("-o and --values-output name the same file; give each its own"));
+        }
+        Ok((destination, values))
+    }
+}
+
+/// Refuses two tables of different types. Raw values have no type but a size.
+fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Ended> {
+    let is_raw = a.format == Format::Raw || b.format == Format::Raw;
+    if a.element == b.element || is_raw && a.element.size() == b.element.size() {
+        return Ok(());
+    }
+    Err(Ended::usage(format!(
+        "{}: has elements of {}, and {} of {}; convert one of them",
+        sources[1], b.element, sources[0], a.element
+    )))
+}
+
+/// What `devices` and `inspect` show of merges; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = MergePolicy::choose(capabilities, &MergeConfig::keys(ElementType::U32));
+        vec![ShownPolicy::new("merge", "merge policy", choice)]
+    },
+    plans: |common, _| {
+        let pairs = MergeConfig::keys(ElementType::F64).values(2);
+        plain_plans(common, [MergeConfig::keys(ElementType::F32), pairs])
+    },
+};

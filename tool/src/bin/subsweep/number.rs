@@ -1,0 +1,141 @@
+//! Numbers on the command line.
+
+use subsweep::ElementType;
+
+/// Parses `text` as a number of type `element`, into words in memory order.
+pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
+    let refuse = |what: &str| format!("'{}' is no {element}; it is {what}", shown(text));
+    let whole = |least: i128, greatest: i128| {
+        text.parse::<i128>()
+            .ok()
+            .filter(|value| (least..=greatest).contains(value))
+            .ok_or_else(|| refuse(&format!("a whole number from {least} to {greatest}")))
+    };
+    let is_infinite = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
+    let finite = |is_finite: bool| is_finite || is_infinite || text.to_ascii_lowercase().contains("nan");
+    let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
+    let words = match element {
+        ElementType::U32 => vec![whole(0, u32::MAX.into())? as u32],
+        ElementType::I32 => vec![whole(i32::MIN.into(), i32::MAX.into())? as u32],
+        ElementType::U64 => two_words(whole(0, u64::MAX.into())? as u64),
+        ElementType::I64 => two_words(whole(i64::MIN.into(), i64::MAX.into())? as u64),
+        ElementType::F32 => {
+            // By way of f64, as numpy converts a number of Python.
+            let value = text.parse::<f64>().ok().map(|value| value as f32);
+            let value = value.filter(|value| finite(value.is_finite()));
+            vec![value.ok_or_else(|| refuse(a_number))?.to_bits()]
+        }
+        ElementType::F64 => {
+            let value = text.parse::<f64>().ok().filter(|value| finite(value.is_finite()));
+            two_words(value.ok_or_else(|| refuse(a_number))?.to_bits())
+        }
+    };
+    Ok(words)
+}
+
+/// A number as numpy prints it: the fewest digits that give it back.
+pub fn text(words: &[u32], element: ElementType) -> String {
+    let wide = || u64::from(words[0]) | u64::from(words[1]) << 32;
+    match element {
+        ElementType::U32 => words[0].to_string(),
+        ElementType::I32 => (words[0] as i32).to_string(),
+        ElementType::U64 => wide().to_string(),
+        ElementType::I64 => (wide() as i64).to_string(),
+        ElementType::F32 => {
+            let value = f32::from_bits(words[0]);
+            float_text(value.into(), 1e6, value.to_string(), format!("{value:e}"))
+        }
+        _ => {
+            let value = f64::from_bits(wide());
+            float_text(value, 1e16, value.to_string(), format!("{value:e}"))
+        }
+    }
+}
+
+/// One of the two forms of a float in the spelling of numpy 2.4, which is scientific from `large` on.
+fn float_text(value: f64, large: f64, positional: String, scientific: String) -> String {
+    if value.is_nan() {
+        return "nan".into();
+    }
+    if value.is_infinite() {
+        return positional;
+    }
+    if value == 0.0 || (1e-4..large).contains(&value.abs()) {
+        return if positional.contains('.') { positional } else { positional + ".0" };
+    }
+    let (digits, exponent) = scientific.split_once('e').expect("the form has an exponent");
+    let exponent: i32 = exponent.parse().expect("it is a whole number");
+    format!("{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+}
+
+/// Text escaped to one line and cut to 40 characters.
+fn shown(text: &str) -> String {
+    const LENGTH: usize = 40;
+    let short: String = text.chars().take(LENGTH).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LENGTH).is_some() { short + "…" } else { short }
+}
+
+fn two_words(bits: u64) -> Vec<u32> {
+    vec![bits as u32, (bits >> 32) as u32]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_printed_as_numpy_prints_them() {
+        let f32 = |value: f32| text(&[value.to_bits()], ElementType::F32);
+        let f64 =
+            |value: f64| text(&[value.to_bits() as u32, (value.to_bits() >> 32) as u32], ElementType::F64);
+        for (value, expected) in [
+            (0.1, "0.1"),
+            (-0.0, "-0.0"),
+            (999_999.0, "999999.0"),
+            (16_777_216.0, "1.6777216e+07"),
+            (1e-4, "1e-04"),
+            (1.5e-5, "1.5e-05"),
+            (1e16, "1e+16"),
+            (f32::MAX, "3.4028235e+38"),
+            (-f32::INFINITY, "-inf"),
+            (-f32::NAN, "nan"),
+        ] {
+            assert_eq!(f32(value), expected);
+        }
+        for (value, expected) in [
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e15, "1000000000000000.0"),
+            (5e-324, "5e-324"),
+            (1e100, "1e+100"),
+        ] {
+            assert_eq!(f64(value), expected);
+        }
+        assert_eq!(text(&[u32::MAX], ElementType::I32), "-1");
+        assert_eq!(text(&[u32::MAX; 2], ElementType::U64), "18446744073709551615");
+        assert_eq!(text(&[u32::MAX; 2], ElementType::I64), "-1");
+    }
+
+    #[test]
+    fn numbers_are_of_their_type() {
+        assert_eq!(parse("4294967295", ElementType::U32), Ok(vec![u32::MAX]));
+        assert_eq!(parse("-1", ElementType::I32), Ok(vec![u32::MAX]));
+        assert_eq!(parse("-2", ElementType::I64), Ok(vec![u32::MAX - 1, u32::MAX]));
+        assert_eq!(parse("18446744073709551615", ElementType::U64), Ok(vec![u32::MAX, u32::MAX]));
+        assert_eq!(parse("1.5", ElementType::F32), Ok(vec![0x3fc0_0000]));
+        assert_eq!(parse("-inf", ElementType::F32), Ok(vec![0xff80_0000]));
+        assert_eq!(parse("1", ElementType::F64), Ok(vec![0, 0x3ff0_0000]));
+        for (text, element) in [
+            ("-1", ElementType::U32),
+            ("4294967296", ElementType::U32),
+            ("1.0", ElementType::I64),
+            ("", ElementType::I32),
+            ("1e39", ElementType::F32),
+            ("1e400", ElementType::F64),
+            ("one", ElementType::F64),
+        ] {
+            assert!(parse(text, element).is_err(), "{text} as {element}");
+        }
+        let why = parse(&"a\nb".repeat(1000), ElementType::U32).unwrap_err();
+        assert!(!why.contains('\n') && why.len() < 200, "{why}");
+    }
+}

@@ -1,0 +1,342 @@
+//! `subsweep reduce`: sums of an array, of a table's columns, of segments or of runs of keys.
+
+mod partial;
+
+use std::ffi::OsString;
+use std::fmt;
+
+use anyhow::Result;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use subsweep::ElementType;
+use subsweep::headless::ReducedWords;
+use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
+use subsweep::scan::ScanOperator;
+use subsweep_tool::table::{Table, TableReader, TableShape, Taken};
+
+use crate::args::{Common, Files, MemoryLimit};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::error::Ended;
+use crate::files::{self, Destination, Output, Source};
+use crate::policy;
+use crate::words::Progress;
+use crate::{device, number, segments};
+use partial::Partial;
+
+/// Reduce an array, or each column or row of a table: a sum, or another operation
+///
+/// Equals numpy.add.reduce(a, axis=0, dtype=a.dtype); --op selects another operation, as ufunc.reduce does, or the index
+/// of the first minimum or maximum, as numpy.argmin does. Sums of floats are rounded in another order than numpy's, which
+/// is the same on every device. A table has 1 to 16 columns, and each is reduced by itself; with --axis 1 each row is, of any
+/// length. Without -o the result is
+/// printed, a row on a line; otherwise the output has the format and the type of the input, and indices are u32.
+#[derive(Debug, Args)]
+pub struct ReduceArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The operation; and, or and xor take integers only
+    #[arg(long, default_value_t, value_parser = operations())]
+    pub op: Operation,
+
+    /// The axis of a table along which it is reduced: 0 gives a result for each column, 1 for each row
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
+    pub axis: u32,
+
+    /// Reduce each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; an empty one gives the identity,
+    /// such as 0
+    #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
+    pub segments: Option<OsString>,
+
+    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row. Of floats in an .npy file -0
+    /// equals +0, and all NaNs are equal; raw keys are equal if their bits are
+    #[arg(long, value_name = "KEYS", requires = "keys_output")]
+    pub by_key: Option<OsString>,
+
+    /// The output file of --by-key: the key of each run
+    #[arg(long, value_name = "FILE", requires = "by_key")]
+    pub keys_output: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
+}
+
+/// What is computed of the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// A combination of all rows.
+    Operator(ScanOperator),
+    /// The index of the first minimum.
+    ArgMin,
+    /// The index of the first maximum.
+    ArgMax,
+}
+
+impl Default for Operation {
+    fn default() -> Self {
+        Self::Operator(ScanOperator::Add)
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Operation {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Operator(operator) => operator.name(),
+            Self::ArgMin => "argmin",
+            Self::ArgMax => "argmax",
+        }
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        ScanOperator::ALL.into_iter().map(Self::Operator).chain([Self::ArgMin, Self::ArgMax])
+    }
+}
+
+/// Parses the name of an operation.
+fn operations() -> impl TypedValueParser<Value = Operation> {
+    let value = |operation: Operation| {
+        let help = match operation {
+            Operation::Operator(ScanOperator::Add) => "The sum",
+            Operation::Operator(ScanOperator::Mul) => "The product",
+            Operation::Operator(ScanOperator::Min) => "The minimum; NaN propagates",
+            Operation::Operator(ScanOperator::Max) => "The maximum; NaN propagates",
+            Operation::Operator(ScanOperator::And) => "Bitwise and",
+            Operation::Operator(ScanOperator::Or) => "Bitwise or",
+            Operation::Operator(_) => "Bitwise exclusive or",
+            Operation::ArgMin => "The index of the first minimum, or of the first NaN",
+            Operation::ArgMax => "The index of the first maximum, or of the first NaN",
+        };
+        PossibleValue::new(operation.name()).help(help)
+    };
+    PossibleValuesParser::new(Operation::all().map(value).collect::<Vec<_>>()).try_map(|name| {
+        Operation::all().find(|operation| operation.name() == name).ok_or("it is no operation")
+    })
+}
+
+// The device's memory limits the count; it is checked once the device is open.
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+
+impl Run for ReduceArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "reduce")?;
+        if self.memory.is_given() && (self.segments.is_some() || self.by_key.is_some()) {
+            return Err(Ended::usage(
+                "segments and runs may be of any length and are reduced in memory; leave out --segments or --by-key, or \
+                 --memory",
+            )
+            .into());
+        }
+        let source = self.files.source();
+        let [segments_source, keys_source] =
+            [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
+        if source == Source::Stdin
+            && [&segments_source, &keys_source].into_iter().flatten().any(|other| *other == Source::Stdin)
+        {
+            let option = if self.segments.is_some() { "--segments" } else { "--by-key" };
+            return Err(Ended::usage(format!("standard input is one table; name a file for {option}")).into());
+        }
+        // What is printed goes to standard output, which may be a file.
+        let mut destinations =
+            vec![("-o", self.files.output.clone().map_or(Destination::Stdout, Destination::from))];
+        destinations.extend(self.keys_output.clone().map(|file| ("--keys-output", file.into())));
+        files::output::check_distinct(&destinations)?;
+        if self.segments.is_none() && self.by_key.is_none() {
+            return self.run_in_chunks(common, &source);
+        }
+        device::check_inputs(common, &[Some(&source), keys_source.as_ref()])?;
+        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let mut config = self.config(&source, table.element, table.shape)?;
+        let rows = table.shape.rows();
+        let mut offsets = Vec::new();
+        if let Some(segments_source) = &segments_source {
+            offsets = segments::read(segments_source, "reduce", rows, "rows")?;
+            config = config.runs(ReduceRuns::Offsets);
+        }
+        let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
+        if let Some(keys) = &keys {
+            config = config.runs(ReduceRuns::keys(keys.element));
+        }
+        let inputs: Vec<_> =
+            [Some(&source), segments_source.as_ref(), keys_source.as_ref()].into_iter().flatten().collect();
+        let prepare = |file: &Option<OsString>, option| {
+            let destination = file.clone().map(Destination::from);
+            destination.map(|destination| Output::prepare(&destination, option, &inputs)).transpose()
+        };
+        let output = prepare(&self.files.output, "-o")?;
+        let keys_output = prepare(&self.keys_output, "--keys-output")?;
+
+        let gpu = device::open(common)?;
+        let mut reduced = ReducedWords::default();
+        {
+            let _spinner = Progress::of_one(format_args!("reducing {rows} rows"));
+            let segments = keys.as_ref().map_or(&offsets, |keys| &keys.words);
+            let reduction = gpu.prepare_reduce(config, &table.words, segments, &mut reduced)?;
+            device::check_memory(&gpu, reduction.device_size(), "the table and the results")?;
+            reduction.run()?;
+        }
+        let columns = table.shape.columns();
+        let result_count = reduced.results.len() / (columns * table.element.words() as usize);
+        let shape = table.shape.with_rows(result_count);
+        let results = Table { shape, words: reduced.results, ..table };
+        let unique = keys.map(|keys| {
+            let count = reduced.unique_keys.len() / keys.element.words() as usize;
+            Table { shape: TableShape::Flat { count }, words: reduced.unique_keys, ..keys }
+        });
+        match (output, keys_output.zip(unique)) {
+            (Some(output), Some((keys_output, unique))) => {
+                files::commit_all(vec![(output, results), (keys_output, unique)])?;
+            }
+            (Some(output), None) => output.commit(&results)?,
+            (None, keys) => {
+                if let Some((keys_output, unique)) = keys {
+                    keys_output.commit(&unique)?;
+                }
+                files::output::print(&text_of(&results, columns))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ReduceArgs {
+    /// Reduces all rows, or each row, of a table of any size.
+    fn run_in_chunks(&self, common: &Common, source: &Source) -> Result<()> {
+        let opened = files::open_table(source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let config = self.config(source, element, shape)?;
+        let output = self.files.output.clone().map(Destination::from);
+        let output = output.map(|output| Output::prepare(&output, "-o", &[source])).transpose()?;
+        let columns = shape.columns();
+        let mut chunks = opened.chunks(
+            source,
+            columns * element.words() as usize,
+            files::ROWS_AND_RESULTS,
+            "reducing",
+            &self.memory,
+        )?;
+
+        let gpu = device::open(common)?;
+        let mut partial = Partial::new(&gpu, source, config, element, self.axis == 1);
+        while let Some(words) = chunks.next(0)? {
+            partial.add(words)?;
+        }
+        let words = partial.end()?;
+        drop(chunks);
+        let element = if config.is_index() { ElementType::U32 } else { element };
+        let count = words.len() / element.words() as usize;
+        let shape = match self.axis == 1 || !shape.is_flat() {
+            true => TableShape::Flat { count },
+            false => shape.with_rows(count),
+        };
+        let results = Table { format, element, shape, words };
+        match output {
+            Some(output) => output.commit(&results)?,
+            None => files::output::print(&text_of(&results, if self.axis == 1 { 1 } else { columns }))?,
+        }
+        Ok(())
+    }
+
+    /// The configuration without runs.
+    fn config(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+    ) -> Result<ReduceConfig, Ended> {
+        let columns = shape.columns();
+        if self.axis == 1 {
+            return self.config_of_rows(source, element, shape);
+        }
+        let max = ReduceConfig::MAX_COLUMNS;
+        let columns = u32::try_from(columns).ok().filter(|columns| *columns <= max).ok_or_else(|| {
+            Ended::usage(format!(
+                "{source}: has {columns} columns, and 1 to {max} are reduced; save a[:, :{max}] and the rest apart"
+            ))
+        })?;
+        Ok(self.config_of(element)?.columns(columns))
+    }
+
+    /// The configuration of a result for each row.
+    fn config_of_rows(
+        &self,
+        source: &Source,
+        element: ElementType,
+        shape: TableShape,
+    ) -> Result<ReduceConfig, Ended> {
+        if self.segments.is_some() || self.by_key.is_some() {
+            return Err(Ended::usage(
+                "--segments and --by-key are of rows down the columns; leave out --axis 1",
+            ));
+        }
+        let columns = shape.columns();
+        if shape.is_flat() {
+            return Err(Ended::usage(format!(
+                "{source}: has one dimension, and no axis 1; leave out --axis 1"
+            )));
+        }
+        match u32::try_from(columns) {
+            Ok(length) if length <= u32::MAX / element.size() as u32 => {
+                Ok(self.config_of(element)?.along_rows(length))
+            }
+            _ => Err(Ended::usage(format!(
+                "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"
+            ))),
+        }
+    }
+
+    /// The operation on elements.
+    fn config_of(&self, element: ElementType) -> Result<ReduceConfig, Ended> {
+        let has_runs = self.segments.is_some() || self.by_key.is_some();
+        Ok(match self.op {
+            Operation::Operator(operator) if !operator.takes(element) => {
+                return Err(Ended::usage(format!(
+                    "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
+                    element.size()
+                )));
+            }
+            Operation::Operator(operator) => ReduceConfig::new(operator, element),
+            operation if has_runs => {
+                return Err(Ended::usage(format!(
+                    "--op {operation} is of all rows; leave out one of it and --segments or --by-key"
+                )));
+            }
+            Operation::ArgMin => ReduceConfig::argmin(element),
+            Operation::ArgMax => ReduceConfig::argmax(element),
+        })
+    }
+}
+
+/// The results as text, a row on a line.
+fn text_of(results: &Table, columns: usize) -> String {
+    let row_words = columns * results.element.words() as usize;
+    let line = |row: &[u32]| {
+        let numbers = row.chunks(results.element.words() as usize);
+        let numbers: Vec<_> = numbers.map(|words| number::text(words, results.element)).collect();
+        numbers.join(" ") + "\n"
+    };
+    results.words.chunks(row_words).map(line).collect()
+}
+
+/// What `devices` and `inspect` show of reductions; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = ReducePolicy::choose(capabilities, &ReduceConfig::sum(ElementType::U32));
+        vec![ShownPolicy::new("reduce", "reduce policy", choice)]
+    },
+    plans: |common, _| {
+        let sum = ReduceConfig::sum(ElementType::F32);
+        let by_key = ReduceConfig::sum(ElementType::U64).runs(ReduceRuns::Keys32);
+        let index = ReduceConfig::argmin(ElementType::F32);
+        let rows = [sum.along_rows(128), sum.along_rows(1 << 16), index.along_rows(128)];
+        plain_plans(common, [sum, sum.columns(3), index, by_key].into_iter().chain(rows))
+    },
+};

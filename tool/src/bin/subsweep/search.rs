@@ -1,0 +1,111 @@
+//! `subsweep search`: positions of needles in a sorted array.
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use subsweep::ElementType;
+use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
+use subsweep_tool::table::{Table, Taken};
+
+use crate::args::{Common, element_type};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::device;
+use crate::error::Ended;
+use crate::files::{self, Output, Source};
+use crate::policy;
+use crate::words::Progress;
+
+/// Search for needles in a sorted array: the position of each
+///
+/// Equals numpy.searchsorted(sorted, needles, side), as u32: with left, the number of elements that are less than the needle,
+/// and with right, of those that are not greater. Of floats -0 equals 0, and all NaNs are equal and greater than the numbers.
+/// That SORTED is sorted is not checked. The output has the format and shape of the needles.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
+    sorted: OsString,
+
+    /// The elements to search for, of the same type, an array or a table: likewise
+    needles: OsString,
+
+    /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
+    #[arg(short, long)]
+    pub output: Option<OsString>,
+
+    /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
+    #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
+    pub element: Option<ElementType>,
+
+    /// The side of elements that equal the needle
+    #[arg(long, value_enum, default_value_t = Side::Left)]
+    pub side: Side,
+}
+
+/// The side of equal elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Side {
+    /// The lower bound: before them
+    Left,
+    /// The upper bound: behind them
+    Right,
+}
+
+const SORTED: Taken =
+    Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SearchPlan::MAX_SORTED_COUNT };
+// The device's memory limits the count; it is checked once the device is open.
+const NEEDLES: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+
+impl Run for SearchArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "search")?;
+        let sources = [&self.sorted, &self.needles].map(|argument| Source::from(argument.clone()));
+        let [sorted_source, needles_source] = &sources;
+        if sources == [Source::Stdin, Source::Stdin] {
+            return Err(Ended::usage("standard input is one array; name a file for the other").into());
+        }
+        device::check_inputs(common, &sources.each_ref().map(Some))?;
+        let sorted = files::read(sorted_source, self.element, &SORTED)?;
+        let needles = files::read(needles_source, self.element, &NEEDLES)?;
+        if sorted.element != needles.element {
+            return Err(Ended::usage(format!(
+                "{needles_source}: has elements of {}, and {sorted_source} of {}; convert one of them",
+                needles.element, sorted.element
+            ))
+            .into());
+        }
+        let destination = self.output.clone().unwrap_or_else(|| "-".into()).into();
+        let output = Output::prepare(&destination, "-o", &[sorted_source, needles_source])?;
+
+        let gpu = device::open(common)?;
+        let config = match self.side {
+            Side::Left => SearchConfig::lower_bound(sorted.element),
+            Side::Right => SearchConfig::upper_bound(sorted.element),
+        };
+        let count = needles.shape.element_count();
+        let needed = Some(4 * count as u64);
+        let mut positions = bytemuck::try_zeroed_vec(count)
+            .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })?;
+        {
+            let _spinner = Progress::of_one(format_args!("searching for {count} elements"));
+            let search = gpu.prepare_search(config, &sorted.words, &needles.words, &mut positions)?;
+            device::check_memory(&gpu, search.device_size(), "the array, the needles and the result")?;
+            search.run()?;
+        }
+        Ok(output.commit(&Table { element: ElementType::U32, words: positions, ..needles })?)
+    }
+}
+
+/// What `devices` and `inspect` show of searches; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = SearchPolicy::choose(capabilities, &SearchConfig::lower_bound(ElementType::U32));
+        vec![ShownPolicy::new("search", "search policy", choice)]
+    },
+    plans: |common, _| {
+        plain_plans(
+            common,
+            [SearchConfig::lower_bound(ElementType::F32), SearchConfig::upper_bound(ElementType::F64)],
+        )
+    },
+};

@@ -1,0 +1,485 @@
+//! `subsweep sort`: sorts of keys or pairs, and argsorts.
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::device::Capabilities;
+use subsweep::headless::{SortPhase, SortProgress, SortStream, StreamError};
+use subsweep::sort::{
+    SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
+};
+use subsweep_tool::harness::{PlanConfig, PolicyName};
+use subsweep_tool::table::{self, Table, TableError, TableReader, TableShape, Taken};
+
+use crate::args::{Common, Files, MemoryLimit};
+use crate::command::{Run, Shown, ShownPolicy};
+use crate::error::{Ended, of_stream};
+use crate::files::input::{InputError, InputProblem};
+use crate::files::{self, BegunOutput, Destination, Output, Source, Spool, TemporaryFolder};
+use crate::policy::{self, Algorithm};
+use crate::words::Progress;
+use crate::{device, segments};
+
+/// Sort an array, stable, keys alone or with values
+///
+/// Keys are in numeric order. Floats are in the order of Rust's total_cmp: NaNs of negative sign, -inf, -0, +0, +inf,
+/// NaNs of positive sign (numpy puts every NaN last and treats -0 as +0). Equal keys keep their order in either
+/// direction. The output has the format and type of the input, which has one dimension.
+#[derive(Debug, Args)]
+pub struct SortArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Sort from the greatest key to the least
+    #[arg(long)]
+    pub descending: bool,
+
+    /// Compare only bits B to E - 1 of each key, bit 0 being the lowest, in the unsigned integer that has the key's
+    /// order; fewer bits take less time [default: all]
+    #[arg(long, value_name = "B:E", allow_hyphen_values = true, value_parser = parse_bits)]
+    pub bits: Option<Range<u32>>,
+
+    /// Move the values in FILE along with the keys: an .npy file, or raw, 4 or 8 bytes for each key
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<OsString>,
+
+    /// Write the values here, in the format and type of --values; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub values_output: Option<OsString>,
+
+    /// Write the permutation instead of the keys, as u32, and of more than 2^32 keys as u64: a[result] is
+    /// sorted
+    #[arg(long)]
+    pub argsort: bool,
+
+    /// Sort each segment by itself: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; keys before the first
+    /// segment are not moved. With --argsort the result holds indices into the whole array
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
+
+    #[command(flatten)]
+    pub memory: MemoryLimit,
+
+    /// Write what the memory does not hold to temporary files in DIR, which are gone however the command ends [default:
+    /// beside the output, and for a stream TMPDIR]
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// Source and destination of the values.
+pub struct Values {
+    pub source: Source,
+    pub destination: Destination,
+}
+
+impl Run for SortArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        device::check_one(&common.device, "sort")?;
+        policy::check_sort(common)?;
+        let source = self.files.source();
+        let destination = self.files.destination();
+        let values = check_values(self, &source, &destination)?;
+        let segments_source = check_segments(self, common, &source, values.as_ref())?;
+        if let Some(element) = self.files.element {
+            check_bits(self, element)?;
+        }
+        match segments_source {
+            Some(segments) => self.run_in_segments(common, &source, &destination, values, &segments),
+            None => self.run_in_chunks(common, &source, &destination, values),
+        }
+    }
+}
+
+impl SortArgs {
+    /// Sorts files of any size.
+    fn run_in_chunks(
+        &self,
+        common: &Common,
+        source: &Source,
+        destination: &Destination,
+        values: Option<Values>,
+    ) -> Result<()> {
+        const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+        let mut opened = files::open_table(source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })
+        .map_err(|error| with_remedy(error.into(), OF_ROWS))?;
+        let (element, format) = (opened.table.element, opened.table.format);
+        check_bits(self, element)?;
+        let sources: Vec<_> =
+            std::iter::once(source).chain(values.as_ref().map(|values| &values.source)).collect();
+        let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
+        let folder = self.folder_of_runs(&output);
+        if self.temp_dir.is_some() {
+            Spool::new_in(&folder)?;
+        }
+        // The size of raw values follows from both numbers, so that neither is left open; and a program may write the keys
+        // to a pipe before the values to another.
+        if values.is_some() && !opened.table.is_file() {
+            opened = opened.spooled(source, &folder)?;
+        }
+        let count = opened.table.shape.map(|shape| shape.rows() as u64);
+        let values_table = match (&values, count) {
+            (Some(values), Some(count)) => {
+                let opened = files::open_values(&values.source, count, &folder);
+                Some(opened.map_err(|error| with_remedy(error, OF_VALUES))?)
+            }
+            _ => None,
+        };
+        let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
+        let (mut keys_reader, count) = opened.forward(source)?;
+
+        let gpu = device::open(common)?;
+        let config = match common.is_plain() {
+            true => config,
+            false => config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy),
+        };
+        let progress = Progress::of_bytes(format_args!("sorting {source}"), None);
+        let mut show = |at: SortProgress| {
+            let phase = match at.phase {
+                SortPhase::Merging { round_count: 1, .. } => "merging".to_owned(),
+                SortPhase::Merging { round, round_count } => {
+                    format!("merging, round {round} of {round_count}")
+                }
+                SortPhase::Writing => "writing".to_owned(),
+                _ => format!("sorting {source}"),
+            };
+            progress.show_bytes(phase, at.done_size, at.size);
+        };
+        let shape = count.map(|count| TableShape::Flat { count: count as usize });
+        let header_of =
+            |format, element| shape.map_or(Vec::new(), |shape| table::header(format, element, shape));
+        let ended = |error, output: &BegunOutput| match error {
+            StreamError::Device(error) => too_many(common, error),
+            error => of_stream(error, source, |error| output.error(error), &folder, &self.memory),
+        };
+        let mut temporary = || tempfile::tempfile_in(&folder.path);
+        let mut stream = SortStream {
+            keys: &mut keys_reader,
+            values: None,
+            sorted_keys: None,
+            sorted_values: None,
+            count,
+            memory_size: self.memory.size(),
+            chunk_size: None,
+            temporary: &mut temporary,
+            progress: Some(&mut show),
+        };
+        match (values, values_output, values_table) {
+            (Some(values), Some(values_output), Some(values_table)) => {
+                let values_header = header_of(values_table.table.format, values_table.table.element);
+                let (mut values_reader, _) = values_table.forward(&values.source)?;
+                let [mut keys_output, mut values_output] = files::begin_both(output, values_output)?;
+                keys_output.write_bytes(&header_of(format, element))?;
+                values_output.write_bytes(&values_header)?;
+                stream.values = Some(&mut values_reader);
+                stream.sorted_keys = Some(&mut keys_output);
+                stream.sorted_values = Some(&mut values_output);
+                let sorted = gpu.sort_stream(config, stream);
+                match sorted {
+                    Ok(_) => Ok(files::finish_all([keys_output, values_output])?),
+                    Err(error) => Err(ended(error, &keys_output)),
+                }
+            }
+            _ => {
+                let mut output = output.begin()?;
+                let element = match (self.argsort, count) {
+                    (false, _) => element,
+                    (true, Some(count)) if count > 1 << 32 => ElementType::U64,
+                    (true, _) => ElementType::U32,
+                };
+                output.write_bytes(&header_of(format, element))?;
+                if self.argsort {
+                    stream.sorted_values = Some(&mut output);
+                } else {
+                    stream.sorted_keys = Some(&mut output);
+                }
+                let sorted = gpu.sort_stream(config, stream);
+                match sorted {
+                    Ok(_) => Ok(output.finish()?),
+                    Err(error) => Err(ended(error, &output)),
+                }
+            }
+        }
+    }
+
+    /// The folder of temporary files.
+    fn folder_of_runs(&self, output: &Output) -> TemporaryFolder {
+        TemporaryFolder {
+            path: self.temp_dir.clone().unwrap_or_else(|| output.temporary_folder().path),
+            another: "name another folder with --temp-dir",
+        }
+    }
+
+    /// Sorts each segment by itself, in memory.
+    fn run_in_segments(
+        &self,
+        common: &Common,
+        source: &Source,
+        destination: &Destination,
+        values: Option<Values>,
+        segments_source: &Source,
+    ) -> Result<()> {
+        device::check_inputs(common, &[Some(source), values.as_ref().map(|values| &values.source)])?;
+        let mut keys = read_keys(source, self)?;
+        check_bits(self, keys.element)?;
+        let count = keys.shape.rows();
+        let read = |values: &Values| {
+            let read = files::read_values(&values.source, count as u64);
+            read.map_err(|error| with_remedy(error.into(), OF_VALUES))
+        };
+        let mut values_table = values.as_ref().map(read).transpose()?;
+        let segments = segments::read(segments_source, "sort", count, "keys")?;
+        let config = config(self, keys.element, values_table.as_ref().map(|table| table.element))?;
+        let values_source = values.as_ref().map(|values| &values.source);
+        let sources: Vec<_> = [source, segments_source].into_iter().chain(values_source).collect();
+        let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
+
+        let gpu = device::open(common)?;
+        let mut indices = vec![0; if self.argsort { count } else { 0 }];
+        {
+            let _spinner = Progress::of_one(format_args!("sorting {count} keys"));
+            let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
+            let sort = gpu.prepare_segmented_sort(config, &mut keys.words, values, &segments)?;
+            device::check_memory(&gpu, sort.device_size(), "the keys and their scratch")?;
+            sort.run()?;
+        }
+        match (values_output, values_table) {
+            (Some(values_output), Some(values)) => {
+                files::commit_all(vec![(output, keys), (values_output, values)])?;
+            }
+            _ if self.argsort => {
+                let (element, shape) = (ElementType::U32, TableShape::Flat { count });
+                output.commit(&Table { format: keys.format, element, shape, words: indices })?;
+            }
+            _ => output.commit(&keys)?,
+        }
+        Ok(())
+    }
+}
+
+/// The outputs of the keys, or of the indices, and of the values.
+fn prepare_outputs(
+    destination: &Destination,
+    values: Option<&Values>,
+    sources: &[&Source],
+) -> Result<(Output, Option<Output>)> {
+    let output = Output::prepare(destination, "-o", sources)?;
+    let values = values.map(|values| Output::prepare(&values.destination, "--values-output", sources));
+    Ok((output, values.transpose()?))
+}
+
+/// Reads the keys of a segmented sort, whose offsets have 32 bits.
+fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
+    let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
+    files::read(source, args.files.element, &taken).map_err(|error| match &error.problem {
+        InputProblem::Table(TableError::TooMany { max }) => Ended::usage(format!(
+            "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
+        ))
+        .into(),
+        _ => with_remedy(error.into(), OF_ROWS),
+    })
+}
+
+const OF_ROWS: &str = "and one is sorted; to sort each row by itself, save a.reshape(-1), and the beginnings of its rows, \
+                       numpy.arange(0, a.size, a.shape[-1]), for --segments";
+const OF_VALUES: &str = "and a value is one number for each key; leave out --values, sort with --argsort, and take the \
+                         rows at the indices that it writes";
+
+/// The error of an input, with the remedy of a sort if it is a table of several rows and columns.
+fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(InputError {
+            input,
+            problem: InputProblem::Table(TableError::Dimensions { shape, count, is_line: false, .. }),
+        }) => Ended::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
+        _ => error,
+    }
+}
+
+/// Refuses options that contradict each other.
+pub fn check_values(
+    args: &SortArgs,
+    source: &Source,
+    destination: &Destination,
+) -> Result<Option<Values>, Ended> {
+    let (from, to) = match (&args.values, &args.values_output) {
+        (None, None) => return Ok(None),
+        _ if args.argsort => {
+            return Err(Ended::usage("--argsort makes the values; leave out --values and --values-output"));
+        }
+        (Some(_), None) => {
+            return Err(Ended::usage("--values go somewhere; name a file with --values-output"));
+        }
+        (None, Some(_)) => {
+            return Err(Ended::usage("--values-output has no values; name a file with --values"));
+        }
+        (Some(from), Some(to)) => (from, to),
+    };
+    let values = Values { source: from.clone().into(), destination: to.clone().into() };
+    if *source == Source::Stdin && values.source == Source::Stdin {
+        return Err(Ended::usage("standard input is one table; name a file for --values"));
+    }
+    if *destination == Destination::Stdout && values.destination == Destination::Stdout {
+        return Err(Ended::usage("standard output takes one table; name a file with -o or --values-output"));
+    }
+    if destination.is_same_file_as(&values.destination) {
+        return Err(Ended::usage("-o and --values-output name the same file; give each its own"));
+    }
+    Ok(Some(values))
+}
+
+/// The source of segment offsets, if given. Refuses options that a segmented sort does not support.
+fn check_segments(
+    args: &SortArgs,
+    common: &Common,
+    source: &Source,
+    values: Option<&Values>,
+) -> Result<Option<Source>, Ended> {
+    let Some(segments) = args.segments.clone().map(Source::from) else { return Ok(None) };
+    if args.memory.is_given() || args.temp_dir.is_some() {
+        return Err(Ended::usage(
+            "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
+        ));
+    }
+    if let Some(algorithm) = common.algorithm {
+        return Err(Ended::usage(format!(
+            "each segment is sorted by what suits its length; leave out one of --segments and --algorithm {}",
+            algorithm.name()
+        )));
+    }
+    if common.seed().is_some() {
+        return Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"));
+    }
+    let others = std::iter::once(source).chain(values.map(|values| &values.source));
+    if segments == Source::Stdin && others.into_iter().any(|other| *other == Source::Stdin) {
+        return Err(Ended::usage("standard input is one table; name a file for --segments"));
+    }
+    Ok(Some(segments))
+}
+
+/// The error of a plan; more keys than the chosen algorithm supports on this device are an error of usage.
+pub fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
+    match (common.algorithm, error) {
+        (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => Ended::usage(format!(
+            "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
+            algorithm.name()
+        ))
+        .into(),
+        (_, error) => error.into(),
+    }
+}
+
+/// Refuses bits that a key does not have.
+pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
+    match &args.bits {
+        Some(bits) if bits.end > element.bits() => Err(Ended::usage(format!(
+            "--bits {}:{} exceeds the {} bits of a {element}; leave it out to compare all",
+            bits.start,
+            bits.end,
+            element.bits()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The configuration of a sort of `keys`.
+pub fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -> Result<SortConfig> {
+    let config = match values {
+        Some(values) => SortConfig::pairs(keys, ValueSize::new(values.size())?),
+        None if args.argsort => SortConfig::argsort(keys),
+        None => SortConfig::keys(keys),
+    };
+    let config = if args.descending { config.descending() } else { config };
+    Ok(match &args.bits {
+        Some(bits) => config.bits(bits.clone()),
+        None => config,
+    })
+}
+
+fn parse_bits(text: &str) -> Result<Range<u32>, String> {
+    let parse = |text: &str| text.parse::<u32>().ok().filter(|bit| *bit <= u64::BITS);
+    text.split_once(':')
+        .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
+        .filter(|bits| bits.start <= bits.end)
+        .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
+}
+
+/// What `devices` and `inspect` show of sorts.
+pub const SHOWN: Shown = Shown { policies, plans };
+
+/// What `devices` and `inspect` show of segmented sorts; no option changes their policy.
+pub const SHOWN_IN_SEGMENTS: Shown = Shown {
+    policies: |_, capabilities| {
+        let config = SortConfig::keys(ElementType::U32).into();
+        vec![ShownPolicy::new(
+            "segmented_sort",
+            "in segments",
+            SegmentedSortPolicy::choose(capabilities, &config),
+        )]
+    },
+    plans: |common, _| match common.is_plain() {
+        true => INSPECTED.map(|config| SegmentedSortConfig::new(config).into()).into(),
+        false => Vec::new(),
+    },
+};
+
+fn policies(common: &Common, capabilities: &Capabilities) -> Vec<ShownPolicy> {
+    let shown =
+        |key, label, config| ShownPolicy::new(key, label, policy::of_sort(common, capabilities, &config));
+    vec![
+        shown("sort", "sort policy", SortConfig::keys(ElementType::U32)),
+        shown("sort_pairs", "sort of pairs", SortConfig::pairs(ElementType::U32, ValueSize::B4)),
+        shown("sort_u64", "sort of u64", SortConfig::keys(ElementType::U64)),
+    ]
+}
+
+/// Configurations that `inspect` shows; the simplest first.
+const INSPECTED: [SortConfig; 3] = [
+    SortConfig::keys(ElementType::U32),
+    SortConfig::keys(ElementType::U64),
+    SortConfig::pairs(ElementType::U32, ValueSize::B4),
+];
+
+fn plans(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let policy = common.policy_name();
+    let asked = match common.algorithm {
+        Some(Algorithm::Sort(algorithm)) => Some(algorithm),
+        Some(Algorithm::Scan(_)) => return Vec::new(),
+        None => None,
+    };
+    let plan = |algorithm, policy: PolicyName, config: SortConfig| {
+        PlanConfig::from(config.policy(policy.sort(capabilities, algorithm, &config)))
+    };
+    if let Some(algorithm) = asked {
+        return INSPECTED.map(|config| plan(algorithm, policy, config)).into();
+    }
+    let is_taken = |algorithm: &SortAlgorithm| policy == PolicyName::Default || algorithm.is_of_seed();
+    let algorithms = SortAlgorithm::ALL.into_iter().filter(is_taken);
+    let algorithms = algorithms.map(|algorithm| plan(algorithm, policy, INSPECTED[0]));
+    match policy {
+        PolicyName::Default => {
+            let chosen = INSPECTED.map(|config| plan(SortAlgorithm::ALL[0], PolicyName::Chosen, config));
+            chosen.into_iter().chain(algorithms).collect()
+        }
+        _ => algorithms.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_lie_in_a_key_and_in_order() {
+        assert_eq!(parse_bits("0:64"), Ok(0..64));
+        assert_eq!(parse_bits("8:8"), Ok(8..8));
+        for text in ["", ":", "8", "8:", ":8", "9:8", "0:65", "-1:8", "0:8:16", "a:b", "0:99999999999"] {
+            assert!(parse_bits(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `subsweep topk`: the largest or smallest elements of each row.
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+use clap::Args;
+use subsweep::ElementType;
+use subsweep::headless::TopKWords;
+use subsweep::top_k::{TopKConfig, TopKPolicy};
+use subsweep_tool::table::{Table, TableShape, Taken};
+
+use crate::args::{Common, Files};
+use crate::command::{Run, Shown, ShownPolicy, plain_plans};
+use crate::device;
+use crate::error::Ended;
+use crate::files::{self, Destination, Output, Source};
+use crate::policy;
+use crate::words::Progress;
+
+/// Select the k largest or smallest elements of an array, or of each row of a table
+///
+/// With --smallest these are np.take_along_axis(a, i, axis=-1) for i = np.argsort(a, axis=-1, kind='stable')[..., :k];
+/// otherwise of the descending order, the largest first. Of equal elements that of the lowest index comes first; -0
+/// equals 0, and nan is greater than all others. The output has k elements for each row.
+#[derive(Debug, Args)]
+pub struct TopKArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The number of elements to select of each row
+    #[arg(short, value_name = "N", allow_hyphen_values = true)]
+    pub k: u32,
+
+    /// Select the smallest, the smallest first
+    #[arg(long)]
+    pub smallest: bool,
+
+    /// Keep the order of the row, which is faster
+    #[arg(long)]
+    pub unsorted: bool,
+
+    /// Write the indices in the row as well, as u32
+    #[arg(long, value_name = "FILE")]
+    pub indices: Option<OsString>,
+
+    /// Move the values in FILE along with the elements: an .npy file of the input's shape, or with one dimension more for
+    /// values of several elements; or raw, 4 or 8 bytes for each element
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<OsString>,
+
+    /// Write the values here, in the format and type of --values; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub values_output: Option<OsString>,
+}
+
+// The device's memory limits the count; it is checked once the device is open.
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+
+impl Run for TopKArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        policy::check_none(common, "topk")?;
+        let source = self.files.source();
+        let values_source = self.values.clone().map(Source::from);
+        if self.values.is_some() != self.values_output.is_some() {
+            return Err(Ended::usage("--values and --values-output go together; give both or neither").into());
+        }
+        if source == Source::Stdin && values_source == Some(Source::Stdin) {
+            return Err(Ended::usage("standard input is one table; name a file for --values").into());
+        }
+        let destinations = self.destinations()?;
+        device::check_inputs(common, &[Some(&source), values_source.as_ref()])?;
+        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let config = self.config(&source, &table)?;
+        let values =
+            values_source.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
+        let config = match (&values_source, &values) {
+            (Some(source), Some(values)) => config.values(value_words(source, values, table.shape)?),
+            _ => config,
+        };
+        let sources: Vec<_> = std::iter::once(&source).chain(&values_source).collect();
+        let prepare = |(option, to): (_, Destination)| Ok(Output::prepare(&to, option, &sources)?);
+        let outputs = destinations.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
+
+        let gpu = device::open(common)?;
+        let mut top = TopKWords::default();
+        {
+            let _spinner = Progress::of_one(format_args!("selecting from {source}"));
+            let values = values.as_ref().map_or(&[][..], |values| &values.words);
+            let prepared = gpu.prepare_top_k(config, &table.words, values, &mut top)?;
+            device::check_memory(&gpu, prepared.device_size(), "the table, the result and their scratch")?;
+            prepared.run()?;
+        }
+        let columns = config.k() as usize;
+        let shape = match table.shape.is_flat() {
+            true => TableShape::Flat { count: columns },
+            false => TableShape::Grid { rows: table.shape.rows(), columns },
+        };
+        let TopKWords { keys, indices, values: words } = top;
+        let keys = Table { shape, words: keys, ..table };
+        let indices = Table { shape, element: ElementType::U32, words: indices, format: table.format };
+        let indices = self.indices.is_some().then_some(indices);
+        let values = values.map(|values| {
+            let is_one = values.shape == table.shape;
+            let shape = if is_one { shape } else { shape.of_values(values.shape.columns()) };
+            Table { shape, words, ..values }
+        });
+        let tables = [Some(keys), indices, values].into_iter().flatten();
+        files::commit_all(outputs.into_iter().zip(tables).collect())?;
+        Ok(())
+    }
+}
+
+impl TopKArgs {
+    /// The outputs, with their options: of the keys, the indices and the values.
+    fn destinations(&self) -> Result<Vec<(&'static str, Destination)>, Ended> {
+        let others = [("--indices", &self.indices), ("--values-output", &self.values_output)];
+        let mut all = vec![("-o", self.files.destination())];
+        all.extend(others.into_iter().filter_map(|(option, file)| Some((option, file.clone()?.into()))));
+        files::output::check_distinct(&all)?;
+        Ok(all)
+    }
+
+    /// The configuration for a table; an array is one row.
+    fn config(&self, source: &Source, table: &Table) -> Result<TopKConfig, Ended> {
+        let columns = if table.shape.is_flat() { table.shape.rows() } else { table.shape.columns() };
+        let max = TopKConfig::MAX_COLUMNS;
+        let columns = u32::try_from(columns).ok().filter(|&columns| columns <= max).ok_or_else(|| {
+            Ended::usage(format!(
+                "{source}: has rows of {columns} elements, and up to {max} are taken; split it"
+            ))
+        })?;
+        let k = self.k;
+        if k == 0 || k > columns {
+            return Err(match columns {
+                0 => Ended::usage(format!(
+                    "{source}: has rows of no elements; -k takes 1 to as many as a row has"
+                )),
+                _ => Ended::usage(format!("-k {k}: a row of {source} has {columns}; give 1 to {columns}")),
+            });
+        }
+        let config = match self.smallest {
+            true => TopKConfig::smallest(table.element, columns, k),
+            false => TopKConfig::largest(table.element, columns, k),
+        };
+        let config = if self.unsorted { config.unsorted() } else { config };
+        Ok(if self.indices.is_some() { config } else { config.without_indices() })
+    }
+}
+
+/// Words of a value of a table whose shape begins with that of the keys, if the kernels can move as many.
+fn value_words(source: &Source, values: &Table, keys: TableShape) -> Result<u32, Ended> {
+    let width = if values.shape == keys { 1 } else { values.shape.columns() };
+    let max = TopKConfig::MAX_VALUE_WORDS / values.element.words();
+    match u32::try_from(width) {
+        Ok(width) if width <= max => Ok(width * values.element.words()),
+        _ => Err(Ended::usage(format!(
+            "{source}: has values of {width} elements, and up to {max} of {} are moved; write --indices, and take \
+             the values by numpy.take_along_axis",
+            values.element
+        ))),
+    }
+}
+
+/// What `devices` and `inspect` show of top-k; no option changes their policy.
+pub const SHOWN: Shown = Shown {
+    policies: |_, capabilities| {
+        let choice = TopKPolicy::choose(capabilities, &TopKConfig::largest(ElementType::F32, 1 << 16, 32));
+        vec![ShownPolicy::new("top_k", "top-k policy", choice)]
+    },
+    plans: |common, _| {
+        let configs = [
+            TopKConfig::largest(ElementType::F32, 1 << 16, 32),
+            TopKConfig::largest(ElementType::F32, 1 << 16, 32).values(1),
+            TopKConfig::largest(ElementType::F32, 40, 8),
+            TopKConfig::largest(ElementType::F32, 1 << 16, 2048),
+            TopKConfig::largest(ElementType::U64, 1 << 16, 2048).unsorted(),
+        ];
+        plain_plans(common, configs)
+    },
+};

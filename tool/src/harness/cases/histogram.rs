@@ -1,0 +1,447 @@
+//! Cases of histograms: types, bins, columns, ranges, and the memory of counters and edges.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::pairwise::{axis, covering_works, tiled_cases};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, cases_of, small_workgroup};
+use crate::harness::expected::Expected;
+use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
+use subsweep::ElementType;
+use subsweep::device::Capabilities;
+use subsweep::error::Result;
+use subsweep::histogram::{
+    HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
+};
+use subsweep::tuning::{self, KernelShape, TunedPart};
+
+/// Parameters of a histogram.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistogramCase {
+    /// Type of the values.
+    pub element: ElementType,
+    /// Whether bins are of equal widths.
+    pub is_even: bool,
+    /// Number of bins.
+    pub bins: u32,
+    /// Number of columns.
+    pub columns: u32,
+    /// Range of the edges.
+    pub range: HistogramRange,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Memory of counters and edges, in small tiles; `None` for the policy of the device.
+    pub memory: Option<HistogramMemory>,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+/// Range of the edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistogramRange {
+    /// A large part of the numbers of the type; of floats, the numbers around 1.
+    Wide,
+    /// For integers, bins that are narrower than 1; for floats, denormals.
+    Narrow,
+    /// All numbers of the type.
+    Full,
+    /// Bins of few numbers, far from 0; for floats, with edges that are off by a third of a bin.
+    Far,
+}
+
+/// What is in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistogramMemory {
+    /// Counters and edges.
+    Shared,
+    /// Counters.
+    Counters,
+    /// Edges.
+    Edges,
+    /// Nothing.
+    Device,
+    /// Counters and edges, in workgroups that stride over tiles.
+    Strides,
+}
+
+impl HistogramMemory {
+    /// All places.
+    const ALL: [Self; 5] = [Self::Shared, Self::Counters, Self::Edges, Self::Device, Self::Strides];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Counters => "counters",
+            Self::Edges => "edges",
+            Self::Device => "device",
+            Self::Strides => "strides",
+        }
+    }
+}
+
+impl HistogramRange {
+    const ALL: [Self; 4] = [Self::Wide, Self::Narrow, Self::Full, Self::Far];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Wide => "wide",
+            Self::Narrow => "narrow",
+            Self::Full => "full",
+            Self::Far => "far",
+        }
+    }
+
+    /// The outer edges of `bins` bins.
+    fn edges(self, element: ElementType, bins: u32) -> [f64; 2] {
+        match (self, element) {
+            (Self::Wide, ElementType::F32) => [-1.5, 2.3],
+            (Self::Wide, ElementType::I32) => [-1e9, 1_500_000_000.5],
+            (Self::Wide, _) => [1000.5, 4e9],
+            (Self::Narrow, ElementType::F32) => [-1e-42, 1e-41],
+            (Self::Narrow, _) => [-3.5, f64::from(bins) / 3.0],
+            (Self::Full, ElementType::F32) => [-f64::from(f32::MAX), f64::from(f32::MAX)],
+            (Self::Full, ElementType::I32) => [f64::from(i32::MIN), f64::from(i32::MAX)],
+            (Self::Full, _) => [0.0, 4_294_967_296.0],
+            (Self::Far, ElementType::F32) => [1e6, 1e6 + 0.1 * f64::from(bins)],
+            (Self::Far, ElementType::I32) => [-2e9, -2e9 + f64::from(bins)],
+            (Self::Far, _) => [4e9, 4e9 + f64::from(bins)],
+        }
+    }
+}
+
+impl HistogramCase {
+    /// A histogram of one column by the policy of the device.
+    pub const fn new(element: ElementType, is_even: bool, bins: u32) -> Self {
+        Self {
+            element,
+            is_even,
+            bins,
+            columns: 1,
+            range: HistogramRange::Wide,
+            count_from: CountFrom::Host,
+            memory: None,
+            misalignment: 0,
+        }
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> HistogramConfig {
+        let config = match self.is_even {
+            true => HistogramConfig::even(self.element, self.bins),
+            false => HistogramConfig::by_edges(self.element, self.bins),
+        };
+        let config = config.columns(self.columns);
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> HistogramPolicy {
+        let Some(memory) = self.memory else {
+            return HistogramPolicy::choose(capabilities, &self.config()).policy;
+        };
+        let small = |copies, loads| {
+            HistogramPolicy::new(small_workgroup(capabilities), 20, copies).with_loads_in_flight(loads)
+        };
+        match memory {
+            HistogramMemory::Shared => small(4, 16).with_shared_edges(),
+            HistogramMemory::Counters => small(1, 8),
+            HistogramMemory::Edges => small(0, 4).with_shared_edges(),
+            HistogramMemory::Device => small(0, 16),
+            HistogramMemory::Strides => small(2, 8).with_shared_edges().with_max_workgroups(2),
+        }
+    }
+
+    /// Rows per workgroup.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_rows(&self.config()).into()
+    }
+
+    /// The edges: of uneven bins, narrower ones at the begin of the range, the second one empty.
+    fn edges(&self) -> Vec<f64> {
+        let [low, high] = self.range.edges(self.element, self.bins);
+        if self.is_even {
+            return even_edges(self.element, self.bins, [low, high]).expect("the range is wide enough");
+        }
+        let fraction = |index: u32| f64::from(index) / f64::from(self.bins);
+        let edge = |index: u32| match index {
+            2 if self.bins > 2 => 1,
+            index => index,
+        };
+        (0..=self.bins).map(|index| low + fraction(edge(index)).powi(2) * (high - low)).collect()
+    }
+
+    /// The number of values of each column in each bin, by the definition of numpy.
+    pub fn counted(values: &[f64], columns: usize, edges: &[f64]) -> Vec<u32> {
+        let bins = edges.len() - 1;
+        let mut counts = vec![0; columns * bins];
+        for (index, value) in values.iter().enumerate() {
+            if edges[0] <= *value && *value <= edges[bins] {
+                let bin = edges[1..bins].partition_point(|edge| edge <= value);
+                counts[index % columns * bins + bin] += 1;
+            }
+        }
+        counts
+    }
+
+    /// The number that a word is.
+    fn number(&self, word: u32) -> f64 {
+        match self.element {
+            ElementType::F32 => f32::from_bits(word).into(),
+            ElementType::I32 => (word as i32).into(),
+            _ => word.into(),
+        }
+    }
+
+    /// The word of the number of the type that is nearest to `number`.
+    fn word(&self, number: f64) -> u32 {
+        match self.element {
+            ElementType::F32 => (number as f32).to_bits(),
+            ElementType::I32 => number as i32 as u32,
+            _ => number as u32,
+        }
+    }
+
+    /// Numbers at edges and beside them, and the special ones of floats.
+    fn edge_values(&self, count: usize, random: &mut SplitMix64) -> Vec<u32> {
+        let edges = edge_words(self.element, &self.edges()).expect("the edges are valid");
+        let specials = match self.element {
+            ElementType::F32 => [
+                f32::NAN.to_bits(),
+                (-f32::NAN).to_bits(),
+                f32::INFINITY.to_bits(),
+                f32::NEG_INFINITY.to_bits(),
+                0,
+                0x8000_0000,
+                1,
+                0x8000_0001,
+                f32::MAX.to_bits(),
+                f32::MIN.to_bits(),
+            ],
+            _ => [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, 2, 3, 4, 5, 6],
+        };
+        let word = |_| {
+            let random = random.next_u64();
+            let choice = (random >> 32) as usize;
+            let edge = edges[choice % edges.len()];
+            match random % 8 {
+                0 => specials[choice % specials.len()],
+                1 | 2 => edge.wrapping_add(1),
+                3 | 4 => edge.wrapping_sub(1),
+                _ => edge,
+            }
+        };
+        (0..count).map(word).collect()
+    }
+}
+
+impl fmt::Display for HistogramCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { element, bins, columns, .. } = self;
+        let kind = if self.is_even { "even" } else { "edges" };
+        write!(
+            f,
+            "histogram:{kind}:type={element};bins={bins};columns={columns};range={}",
+            self.range.name()
+        )?;
+        write!(f, "{}", self.count_from.parameter())?;
+        match self.memory {
+            None => write!(f, ";policy=default")?,
+            Some(memory) => write!(f, ";policy=small;memory={}", memory.name())?,
+        }
+        write!(f, ";misalign={}", self.misalignment)
+    }
+}
+
+impl PrimitiveCase for HistogramCase {
+    type Plan = HistogramPlan;
+
+    fn row_size(&self) -> u64 {
+        self.config().row_size()
+    }
+
+    fn variant(&self) -> String {
+        let kind = if self.is_even { "even" } else { "by edges" };
+        format!("{} bins, {kind}", self.bins)
+    }
+
+    fn item_count(&self, count: u64) -> u64 {
+        count * u64::from(self.columns)
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        let count = self.item_count(count);
+        let (seed, count) = (self.seed(count), count as usize);
+        if input == Input::EdgeValues {
+            return [self.edge_values(count, &mut SplitMix64(seed)), Vec::new()];
+        }
+        let [low, high] = self.range.edges(self.element, self.bins);
+        // Some values are beyond either end.
+        let scale = match input {
+            Input::Sorted | Input::Reversed | Input::OrganPipe => 1.2 / count.max(1) as f64,
+            _ => 1.2 / f64::from(u32::MAX),
+        };
+        let value = |word: u32| self.word(low + (f64::from(word) * scale - 0.1) * (high - low));
+        // A value in the middle of a bin.
+        let middle = self.word(low + (high - low) * 0.37);
+        let words = input.generate(count, seed).into_iter();
+        let values = words.map(|word| if let Input::Constant(_) = input { middle } else { value(word) });
+        [values.collect(), Vec::new()]
+    }
+
+    fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
+        let edges = self.edges();
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let edges_operand = operands.add(edge_words(self.element, &edges)?);
+        let case = self.clone();
+        let scratch = plan.scratch_requirements(counted.room);
+        let needs = Needs {
+            // The rows are only read: they stay as they are, and the counts are the values.
+            in_place: true,
+            values_size: plan.config().counts_size(),
+            ..Needs::new(counted.room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (source, counts) = (ranges.source.addresses(), ranges.values.addresses());
+            let buffers = HistogramBuffers::new(source, ranges.operand(edges_operand), counts);
+            (buffers.scratch(ranges.scratch), ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
+            let counts = Self::counted(&values, case.columns as usize, &edges);
+            (Expected::exact(source.to_vec()), counts)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+    }
+}
+
+/// A covering set of all pairs of parameters in small tiles, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = HistogramCase::new(ElementType::U32, true, 1);
+    let axes = [
+        axis(&[ElementType::U32, ElementType::I32, ElementType::F32], |case: &mut HistogramCase, element| {
+            case.element = element;
+        }),
+        axis(&[true, false], |case, is_even| case.is_even = is_even),
+        axis(&[1, 2, 16, 257], |case, bins| case.bins = bins),
+        axis(&[1, 3, 4, 70], |case, columns| case.columns = columns),
+        axis(&HistogramRange::ALL, |case, range| case.range = range),
+        axis(&HistogramMemory::ALL, |case, memory| case.memory = Some(memory)),
+        axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
+        axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
+    ];
+    // The counters fit in any shared memory.
+    let is_valid = |case: &HistogramCase| case.bins * case.columns <= 1200;
+    // Even bins of floats that are not guessed: a driver may flush their widths to 0, and their range is infinite.
+    let unguessed = [1, 2].map(|range| vec![(0, 2), (1, 0), (2, 3), (4, range)]);
+    let works = covering_works(&plain, &axes, &unguessed, is_valid);
+    let inputs = [Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted];
+    let mut cases = tiled_cases(works, &inputs, |work| {
+        let tile = work.tile(capabilities);
+        let most = (10_007 / u64::from(work.columns)).max(5);
+        (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2, most])
+    });
+    let default = HistogramCase::new(ElementType::F32, true, 256);
+    cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+    cases
+}
+
+/// Plans of the default policy: counters and edges in shared memory, counters alone, edges alone, neither.
+pub(super) fn selectable_works(_: &Capabilities) -> [HistogramCase; 7] {
+    let columns = |case: HistogramCase, columns| HistogramCase { columns, ..case };
+    [
+        HistogramCase::new(ElementType::F32, true, 256),
+        HistogramCase::new(ElementType::F32, false, 256),
+        columns(HistogramCase::new(ElementType::F32, true, 256), 3),
+        HistogramCase::new(ElementType::U32, true, 5000),
+        HistogramCase::new(ElementType::I32, true, 65_536),
+        HistogramCase::new(ElementType::F32, false, 65_536),
+        columns(HistogramCase::new(ElementType::U32, false, 100), 1000),
+    ]
+}
+
+/// Each of [`selectable_works`] in several tiles, with every count, one of them misaligned.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
+        .into_iter()
+        .flat_map(|case| CountFrom::ALL.map(|count_from| HistogramCase { count_from, ..case.clone() }))
+        .map(|case| HistogramCase {
+            misalignment: if case.count_from == CountFrom::Device { 4 } else { 0 },
+            ..case
+        });
+    let case = |work: HistogramCase| work.case(2 * work.tile(capabilities) + 3, Input::EdgeValues);
+    let cases = works.map(case);
+    cases.flat_map(|case| [with_loads_of_gpus(&case, capabilities), Some(case)]).flatten().collect()
+}
+
+/// A case on CPUs with as many loads in flight as on GPUs.
+fn with_loads_of_gpus(case: &Case, capabilities: &Capabilities) -> Option<Case> {
+    let parts = [TunedPart::Histogram, TunedPart::LargeHistogram, TunedPart::HistogramInMemory];
+    let with = parts.map(|part| {
+        let shape = tuning::shape_of(capabilities, part, [1, 0]);
+        case.clone().with_shape(part, KernelShape { loads_in_flight: 16, ..shape })
+    });
+    let is_of_part = |other: &Case| other.policy(capabilities) != case.policy(capabilities);
+    with.into_iter().find(is_of_part)
+}
+
+/// All cases except the covering ones.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in selectable_works(capabilities) {
+        let tile = work.tile(capabilities);
+        let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
+        cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
+        let inputs = [Input::EdgeValues, Input::Sorted, Input::Reversed, Input::Constant(0)];
+        cases.extend(inputs.map(|input| work.case(2 * tile + 3, input)));
+        let full = HistogramCase { range: HistogramRange::Full, ..work.clone() };
+        cases.push(full.case(2 * tile + 5, Input::EdgeValues));
+        cases.push(work.case((1 << 26) / u64::from(work.columns) + 3, Input::Uniform));
+    }
+    for element in [ElementType::U32, ElementType::I32, ElementType::F32] {
+        for (bins, is_even) in [(10, true), (1000, true), (1000, false), (4096, false)] {
+            let case = HistogramCase::new(element, is_even, bins);
+            cases.extend([Input::EdgeValues, Input::Uniform].map(|input| case.case(99_991, input)));
+        }
+    }
+    cases
+}
+
+/// Benchmarks: few bins and many, by a guess and by a search, and the same of equal values.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let even = HistogramCase::new(ElementType::F32, true, 256);
+    let works = [
+        even.clone(),
+        HistogramCase { is_even: false, ..even.clone() },
+        HistogramCase { columns: 4, ..even.clone() },
+        HistogramCase { bins: 4096, ..even.clone() },
+        HistogramCase { bins: 65_536, ..even },
+    ];
+    cases_of(works, &scale.counts(), &[Input::Uniform, Input::Constant(0)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_bin_is_closed_and_values_out_of_range_are_not_counted() {
+        let values = [0.0, 0.5, 1.0, 2.0, 2.5, -0.1, f64::NAN, f64::INFINITY, 1.9];
+        assert_eq!(HistogramCase::counted(&values, 1, &[0.0, 1.0, 2.0]), [2, 3]);
+        assert_eq!(HistogramCase::counted(&values[..8], 2, &[0.0, 1.0, 2.0]), [1, 1, 1, 1]);
+        // The first bin is empty, as those of numpy with equal edges are.
+        assert_eq!(HistogramCase::counted(&[1.0, 1.0], 1, &[1.0, 1.0, 2.0]), [0, 2]);
+    }
+
+    #[test]
+    fn edge_values_lie_at_edges_and_beside_them() {
+        for case in selectable_works(&Capabilities::default()) {
+            let words = case.generate(1000, Input::EdgeValues)[0].clone();
+            let edges = edge_words(case.element, &case.edges()).unwrap();
+            let is_edge = |word: &&u32| edges.contains(*word);
+            let edge_count = words.iter().filter(is_edge).count();
+            assert!((words.len() / 5..words.len() * 9 / 10).contains(&edge_count), "{case}: {edge_count}");
+        }
+    }
+}

@@ -1,0 +1,963 @@
+//! The table of cases: for verification by effort, for benchmarks by effort and preset.
+
+mod difference;
+mod gather;
+mod histogram;
+mod merge;
+mod pairwise;
+mod peers;
+mod primitive;
+mod reduce;
+mod run_length;
+mod scan;
+mod search;
+mod segmented_sort;
+mod select;
+mod soak;
+mod sort;
+mod top_k;
+mod tuned;
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+
+pub use difference::DifferenceCase;
+pub use gather::GatherCase;
+pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
+pub use merge::{MergeCase, MergePart};
+pub use peers::peer_bench_cases;
+pub use primitive::CountFrom;
+pub(super) use primitive::PrimitiveCase;
+pub use reduce::ReduceCase;
+pub use run_length::{RunLengthCase, RunLengthCoding};
+pub use scan::{InitialFrom, ScanCase};
+pub use search::SearchCase;
+pub use segmented_sort::{SegmentMix, SegmentedSortCase};
+pub use select::{SelectCase, SelectOutput};
+pub use soak::repeated;
+pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
+pub use top_k::{TopKCase, TopKOutput};
+pub use tuned::tuned_case;
+
+use super::inputs::Input;
+use super::inspection::PlanConfig;
+use super::workload::{Known, Prepared};
+use primitive::{Table, Tables};
+use subsweep::device::Capabilities;
+use subsweep::error::Result;
+use subsweep::headless::Gpu;
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
+use subsweep::sort::{
+    ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
+};
+use subsweep::tuning::{self, KernelShape, TunedPart};
+use subsweep::{ElementType, LookBack};
+
+/// A primitive's work on an input, with a stable id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// The primitive and its parameters.
+    pub work: Work,
+    /// Number of elements.
+    pub count: u64,
+    /// The input.
+    pub input: Input,
+    /// A shape that its policy takes, for tuning.
+    pub tuned: Option<(TunedPart, KernelShape)>,
+}
+
+/// What is left to do of a case that has its plan: operands, recording and oracle. It needs no device.
+pub(super) type Planned = Box<dyn FnOnce(&Known) -> Result<Prepared> + Send>;
+
+/// Registers the case type of each primitive, whose file has the tables of cases.
+macro_rules! primitives {
+    ($($(#[$doc:meta])* $name:ident($module:ident::$case:ident)),+ $(,)?) => {
+        /// A primitive and its parameters.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Work {
+            $($(#[$doc])* $name($case)),+
+        }
+
+        impl Work {
+            fn tables() -> impl Iterator<Item = Tables> {
+                [$(Tables {
+                    covering: $module::covering_cases,
+                    specializations: $module::specialization_cases,
+                    full: $module::full_cases,
+                    selectable: |capabilities| {
+                        $module::selectable_works(capabilities).into_iter().map(Work::from).collect()
+                    },
+                    bench: $module::bench_cases,
+                }),+]
+                .into_iter()
+            }
+
+            pub(super) fn parameters(&self) -> &dyn PrimitiveCase {
+                match self {
+                    $(Self::$name(case) => case),+
+                }
+            }
+
+            /// The configuration of its plan on a device, with the policy.
+            pub(super) fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
+                match self {
+                    $(Self::$name(case) => case.config().policy(case.policy(capabilities)).into()),+
+                }
+            }
+
+            /// The policy of its plan on a device, as text.
+            fn policy(&self, capabilities: &Capabilities) -> String {
+                match self {
+                    $(Self::$name(case) => case.policy(capabilities).to_string()),+
+                }
+            }
+        }
+
+        impl Case {
+            /// Creates the plan. What is left to do, by [`PrimitiveCase::prepare`], needs no device.
+            ///
+            /// # Errors
+            /// Those of the plan.
+            pub(super) fn plan(&self, gpu: &Gpu) -> Result<Planned> {
+                let capabilities = self.capabilities(gpu.capabilities());
+                let (count, input) = (self.count, self.input);
+                Ok(match &self.work {
+                    $(Work::$name(case) => {
+                        let plan = gpu.plan(case.config().policy(case.policy(&capabilities)))?;
+                        let case = case.clone();
+                        Box::new(move |known| case.prepare(plan, count, input, known))
+                    }),+
+                })
+            }
+        }
+
+        $(
+            impl From<$case> for Work {
+                fn from(case: $case) -> Self {
+                    Self::$name(case)
+                }
+            }
+        )+
+    };
+}
+
+primitives! {
+    /// A prefix sum.
+    Scan(scan::ScanCase),
+    /// A gather.
+    Gather(gather::GatherCase),
+    /// A radix sort.
+    Sort(sort::SortCase),
+    /// A segmented sort.
+    SegmentedSort(segmented_sort::SegmentedSortCase),
+    /// A selection or partition.
+    Select(select::SelectCase),
+    /// A histogram.
+    Histogram(histogram::HistogramCase),
+    /// A reduction.
+    Reduce(reduce::ReduceCase),
+    /// A run-length encoding or decoding.
+    RunLength(run_length::RunLengthCase),
+    /// A search in a sorted array.
+    Search(search::SearchCase),
+    /// A merge of two sorted arrays.
+    Merge(merge::MergeCase),
+    /// An adjacent difference.
+    Difference(difference::DifferenceCase),
+    /// A top-k.
+    TopK(top_k::TopKCase),
+}
+
+/// A policy, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PolicyName {
+    /// The library's tuned policy of the algorithm on the device.
+    Default,
+    /// The policy of the source documents.
+    Seed,
+    /// [`Self::Seed`], with a sort's chunks counted bin by bin.
+    SeedBinByBin,
+    /// Small tiles: many levels with few elements. Lanes match by ballots, and `onesweep` counts a tile before it ranks
+    /// it.
+    Small,
+    /// [`Self::Small`], with lanes that match by masks in shared memory, in subgroups of up to 32 lanes.
+    SmallMasks,
+    /// [`Self::Small`], with `onesweep` counting a tile after ranking it.
+    SmallLate,
+    /// [`Self::Small`], with every variant of a look-back and of a digit histogram that measured GPUs have: statuses by
+    /// loads and stores, windows, workgroups that stride, loads in flight.
+    SmallWindows,
+    /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
+    Chosen,
+    /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
+    Crossover,
+}
+
+impl PolicyName {
+    /// The name that selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Seed => "seed",
+            Self::SeedBinByBin => "seed-bin-by-bin",
+            Self::Small => "small",
+            Self::SmallMasks => "small-masks",
+            Self::SmallLate => "small-late",
+            Self::SmallWindows => "small-windows",
+            Self::Chosen => "chosen",
+            Self::Crossover => "crossover",
+        }
+    }
+
+    /// The variant of a case: its algorithm, and its policy unless that is the default.
+    fn variant(self, algorithm: &str) -> String {
+        match self {
+            Self::Default => algorithm.to_owned(),
+            policy => format!("{algorithm}, {}", policy.name()),
+        }
+    }
+
+    /// Whether the policy has small tiles.
+    pub const fn is_small(self) -> bool {
+        matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows)
+    }
+
+    /// The policy of a scan on a device.
+    pub fn scan(
+        self,
+        capabilities: &Capabilities,
+        algorithm: ScanAlgorithm,
+        config: &ScanConfig,
+    ) -> ScanPolicy {
+        let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
+        match self {
+            Self::Default | Self::Crossover => ScanPolicy::tuned(algorithm, capabilities, config),
+            Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
+            // Three tiles are scanned without look-back, where order does not matter.
+            Self::Small | Self::SmallMasks | Self::SmallLate => {
+                small.with_stateless_tiles(3).with_algorithm(algorithm).reproducible(config)
+            }
+            Self::SmallWindows => {
+                small.with_look_back(WINDOWS).with_algorithm(algorithm).reproducible(config)
+            }
+            Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
+        }
+    }
+
+    /// The policy of a sort on a device.
+    pub fn sort(
+        self,
+        capabilities: &Capabilities,
+        algorithm: SortAlgorithm,
+        config: &SortConfig,
+    ) -> SortPolicy {
+        match self {
+            Self::Default => SortPolicy::tuned(algorithm, capabilities, config),
+            Self::Seed => SortPolicy::seed(algorithm, capabilities),
+            Self::SeedBinByBin => {
+                let mut policy = SortPolicy::seed(algorithm, capabilities);
+                policy.ranking = Ranking::Ballot(ChunkCounting::BinByBin);
+                policy
+            }
+            Self::Chosen => SortPolicy::choose(capabilities, config).policy,
+            Self::Crossover => {
+                let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
+                policy.single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
+                // The tile of 8,192 keys is exchanged in parts where shared memory has 32 KiB.
+                let workgroup_size = capabilities.max_workgroup_invocations.min(512);
+                policy.large_workgroup = Some(TileShape { workgroup_size, items_per_invocation: 16 });
+                policy
+            }
+            Self::Small | Self::SmallMasks | Self::SmallLate | Self::SmallWindows => {
+                let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
+                policy.workgroup_size = small_workgroup(capabilities);
+                policy.items_per_invocation = 4;
+                if let Ranking::Match(matching) = &mut policy.ranking {
+                    matching.has_early_counts =
+                        algorithm == SortAlgorithm::Onesweep && self != Self::SmallLate;
+                    matching.by_shared_masks = self == Self::SmallMasks;
+                    matching.has_packed_ranks = self == Self::SmallWindows;
+                }
+                if self == Self::SmallWindows {
+                    policy.look_back = WINDOWS;
+                    policy.max_workgroups = (algorithm == SortAlgorithm::Onesweep).then_some(3);
+                    policy.histogram = DigitHistogramShape {
+                        items_per_invocation: 4,
+                        max_workgroups: Some(3),
+                        loads_in_flight: 4,
+                        copies: 2,
+                    };
+                }
+                // The choice for GPUs, on CPUs as well, but fewer tiles.
+                (policy.has_exchange, policy.mixed_access) = (true, true);
+                policy.direct_tiles = 8;
+                if let Some(shape) = &mut policy.single_workgroup {
+                    *shape = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 4 };
+                }
+                policy.large_workgroup = None;
+                // Several dispatches per pass.
+                policy.portion_items = 40 * policy.tile_items();
+                let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive(ElementType::U32));
+                policy
+            }
+        }
+    }
+}
+
+/// A look-back that differs from the portable one in everything.
+const WINDOWS: LookBack = LookBack { has_loads: true, has_stores: true, window: 4, spin_limit: 8 };
+
+/// At least two subgroups, so that small tiles cover the code between subgroups.
+fn small_workgroup(capabilities: &Capabilities) -> u32 {
+    (2 * capabilities.max_subgroup_size).max(32)
+}
+
+impl Case {
+    /// The primitive and its kind, by which results are grouped.
+    pub fn group(&self) -> String {
+        group_of(&self.id()).to_owned()
+    }
+
+    /// The id without algorithm and policy, common to all cases of the same work.
+    pub fn variants(&self) -> String {
+        let (id, primitive) = (self.id(), self.group());
+        let is_way = |parameter: &&str| {
+            let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
+            !["algorithm", "policy", "shape"].contains(&name)
+        };
+        let parameters = id.get(primitive.len() + 1..).unwrap_or_default();
+        let kept: Vec<_> = parameters.split(';').filter(is_way).collect();
+        format!("{primitive}:{}", kept.join(";"))
+    }
+
+    /// The stable id: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
+    pub fn id(&self) -> String {
+        let tuned = self.tuned.map_or(String::new(), |(part, shape)| format!(";shape={}", shape.name(part)));
+        format!("{}{tuned};n={};input={}", self.work, self.count, self.input)
+    }
+
+    /// The case with a shape that its policy takes for `part`.
+    pub const fn with_shape(mut self, part: TunedPart, shape: KernelShape) -> Self {
+        self.tuned = Some((part, shape));
+        self
+    }
+
+    /// The capabilities that its policy is chosen for.
+    fn capabilities(&self, capabilities: &Capabilities) -> Capabilities {
+        match &self.tuned {
+            Some((part, shape)) => tuning::with_shape(capabilities, *part, shape),
+            None => capabilities.clone(),
+        }
+    }
+
+    /// Its algorithm and policy, or what distinguishes it from other cases of the primitive.
+    pub fn variant(&self) -> String {
+        self.work.parameters().variant()
+    }
+
+    /// The number of items that tiles hold: elements, unless they are long.
+    pub fn item_count(&self) -> u64 {
+        self.work.parameters().item_count(self.count)
+    }
+
+    /// The words of its input: the elements, or a sort's keys; and a sort's values.
+    pub fn generate(&self) -> [Vec<u32>; 2] {
+        self.work.parameters().generate(self.count, self.input)
+    }
+
+    /// The seed of the input's random numbers.
+    pub fn seed(&self) -> u64 {
+        self.work.parameters().seed(self.count)
+    }
+
+    /// Bytes per element; for a sort of a key and the value moved with it.
+    pub fn element_size(&self) -> u64 {
+        self.work.parameters().row_size() + self.work.parameters().moved_size()
+    }
+
+    /// The policy of its plan on a device, as text.
+    pub fn policy(&self, capabilities: &Capabilities) -> String {
+        self.work.policy(&self.capabilities(capabilities))
+    }
+
+    /// Bytes of all elements.
+    pub fn size(&self) -> u64 {
+        self.count * self.element_size()
+    }
+}
+
+/// The primitive and its kind of a case id.
+pub(super) fn group_of(id: &str) -> &str {
+    // The parameters begin at the first `=`.
+    let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
+    &id[..end]
+}
+
+/// An id, or a group, without the number of elements.
+pub fn without_count(id: &str) -> String {
+    let group = group_of(id);
+    let parameters = id.get(group.len() + 1..).unwrap_or_default().split(';');
+    let kept: Vec<_> =
+        parameters.filter(|parameter| !parameter.is_empty() && !parameter.starts_with("n=")).collect();
+    if kept.is_empty() { group.to_owned() } else { format!("{group}:{}", kept.join(";")) }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parameters().fmt(f)
+    }
+}
+
+/// The effort of verification and benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// Seconds: every kernel of default plans and every pair of parameters, with up to 65,537 elements.
+    Quick,
+    /// Minutes: every specialization of a kernel by a selectable policy, in a few tiles.
+    #[default]
+    Normal,
+    /// Unlimited time and memory: products of parameters as well.
+    Full,
+}
+
+/// More bytes than lavapipe's binding range of 128 MiB, and not a power of two.
+const LARGE: u64 = (1 << 26) + 3;
+
+/// The verification cases of an effort. Each effort includes the cases of the lower ones.
+pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = every(|tables| tables.covering, capabilities);
+    if effort != Effort::Quick {
+        cases.extend(every(|tables| tables.specializations, capabilities));
+    }
+    if effort == Effort::Full {
+        cases.extend(every(|tables| tables.full, capabilities));
+        cases.extend(product_cases(capabilities));
+    }
+    let mut ids = HashSet::new();
+    cases.retain(|case| ids.insert(case.id()));
+    cases
+}
+
+/// The products of parameters among the cases of [`Effort::Full`].
+pub fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let tables: [Table; 3] = [scan::product_cases, sort::product_cases, reduce::product_cases];
+    tables.into_iter().flat_map(|table| table(capabilities)).collect()
+}
+
+/// A table of every primitive.
+fn every(table: fn(Tables) -> Table, capabilities: &Capabilities) -> Vec<Case> {
+    Work::tables().flat_map(|tables| table(tables)(capabilities)).collect()
+}
+
+/// The plans of works that use every specialization of a kernel by a selectable policy, in one key order. Small-tile
+/// policies are not selectable.
+pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let works = Work::tables().flat_map(|tables| (tables.selectable)(capabilities));
+    works.map(|work| work.plan(capabilities)).collect()
+}
+
+/// Element counts around the boundaries of a tile and a subgroup, up to 65,537.
+fn boundary_counts(capabilities: &Capabilities, tile: u64) -> BTreeSet<u64> {
+    let lanes = u64::from(capabilities.subgroup_size);
+    let around_lanes = [0, 1, lanes - 1, lanes, lanes + 1];
+    let around_tile = [tile - 1, tile, tile + 1, 2 * tile + 3, 65_535, 65_536, 65_537];
+    around_lanes.into_iter().chain(around_tile).collect()
+}
+
+/// Element counts around every boundary of a device and a policy.
+fn sizes(capabilities: &Capabilities, tile: u64) -> BTreeSet<u64> {
+    let lanes = u64::from(capabilities.subgroup_size);
+    let mut sizes =
+        vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 257, tile - 1, tile, tile + 1, 2 * tile, 4 * tile + 11];
+    sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
+    sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
+    // The largest count of two levels of tiles, and the first of three.
+    sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
+    sizes.into_iter().collect()
+}
+
+/// The extent of benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BenchScale {
+    /// Which cases, and up to which count.
+    pub effort: Effort,
+    /// Whether the device is a GPU, which takes more elements than a CPU.
+    pub is_gpu: bool,
+}
+
+impl BenchScale {
+    /// That of an effort on a device.
+    pub fn new(effort: Effort, capabilities: &Capabilities) -> Self {
+        Self { effort, is_gpu: !capabilities.is_cpu() }
+    }
+
+    /// The element counts of most benchmarks.
+    fn counts(self) -> Vec<u64> {
+        match (self.effort, self.is_gpu) {
+            (Effort::Quick, true) => vec![1 << 20, 1 << 24],
+            (Effort::Quick, false) => vec![1 << 16, 1 << 20],
+            (Effort::Normal, true) => vec![1 << 16, 1 << 20, 1 << 24, 1 << 26],
+            (Effort::Normal, false) => vec![1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
+            (Effort::Full, _) => every_fourfold(28),
+        }
+    }
+}
+
+/// The benchmark cases of a scale.
+pub fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    Work::tables().flat_map(|tables| (tables.bench)(scale)).collect()
+}
+
+/// A scan, a sort of keys and a sort of pairs with chosen policies: the cases of `verify --measure`.
+pub fn first_look_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let scan = ScanCase::sum_of_u32(PolicyName::Default).into();
+    let [keys, pairs, _] = SortCase::chosen().kinds().map(Work::from);
+    let counts: &[u64] = if capabilities.is_cpu() { &[1 << 20] } else { &[1 << 20, 1 << 26] };
+    uniform_cases([scan, keys, pairs], counts)
+}
+
+/// Every scan algorithm, and every sort algorithm without a count limit: the cases of `bench --preset textbook`.
+pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
+    uniform_cases(all_algorithms(), preset_counts(effort))
+}
+
+/// The algorithms without a count limit, at widely spaced counts: the cases of `bench --preset scaling`.
+pub fn scaling_bench_cases(effort: Effort) -> Vec<Case> {
+    let last = match effort {
+        Effort::Quick => 16,
+        Effort::Normal => 22,
+        Effort::Full => 28,
+    };
+    uniform_cases(all_algorithms().chain(gather::bench_works().map(Work::from)), &every_fourfold(last))
+}
+
+/// Every algorithm of scans, and of sorts without a count limit, tuned, on u32.
+fn all_algorithms() -> impl Iterator<Item = Work> {
+    let scan = |algorithm| ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }.into();
+    let sort = |algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Default).into();
+    ScanAlgorithm::ALL.into_iter().map(scan).chain(sort::ANY_COUNT.into_iter().map(sort))
+}
+
+/// Each of `works` at each of `counts`.
+fn uniform_cases(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64]) -> Vec<Case> {
+    cases_of(works, counts, &[Input::Uniform])
+}
+
+/// Each of `works` at each of `counts`, of each of `inputs`.
+fn cases_of(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64], inputs: &[Input]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in works.into_iter().map(Into::into) {
+        for &count in counts {
+            cases.extend(inputs.iter().map(|&input| Case { work: work.clone(), count, input, tuned: None }));
+        }
+    }
+    cases
+}
+
+/// The element counts at which algorithms are compared.
+fn preset_counts(effort: Effort) -> &'static [u64] {
+    match effort {
+        Effort::Quick => &[1 << 12, 1 << 16],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+    }
+}
+
+/// 2^8, 2^10, … up to 2^`last`.
+fn every_fourfold(last: u32) -> Vec<u64> {
+    (8..=last).step_by(2).map(|bits| 1 << bits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The capabilities of a small device.
+    pub(super) fn capabilities() -> Capabilities {
+        {
+            let mut capabilities = Capabilities::default();
+            capabilities.subgroup_size = 8;
+            capabilities.min_subgroup_size = 8;
+            capabilities.max_subgroup_size = 8;
+            capabilities.max_workgroup_invocations = 256;
+            capabilities.shared_memory_size = 32 << 10;
+            capabilities
+        }
+    }
+
+    const CPU: BenchScale = BenchScale { effort: Effort::Quick, is_gpu: false };
+
+    #[test]
+    fn an_id_names_its_group() {
+        for case in bench_cases(CPU) {
+            let groups =
+                ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather", "select"];
+            let groups = [&groups[..], &["histogram:even", "histogram:edges"]].concat();
+            let codings = ["run_length:encode", "run_length:non-trivial", "run_length:decode"];
+            let groups = [groups, codings.into()].concat();
+            let groups =
+                [&groups[..], &["search:lower", "merge:keys", "merge:pairs", "difference", "top_k:largest"]]
+                    .concat();
+            let is_reduction = case.group().starts_with("reduce:");
+            assert!(is_reduction || groups.contains(&case.group().as_str()), "{}", case.group());
+        }
+    }
+
+    #[test]
+    fn counts_are_removed_from_ids() {
+        for (id, expected) in [
+            ("sort:keys:type=u32;n=4096;input=uniform", "sort:keys:type=u32;input=uniform"),
+            ("gather:words=1;n=4096", "gather:words=1"),
+            ("a:b:n=3", "a:b"),
+            ("a:b", "a:b"),
+            ("", ""),
+        ] {
+            assert_eq!(without_count(id), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn variants_differ_in_algorithm_and_policy_alone() {
+        let of = |algorithm, policy| {
+            let work = Work::Sort(SortCase::keys_of_u32(algorithm, policy));
+            Case { work, count: 4096, input: Input::Uniform, tuned: None }.variants()
+        };
+        let expected = "sort:keys:type=u32;bits=0:32;misalign=0;n=4096;input=uniform";
+        assert_eq!(of(SortAlgorithm::Radix4Bit, PolicyName::Default), expected);
+        assert_eq!(of(SortAlgorithm::Radix2Bit, PolicyName::Seed), expected);
+        for case in bench_cases(CPU) {
+            let (id, variants) = (case.id(), case.variants());
+            assert!(!variants.contains("algorithm=") && !variants.contains("policy="), "{variants}");
+            assert!(variants.split(';').all(|part| id.contains(part)), "{id}: {variants}");
+        }
+    }
+
+    /// Devices of few and of many lanes, with and without doubles.
+    pub(super) fn devices() -> Vec<Capabilities> {
+        let of = |(lanes, shader_float64)| {
+            let mut device = {
+                let mut capabilities = Capabilities::default();
+                capabilities.subgroup_size = lanes;
+                capabilities.min_subgroup_size = lanes;
+                capabilities.max_subgroup_size = lanes;
+                capabilities.max_workgroup_invocations = 1024;
+                capabilities.shared_memory_size = 48 << 10;
+                capabilities
+            };
+            device.enabled.shader_float64 = shader_float64;
+            device
+        };
+        [(4, true), (4, false), (8, true), (16, true), (32, true), (32, false), (64, true)].map(of).into()
+    }
+
+    /// A parameter of ids, and its values. The first value may be omitted from ids.
+    type Parameter<'a> = (&'a str, &'a [&'a str]);
+
+    /// Checks that the cases of a primitive cover every pair of parameter values that `is_possible`, and no other.
+    #[track_caller]
+    fn expect_pairs(
+        cases: &[Case],
+        primitive: &str,
+        parameters: &[Parameter<'_>],
+        is_possible: impl Fn(&[(&str, &str); 2]) -> bool,
+    ) {
+        let mut found = HashSet::new();
+        for id in cases.iter().map(Case::id).filter(|id| id.split(':').next() == Some(primitive)) {
+            let named: Vec<_> =
+                id.split([';', ':']).map(|part| part.split_once('=').unwrap_or(("", part))).collect();
+            let values: Vec<_> = parameters
+                .iter()
+                .map(|&(name, values)| {
+                    let of_name = named.iter().find(|(named, _)| *named == name).map(|(_, value)| *value);
+                    let bare = values.iter().copied().find(|value| named.contains(&("", value)));
+                    (name, of_name.or(bare).unwrap_or(values[0]).to_owned())
+                })
+                .collect();
+            for (index, a) in values.iter().enumerate() {
+                found.extend(values[index + 1..].iter().map(|b| (a.clone(), b.clone())));
+            }
+        }
+        for (index, &(a, a_values)) in parameters.iter().enumerate() {
+            for &(b, b_values) in &parameters[index + 1..] {
+                for (&i, &j) in a_values.iter().flat_map(|i| b_values.iter().map(move |j| (i, j))) {
+                    let is_found = found.contains(&((a, i.to_owned()), (b, j.to_owned())));
+                    assert_eq!(is_found, is_possible(&[(a, i), (b, j)]), "{primitive}: {a} {i}, {b} {j}");
+                }
+            }
+        }
+    }
+
+    const TYPES: Parameter<'_> = ("type", &["u32", "i32", "f32", "u64", "i64", "f64"]);
+    const VALUES: Parameter<'_> = ("values", &["keys", "pairs4", "pairs8", "argsort", "indexed"]);
+    const ORDERS: Parameter<'_> = ("order", &["ascending", "descending"]);
+    const COUNTS: Parameter<'_> = ("count", &["host", "device", "device-beyond"]);
+    const MISALIGNED: Parameter<'_> = ("misalign", &["0", "4", "8", "12"]);
+    const MISALIGNED_VALUES: Parameter<'_> = ("values-misalign", &["0", "4", "8", "12"]);
+
+    #[test]
+    fn quick_cases_hold_every_pair_of_parameters() {
+        let all_inputs = Input::ALL.map(|input| input.to_string());
+        let all_inputs: Vec<_> = all_inputs.iter().map(String::as_str).collect();
+        let all_mixes = SegmentMix::ALL.map(SegmentMix::name);
+        for device in devices() {
+            let mut cases = verify_cases(Effort::Quick, &device);
+            assert!(cases.iter().all(|case| case.count <= 65_537));
+            // The cases with default tiles are more than a covering set.
+            cases.retain(|case| case.id().contains(";policy=small;"));
+            let has_doubles = device.enabled.shader_float64;
+            let parameters = [
+                TYPES,
+                ("op", &["add", "mul", "min", "max", "and", "or", "xor"]),
+                ("kind", &["inclusive", "exclusive"]),
+                ("reverse", &["forward", "reverse"]),
+                ("initial", &["none", "host", "device"]),
+                ("segments", &["none", "flags", "keys32", "keys64", "offsets"]),
+                COUNTS,
+                ("algorithm", &["reduce-then-scan", "chained"]),
+                ("place", &["out", "in"]),
+                MISALIGNED,
+                ("input", &["distinguishing", "edge-values"]),
+            ];
+            let scans: Vec<_> = cases
+                .iter()
+                .filter(|case| match &case.work {
+                    Work::Scan(scan) => has_doubles || !scan.operator.needs_float64(scan.element),
+                    _ => false,
+                })
+                .cloned()
+                .collect();
+            expect_pairs(&scans, "scan", &parameters, |pair| match pair {
+                [("type", "f32" | "f64"), ("op", "and" | "or" | "xor")] => false,
+                [("type", "f64"), ("op", "add" | "mul")] => has_doubles,
+                [("segments", by), ("algorithm", "chained")] => *by == "none",
+                [("algorithm", "chained"), ("place", "in")] => false,
+                _ => true,
+            });
+            let has_values = |pair: &[(&str, &str); 2]| match pair {
+                [("values", "keys"), ("values-misalign", bytes)] => *bytes == "0",
+                [("values", "argsort"), ("result", result)] => *result == "in-place",
+                _ => true,
+            };
+            let algorithms = (
+                "algorithm",
+                &["onesweep", "radix-8bit", "radix-4bit", "radix-2bit", "single-workgroup"][..],
+            );
+            let results = ("result", &["in-place", "double-buffer"][..]);
+            let parameters = [
+                TYPES,
+                VALUES,
+                ORDERS,
+                algorithms,
+                results,
+                COUNTS,
+                MISALIGNED,
+                MISALIGNED_VALUES,
+                ("input", &all_inputs),
+            ];
+            expect_pairs(&cases, "sort", &parameters, has_values);
+            let mixes = ("segments", &all_mixes[..]);
+            let inputs = ("input", &["edge-values", "constant-digit", "uniform", "two-valued"][..]);
+            let parameters = [TYPES, VALUES, ORDERS, mixes, COUNTS, MISALIGNED, MISALIGNED_VALUES, inputs];
+            expect_pairs(&cases, "segmented_sort", &parameters, has_values);
+            let words = ("words", &["1", "2", "3", "4", "12", "301"][..]);
+            let inputs = ("input", &["uniform", "sorted", "reversed", "constant-0x0"][..]);
+            let parameters = [words, COUNTS, ("strays", &["without", "strays"]), MISALIGNED, inputs];
+            expect_pairs(&cases, "gather", &parameters, |_| true);
+            let outputs = ("output", &["elements", "both", "indices"][..]);
+            let values = ("values", &["0", "1", "2", "5"][..]);
+            let operands = ("operands", &["host", "device"][..]);
+            let by_keys = (
+                "by",
+                &["unique", "less", "less-equal", "equal", "not-equal", "greater-equal", "greater", "range"]
+                    [..],
+            );
+            let by_flags = ("by", &["flags8", "flags32"][..]);
+            let is_of_flags = |case: &&Case| case.id().contains(":by=flags");
+            let [flags, keys]: [Vec<Case>; 2] = [true, false].map(|of_flags| {
+                let of = cases.iter().filter(|case| is_of_flags(case) == of_flags);
+                of.cloned().collect()
+            });
+            let algorithms = ("algorithm", &["reduce-then-scan", "chained"][..]);
+            let parts = ("parts", &["1", "2", "3"][..]);
+            let parameters =
+                [TYPES, by_keys, parts, values, outputs, operands, algorithms, COUNTS, MISALIGNED];
+            expect_pairs(&keys, "select", &parameters, |pair| match pair {
+                [("by", "unique"), (name, value)] => {
+                    (*name, *value) != ("operands", "device") && *value != "3"
+                }
+                [("parts", count), ("algorithm", "chained")] => *count == "1",
+                _ => true,
+            });
+            let (words, parts) = (("words", &["1", "2", "3", "4"][..]), ("parts", &["1", "2"][..]));
+            let parameters = [by_flags, words, parts, values, outputs, algorithms, COUNTS, MISALIGNED];
+            expect_pairs(&flags, "select", &parameters, |pair| {
+                *pair != [("parts", "2"), ("algorithm", "chained")]
+            });
+            let parameters = [
+                ("type", &["u32", "i32", "f32"][..]),
+                ("kind", &["even", "edges"]),
+                ("bins", &["1", "2", "16", "257"]),
+                ("columns", &["1", "3", "70"]),
+                ("range", &["wide", "narrow", "full"]),
+                ("memory", &["shared", "counters", "edges", "device"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["uniform", "edge-values", "sorted", "constant-0x0"]),
+            ];
+            let is_possible =
+                |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
+            expect_pairs(&cases, "histogram", &parameters, is_possible);
+            let operations = ["add", "min", "xor", "argmin", "argmax"];
+            let parameters = [
+                TYPES,
+                ("op", &operations[..]),
+                ("columns", &["1", "2", "3", "4", "7"]),
+                ("runs", &["all", "offsets", "keys32", "keys64"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["distinguishing", "edge-values"]),
+            ];
+            let is_reduction = |case: &&Case| match &case.work {
+                Work::Reduce(reduce) => {
+                    has_doubles || reduce.is_index || !reduce.operator.needs_float64(reduce.element)
+                }
+                _ => false,
+            };
+            let reductions: Vec<_> = cases.iter().filter(is_reduction).cloned().collect();
+            expect_pairs(&reductions, "reduce", &parameters, |pair| match pair {
+                [("type", "f32" | "f64"), ("op", "xor")] => false,
+                [("type", "f64"), ("op", "add")] => has_doubles,
+                [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
+                _ => true,
+            });
+            let decodings = cases.iter().filter(|case| case.group() == "run_length:decode");
+            let decodings: Vec<_> = decodings.cloned().collect();
+            let encodings = cases.iter().filter(|case| case.group() != "run_length:decode");
+            let encodings: Vec<_> = encodings.cloned().collect();
+            let lengths = ("mean", &["1", "3", "200"][..]);
+            let values = ("values", &["yes", "none"][..]);
+            let parameters = [
+                ("coding", &["encode", "non-trivial"][..]),
+                TYPES,
+                lengths,
+                values,
+                ("offsets", &["no", "yes"]),
+                ("algorithm", &["selection", "chained"]),
+                COUNTS,
+                MISALIGNED,
+            ];
+            expect_pairs(&encodings, "run_length", &parameters, |pair| {
+                *pair != [("coding", "non-trivial"), ("offsets", "no")]
+            });
+            let parameters = [TYPES, lengths, values, ("room", &["all", "less"]), COUNTS, MISALIGNED];
+            expect_pairs(
+                &decodings,
+                "run_length",
+                &parameters,
+                |pair| !matches!(pair, [("type", element), ("values", "none")] if *element != "u32"),
+            );
+            let parameters = [
+                TYPES,
+                ("side", &["lower", "upper"][..]),
+                ("sorted", &["0", "1", "5", "8", "1000", "4099"]),
+                COUNTS,
+                ("sorted-count", COUNTS.1),
+                MISALIGNED,
+                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
+            ];
+            expect_pairs(&cases, "search", &parameters, |_| true);
+            let parameters = [
+                TYPES,
+                ("values", &["0", "1", "2", "5"][..]),
+                ORDERS,
+                ("a", &["half", "few", "none", "all", "less"]),
+                COUNTS,
+                ("b-count", COUNTS.1),
+                MISALIGNED,
+                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
+            ];
+            expect_pairs(&cases, "merge", &parameters, |_| true);
+            let parameters = [
+                TYPES,
+                ("columns", &["1", "2", "3", "301"][..]),
+                ("axis", &["down-columns", "along-rows"]),
+                ("first", &["lost", "keeps-first"]),
+                COUNTS,
+                MISALIGNED,
+                ("input", &["edge-values", "uniform"]),
+            ];
+            expect_pairs(&cases, "difference", &parameters, |pair| match pair {
+                [("type", "f64"), _] => has_doubles,
+                _ => true,
+            });
+            let parameters = [
+                TYPES,
+                ("columns", &["1", "32", "700", "5000"][..]),
+                ("k", &["1", "5", "32"]),
+                ("kind", &["largest", "smallest"]),
+                ("order", &["sorted", "unsorted"]),
+                ("output", &["both", "keys", "indices"]),
+                ("values", &["0", "1", "3"]),
+                ("algorithm", &["tiles", "sort"]),
+                COUNTS,
+                MISALIGNED,
+            ];
+            let is_possible =
+                |pair: &[(&str, &str); 2]| !matches!(pair, [("columns", "1"), ("k", "5" | "32")]);
+            expect_pairs(&cases, "top_k", &parameters, is_possible);
+        }
+    }
+
+    #[test]
+    fn a_missing_pair_and_one_too_many_are_noticed() {
+        let is_noticed = |change: fn(&mut Vec<Case>), is_possible: fn(&[(&str, &str); 2]) -> bool| {
+            let mut cases = verify_cases(Effort::Quick, &capabilities());
+            cases.retain(|case| case.id().contains(";policy=small;"));
+            change(&mut cases);
+            std::panic::catch_unwind(|| expect_pairs(&cases, "sort", &[TYPES, ORDERS], is_possible)).is_err()
+        };
+        let leave_out = |cases: &mut Vec<Case>| {
+            cases.retain(|case| !["type=i64", "descending"].iter().all(|value| case.id().contains(value)));
+        };
+        assert!(!is_noticed(|_| {}, |_| true));
+        assert!(is_noticed(leave_out, |_| true));
+        assert!(is_noticed(|_| {}, |pair| *pair != [("type", "i64"), ("order", "descending")]));
+    }
+
+    #[test]
+    fn each_effort_has_the_cases_of_the_one_before_it() {
+        let of =
+            |effort| -> HashSet<_> { verify_cases(effort, &capabilities()).iter().map(Case::id).collect() };
+        let [quick, normal, full] = [Effort::Quick, Effort::Normal, Effort::Full].map(of);
+        for (less, more) in [(&quick, &normal), (&normal, &full)] {
+            assert_eq!(less.difference(more).next(), None);
+        }
+        assert!(quick.len() < normal.len() && normal.len() < full.len());
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
+            for is_gpu in [false, true] {
+                expect_unique(&bench_cases(BenchScale { effort, is_gpu }));
+            }
+            expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&scaling_bench_cases(effort));
+            expect_unique(&tutorial_13_bench_cases(effort));
+            expect_unique(&verify_cases(effort, &capabilities()));
+        }
+        for tables in Work::tables() {
+            expect_unique(&(tables.full)(&capabilities()));
+        }
+        expect_unique(&product_cases(&capabilities()));
+    }
+
+    #[track_caller]
+    pub(super) fn expect_unique(cases: &[Case]) {
+        let mut ids: Vec<_> = cases.iter().map(Case::id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), cases.len());
+    }
+}

@@ -1,0 +1,749 @@
+//! Cases of reductions: of all rows, of segments and of runs of keys.
+//!
+//! Sums and products of floats must have the bits of the documented order of operations, with or without denormals;
+//! all other results those of a loop.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::pairwise::{axis, covering_works};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
+use crate::harness::expected::Expected;
+use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::keys::by_type;
+use crate::harness::numbers::Numbers;
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
+use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
+use crate::reference::{self, Operator};
+use subsweep::device::Capabilities;
+use subsweep::error::Result;
+use subsweep::reduce::{
+    ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns,
+};
+use subsweep::scan::ScanOperator;
+use subsweep::sort::TileShape;
+use subsweep::{ElementType, Number};
+
+/// Parameters of a reduction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReduceCase {
+    /// The element type.
+    pub element: ElementType,
+    /// The operator; of an index [`ScanOperator::Min`] or [`ScanOperator::Max`].
+    pub operator: ScanOperator,
+    /// Whether the result is the index of the minimum or maximum.
+    pub is_index: bool,
+    /// Elements per row.
+    pub columns: u32,
+    /// Representation of the runs, if there are any.
+    pub runs: Option<ReduceRuns>,
+    /// The algorithm of runs of keys; `None` for the device's choice.
+    pub algorithm: Option<ReduceByKeyAlgorithm>,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Whether tiles are small.
+    pub has_small_tiles: bool,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+/// Operators and indices, in the order of their axis.
+const OPERATIONS: [(ScanOperator, bool); 9] = [
+    (ScanOperator::Add, false),
+    (ScanOperator::Mul, false),
+    (ScanOperator::Min, false),
+    (ScanOperator::Max, false),
+    (ScanOperator::And, false),
+    (ScanOperator::Or, false),
+    (ScanOperator::Xor, false),
+    (ScanOperator::Min, true),
+    (ScanOperator::Max, true),
+];
+
+/// Those of quick cases: the operators are those of scans, whose quick cases have all.
+const QUICK_OPERATIONS: [(ScanOperator, bool); 5] = [
+    (ScanOperator::Add, false),
+    (ScanOperator::Min, false),
+    (ScanOperator::Xor, false),
+    (ScanOperator::Min, true),
+    (ScanOperator::Max, true),
+];
+
+const RUNS: [Option<ReduceRuns>; 6] = [
+    None,
+    Some(ReduceRuns::Offsets),
+    Some(ReduceRuns::Keys32),
+    Some(ReduceRuns::Keys64),
+    Some(ReduceRuns::FloatKeys32),
+    Some(ReduceRuns::FloatKeys64),
+];
+
+/// Whether runs have keys that are floats.
+fn has_float_keys(runs: Option<ReduceRuns>) -> bool {
+    matches!(runs, Some(ReduceRuns::FloatKeys32 | ReduceRuns::FloatKeys64))
+}
+
+impl ReduceCase {
+    /// The sum of all rows of single numbers, in default tiles, aligned.
+    pub const fn sum(element: ElementType) -> Self {
+        Self {
+            element,
+            operator: ScanOperator::Add,
+            is_index: false,
+            columns: 1,
+            runs: None,
+            algorithm: None,
+            count_from: CountFrom::Host,
+            has_small_tiles: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> ReducePolicy {
+        let config = self.config();
+        let mut policy = match self.algorithm {
+            Some(algorithm) => ReducePolicy::tuned(algorithm, capabilities, &config),
+            None => ReducePolicy::choose(capabilities, &config).policy,
+        };
+        if self.has_small_tiles {
+            // The choice for GPUs, on CPUs as well.
+            policy.mixed_access = true;
+            let workgroup_size = small_workgroup(capabilities);
+            policy = policy.with_packs(1);
+            policy.heads = policy.heads.map(|_| TileShape { workgroup_size, items_per_invocation: 3 });
+        }
+        policy
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> ReduceConfig {
+        let mut config = match (self.is_index, self.operator) {
+            (false, operator) => ReduceConfig::new(operator, self.element),
+            (true, ScanOperator::Max) => ReduceConfig::argmax(self.element),
+            (true, _) => ReduceConfig::argmin(self.element),
+        }
+        .columns(self.columns);
+        if let Some(runs) = self.runs {
+            config = config.runs(runs);
+        }
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    /// The order of operations of all rows.
+    fn tree(&self, packs: u32) -> Tree {
+        Tree::of_all(self.element.words() as usize, self.columns as usize, packs as usize)
+    }
+
+    /// Rows of a tile.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        match self.runs {
+            None => self.tree(self.policy(capabilities).packs_per_invocation).tile_rows() as u64,
+            Some(_) => 1024,
+        }
+    }
+
+    fn numbers(&self) -> Numbers {
+        Numbers { element: self.element, operator: self.operator, columns: self.columns as usize }
+    }
+
+    fn rounds(&self) -> bool {
+        self.config().rounds()
+    }
+
+    /// The first rows of runs: many short ones, a long one, and a few more; as offsets also empty ones, and rows before
+    /// the first.
+    fn begins(&self, rows: usize) -> Vec<u32> {
+        match self.runs {
+            None => return Vec::new(),
+            Some(ReduceRuns::FixedSize(length)) => {
+                return (0..rows as u32).step_by(length as usize).collect();
+            }
+            Some(_) => {}
+        }
+        let mut random = SplitMix64(rows as u64);
+        let begins = |row: &usize| {
+            let word = random.next_u64();
+            match 4 * row / rows {
+                0 => word.is_multiple_of(3),
+                1 | 2 => false,
+                _ => word.is_multiple_of(100),
+            }
+        };
+        let begins: Vec<_> = (0..rows).filter(begins).map(|row| row as u32).collect();
+        if self.runs != Some(ReduceRuns::Offsets) {
+            return begins;
+        }
+        let mut offsets = begins.clone();
+        offsets.extend(begins.iter().step_by(5));
+        offsets.push(rows as u32);
+        offsets.sort_unstable();
+        offsets
+    }
+
+    /// Keys of `room` rows, with runs that begin at `begins`; those of two runs may agree, or differ in one word only. Among
+    /// floats are zeros of both signs and different NaNs in one run.
+    fn keys(&self, begins: &[u32], room: usize) -> Vec<u32> {
+        let mut number = 0;
+        let mut begins = begins.iter().peekable();
+        let mut keys = Vec::new();
+        for row in 0..room {
+            number += u32::from(begins.next_if(|&&begin| begin as usize == row).is_some());
+            match self.runs {
+                Some(ReduceRuns::Keys64) => keys.extend([number / 2, number.div_ceil(2)]),
+                Some(ReduceRuns::FloatKeys32) => match number % 7 {
+                    5 => keys.push((row as u32) << 31),
+                    6 => keys.push((row as u32) << 31 | (0x7f80_0001 + row as u32 % 1000)),
+                    number => keys.push((number as f32 - 2.5).to_bits()),
+                },
+                Some(ReduceRuns::FloatKeys64) => match number % 7 {
+                    5 => keys.extend([0, (row as u32) << 31]),
+                    6 => keys.extend([1 + row as u32, (row as u32) << 31 | 0x7ff0_0000]),
+                    // Numbers that differ in one word only.
+                    number => keys.extend([number / 2, number.div_ceil(2)]),
+                },
+                _ => keys.push(SplitMix64(u64::from(number % 7)).next_u64() as u32),
+            }
+        }
+        keys
+    }
+
+    /// The results of `input`, and where denormals may be flushed those with all of them flushed.
+    fn results(&self, input: &[u32], offsets: Option<&[u32]>, packs: u32) -> (Vec<u32>, Option<Vec<u32>>) {
+        macro_rules! of_whole_number {
+            ($number:ident) => {
+                match self.operator {
+                    ScanOperator::Mul => self.exact::<$number, reference::Mul>(input, offsets),
+                    ScanOperator::Min => self.exact::<$number, reference::Min>(input, offsets),
+                    ScanOperator::Max => self.exact::<$number, reference::Max>(input, offsets),
+                    ScanOperator::And => self.exact::<$number, reference::And>(input, offsets),
+                    ScanOperator::Or => self.exact::<$number, reference::Or>(input, offsets),
+                    ScanOperator::Xor => self.exact::<$number, reference::Xor>(input, offsets),
+                    _ => self.exact::<$number, reference::Add>(input, offsets),
+                }
+            };
+        }
+        macro_rules! of_float {
+            ($number:ident) => {{
+                let flush = |x: $number| if x.is_subnormal() { (0.0 as $number).copysign(x) } else { x };
+                let keep = |x: $number| x;
+                match self.operator {
+                    ScanOperator::Min => self.exact::<$number, reference::Min>(input, offsets),
+                    ScanOperator::Max => self.exact::<$number, reference::Max>(input, offsets),
+                    ScanOperator::Mul => (
+                        self.in_order(input, offsets, packs, 1.0, &|a: $number, b| a * b, keep),
+                        Some(self.in_order(input, offsets, packs, 1.0, &|a: $number, b| flush(a * b), flush)),
+                    ),
+                    _ => (
+                        self.in_order(input, offsets, packs, 0.0, &|a: $number, b| a + b, keep),
+                        Some(self.in_order(input, offsets, packs, 0.0, &|a: $number, b| flush(a + b), flush)),
+                    ),
+                }
+            }};
+        }
+        if self.is_index {
+            let rows: Vec<_> = match self.runs {
+                Some(ReduceRuns::FixedSize(length)) => {
+                    input.chunks(length as usize * self.element.words() as usize).collect()
+                }
+                _ => vec![input],
+            };
+            return (rows.into_iter().flat_map(|row| self.indices(row)).collect(), None);
+        }
+        match self.element {
+            ElementType::U32 => of_whole_number!(u32),
+            ElementType::I32 => of_whole_number!(i32),
+            ElementType::U64 => of_whole_number!(u64),
+            ElementType::I64 => of_whole_number!(i64),
+            ElementType::F32 => of_float!(f32),
+            ElementType::F64 => of_float!(f64),
+        }
+    }
+
+    fn values<N: Number>(input: &[u32]) -> Vec<N> {
+        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
+        values
+    }
+
+    /// A loop over the rows of each run.
+    fn exact<N: Number, O: Operator<N>>(
+        &self,
+        input: &[u32],
+        offsets: Option<&[u32]>,
+    ) -> (Vec<u32>, Option<Vec<u32>>) {
+        let (values, columns) = (Self::values::<N>(input), self.columns as usize);
+        let row_count = values.len() / columns;
+        let begins = offsets.map_or_else(|| vec![0], |offsets| offsets.to_vec());
+        let mut results = Vec::new();
+        for (index, &begin) in begins.iter().enumerate() {
+            let end = begins.get(index + 1).map_or(row_count, |&end| end as usize);
+            for column in 0..columns {
+                let rows = begin as usize..end;
+                let total =
+                    rows.fold(O::IDENTITY, |total, row| O::combine(total, values[row * columns + column]));
+                results.push(total);
+            }
+        }
+        (bytemuck::cast_slice(&results).to_vec(), None)
+    }
+
+    /// The documented order of operations.
+    fn in_order<N: Number>(
+        &self,
+        input: &[u32],
+        offsets: Option<&[u32]>,
+        packs: u32,
+        identity: N,
+        combine: &impl Fn(N, N) -> N,
+        flush: fn(N) -> N,
+    ) -> Vec<u32> {
+        let columns = self.columns as usize;
+        let values: Vec<_> = Self::values::<N>(input).into_iter().map(flush).collect();
+        let words = self.element.words() as usize;
+        let results = match (self.runs, offsets) {
+            (Some(ReduceRuns::FixedSize(length)), _) => {
+                reduce_rows(&values, [words, length as usize, packs as usize], identity, combine)
+            }
+            (_, Some(offsets)) => {
+                let tree = Tree::of_groups(words);
+                let levels = group_levels(&values, columns, &tree, identity, combine);
+                reduce_segments(&values, &levels, columns, offsets, identity, combine)
+            }
+            (_, None) => self.tree(packs).reduce_all(&values, columns, identity, combine),
+        };
+        bytemuck::cast_slice(&results).to_vec()
+    }
+
+    /// The first index of the minimum or maximum of each column, or of the first NaN.
+    fn indices(&self, input: &[u32]) -> Vec<u32> {
+        fn first<N: Number + PartialOrd>(input: &[u32], columns: usize, is_max: bool) -> Vec<u32> {
+            let values = ReduceCase::values::<N>(input);
+            let is_nan = |value: N| value.partial_cmp(&value).is_none();
+            let precedes = |a: N, b: N| !is_nan(b) && (is_nan(a) || if is_max { a > b } else { a < b });
+            let of_column = |column: usize| {
+                let mut best: Option<(u32, N)> = None;
+                for (row, &value) in values.iter().skip(column).step_by(columns).enumerate() {
+                    if best.is_none_or(|(_, best)| precedes(value, best)) {
+                        best = Some((row as u32, value));
+                    }
+                }
+                best.map_or(u32::MAX, |(row, _)| row)
+            };
+            (0..columns).map(of_column).collect()
+        }
+        let (columns, is_max) = (self.columns as usize, self.operator == ScanOperator::Max);
+        by_type!(self.element, first(input, columns, is_max))
+    }
+
+    /// Factors near 1, whose products stay in range; as edge values with a zero in some tables.
+    fn factors(&self, input: Input, rows: usize, seed: u64) -> Vec<u32> {
+        let mut random = SplitMix64(seed);
+        let count = rows * self.columns as usize;
+        let value = |index: usize| {
+            let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            match input {
+                Input::EdgeValues if rows.is_multiple_of(2) && index == count / 3 => -0.0,
+                _ => 1.0 + (unit - 0.5) / 64.0,
+            }
+        };
+        let values: Vec<f64> = (0..count).map(value).collect();
+        match self.element {
+            ElementType::F32 => values.iter().map(|&value| (value as f32).to_bits()).collect(),
+            _ => bytemuck::cast_slice(&values).to_vec(),
+        }
+    }
+}
+
+impl fmt::Display for ReduceCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.runs.map_or("all", ReduceRuns::name);
+        let length = match self.runs {
+            Some(ReduceRuns::FixedSize(length)) => format!(";length={length}"),
+            _ => String::new(),
+        };
+        let arg = if self.is_index { "arg" } else { "" };
+        let policy = if self.has_small_tiles { "small" } else { "default" };
+        let algorithm = match self.algorithm {
+            Some(algorithm) => format!(";algorithm={}", algorithm.name()),
+            None => String::new(),
+        };
+        write!(
+            f,
+            "reduce:{of}:type={};op={arg}{}{length}{algorithm}{};columns={};policy={policy};misalign={}",
+            self.element,
+            self.operator,
+            self.count_from.parameter(),
+            self.columns,
+            self.misalignment
+        )
+    }
+}
+
+impl PrimitiveCase for ReduceCase {
+    type Plan = ReducePlan;
+
+    fn row_size(&self) -> u64 {
+        self.config().row_size()
+    }
+
+    fn variant(&self) -> String {
+        let arg = if self.is_index { "arg" } else { "" };
+        let by = self.algorithm.map_or(String::new(), |algorithm| format!(", {}", algorithm.name()));
+        format!("{arg}{} of {}{by}", self.operator, self.element)
+    }
+
+    fn seed(&self, count: u64) -> u64 {
+        count * self.row_size() / 4
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        let (rows, seed) = (count as usize, self.seed(count));
+        let mut words = match (input, self.operator) {
+            (Input::Distinguishing | Input::EdgeValues, ScanOperator::Mul) if self.rounds() => {
+                self.factors(input, rows, seed)
+            }
+            // The first half has no NaN, which would be the only result.
+            (Input::EdgeValues, _) if self.rounds() && self.runs.is_none() => {
+                self.numbers().generate(input, 2 * rows, seed)
+            }
+            _ => self.numbers().generate(input, rows, seed),
+        };
+        words.truncate((count * self.row_size() / 4) as usize);
+        [words, Vec::new()]
+    }
+
+    fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let (room, runs) = (counted.room, self.runs);
+        let key_words = runs.map_or(0, ReduceRuns::key_size) / 4;
+        // Offsets of the segments, or keys.
+        let segments = known.data(|_| {
+            let begins = self.begins(count as usize);
+            if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
+        });
+        let is_in_memory = runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_)));
+        let segments_operand = is_in_memory.then(|| operands.add(Arc::clone(&segments)));
+        // Results are counted in rows of the source.
+        let result_count = match runs {
+            None => 1,
+            Some(ReduceRuns::FixedSize(length)) => room.div_ceil(length.into()),
+            Some(ReduceRuns::Offsets) => segments.len() as u64,
+            Some(_) => room,
+        };
+        let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
+        let scratch = plan.scratch_requirements(room);
+        let needs = Needs {
+            values_size: if key_words > 0 { 4 + room * key_words * 4 } else { 0 },
+            ..Needs::new(room.max(result_count), self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
+            let mut buffers = ReduceBuffers::new(source, destination, ranges.scratch);
+            if let Some(segments) = segments_operand.map(|segments| ranges.operand(segments)) {
+                buffers = match key_words {
+                    0 => buffers.segments(segments),
+                    _ => {
+                        let [run_count, unique_keys] = [(0, 4), (4, room * key_words * 4)]
+                            .map(|(offset, size)| ranges.values.slice(offset, size).addresses());
+                        buffers.keys(segments, unique_keys, run_count)
+                    }
+                };
+            }
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |input: &[u32]| {
+            let mut unique_keys = Vec::new();
+            let offsets = runs.map(|_| match key_words as usize {
+                0 => segments.to_vec(),
+                words => {
+                    let keys = &segments[..count as usize * words];
+                    let heads = heads_of(keys, words, has_float_keys(runs));
+                    unique_keys.push(heads.len() as u32);
+                    let key = |&row: &u32| &keys[row as usize * words..][..words];
+                    unique_keys.extend(heads.iter().flat_map(key));
+                    heads
+                }
+            });
+            let (results, flushed) = case.results(input, offsets.as_deref(), packs);
+            let fill = |mut words: Vec<u32>| {
+                words.resize(words.len().max(input.len()), POISON);
+                words
+            };
+            let element = if case.is_index { ElementType::U32 } else { case.element };
+            (Expected::either(element, fill(results), flushed.map(fill)), unique_keys)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+    }
+}
+
+/// Whether a device with the required features supports a reduction.
+fn is_valid(reduce: &ReduceCase) -> bool {
+    reduce.operator.takes(reduce.element) && !(reduce.is_index && reduce.runs.is_some())
+}
+
+/// Every pair of parameters in small tiles, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = ReduceCase {
+        operator: ScanOperator::Min,
+        has_small_tiles: true,
+        ..ReduceCase::sum(ElementType::U32)
+    };
+    let axes = [
+        axis(&ElementType::ALL, |reduce: &mut ReduceCase, element| reduce.element = element),
+        axis(&QUICK_OPERATIONS, |reduce, (operator, is_index)| {
+            (reduce.operator, reduce.is_index) = (operator, is_index);
+        }),
+        axis(&[1, 2, 3, 4, 7], |reduce, columns| reduce.columns = columns),
+        axis(&RUNS, |reduce, runs| reduce.runs = runs),
+        axis(&CountFrom::ALL, |reduce, count_from| reduce.count_from = count_from),
+        axis(&[0, 4, 8, 12], |reduce, misalignment| reduce.misalignment = misalignment),
+    ];
+    let has_float64 = capabilities.enabled.shader_float64;
+    let is_supported = |reduce: &ReduceCase| is_valid(reduce) && (has_float64 || !needs_float64(reduce));
+    let works = covering_works(&plain, &axes, &[], is_supported);
+    let mut works: Vec<_> = works.into_iter().map(|covering| covering.work).collect();
+    if !has_float64 {
+        // Counted as not supported.
+        works.push(ReduceCase { element: ElementType::F64, operator: ScanOperator::Add, ..plain.clone() });
+    }
+    let mut cases = Vec::new();
+    for (index, reduce) in works.into_iter().enumerate() {
+        let tile = reduce.tile(capabilities);
+        let inputs = [Input::Distinguishing, Input::EdgeValues];
+        cases.extend(inputs.map(|input| reduce.case(2 * tile + 3, input)));
+        let counts = match index % 3 {
+            0 => [1, tile - 1, tile],
+            1 => [0, tile + 1, 3 * tile + 7],
+            _ => [2, (tile * tile + 1).min(65_537), 65_536],
+        };
+        for (turn, count) in counts.into_iter().enumerate() {
+            cases.push(reduce.case(count, inputs[(index / 3 + turn) % 2]));
+        }
+    }
+    for reduce in along_rows().into_iter().filter(|reduce| has_float64 || !needs_float64(reduce)) {
+        let counts = [3 * 4096 + 7, 0, 300, 65_537];
+        cases.extend(counts.map(|count| reduce.case(count, Input::Distinguishing)));
+    }
+    for reduce in chained_works() {
+        let small = ReduceCase { has_small_tiles: true, ..reduce };
+        let counts = [0, 1, 200, 65_537];
+        cases.extend(counts.map(|count| small.case(count, Input::Distinguishing)));
+        cases.push(small.case(10_007, Input::EdgeValues));
+    }
+    for element in [ElementType::F32, ElementType::I64] {
+        let default = ReduceCase::sum(element);
+        let tile = default.tile(capabilities);
+        let counts = [0, 1, tile - 1, tile, tile + 1, 3 * tile + 5, 65_537];
+        cases.extend(counts.map(|count| default.case(count, Input::Distinguishing)));
+    }
+    for reduce in
+        selectable_works(capabilities).into_iter().filter(|reduce| has_float64 || !needs_float64(reduce))
+    {
+        // Every pipeline that a policy chooses, but for the packs of an invocation.
+        let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
+        let tile = small.tile(capabilities);
+        cases.push(small.case(4 * tile + 4, Input::Distinguishing));
+        cases.push(ReduceCase { misalignment: 4, ..small }.case(4 * tile + 3, Input::Distinguishing));
+        cases.push(reduce.case(2 * reduce.tile(capabilities) + 2, Input::Distinguishing));
+    }
+    cases
+}
+
+/// Reductions along the rows of a table, by four invocations a row, by a workgroup, and by several at one and two levels
+/// above the source; the last row is short.
+fn along_rows() -> Vec<ReduceCase> {
+    use ElementType::{F32, F64, I32, I64, U32};
+    let of = |element, operator, length| ReduceCase {
+        operator,
+        runs: Some(ReduceRuns::FixedSize(length)),
+        ..ReduceCase::sum(element)
+    };
+    let (add, max) = (ScanOperator::Add, ScanOperator::Max);
+    let device = CountFrom::Device;
+    vec![
+        of(F32, add, 1),
+        of(F32, add, 40),
+        ReduceCase { misalignment: 4, ..of(U32, add, 64) },
+        ReduceCase { count_from: device, has_small_tiles: true, ..of(F32, add, 127) },
+        of(F64, add, 300),
+        ReduceCase { is_index: true, ..of(F32, ScanOperator::Min, 33) },
+        ReduceCase { is_index: true, count_from: device, has_small_tiles: true, ..of(F64, max, 1000) },
+        ReduceCase { misalignment: 12, ..of(I64, max, 4096) },
+        ReduceCase { has_small_tiles: true, ..of(I32, ScanOperator::Xor, 5000) },
+        ReduceCase { has_small_tiles: true, count_from: CountFrom::DeviceBeyond, ..of(F32, add, 65_536) },
+        ReduceCase { is_index: true, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_300) },
+        ReduceCase { has_small_tiles: true, count_from: device, ..of(F32, add, 140_000) },
+    ]
+}
+
+fn needs_float64(reduce: &ReduceCase) -> bool {
+    !reduce.is_index && reduce.operator.needs_float64(reduce.element)
+}
+
+/// Works of every kernel, with every access and layout of rows.
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
+    let mut works = Vec::new();
+    for (element, operator, is_index) in [
+        (ElementType::U32, ScanOperator::Add, false),
+        (ElementType::F32, ScanOperator::Max, false),
+        (ElementType::I64, ScanOperator::Add, false),
+        (ElementType::F64, ScanOperator::Add, false),
+        (ElementType::F32, ScanOperator::Min, true),
+        (ElementType::F64, ScanOperator::Max, true),
+    ] {
+        let plain = ReduceCase { operator, is_index, ..ReduceCase::sum(element) };
+        works.extend([1, 2, 3].map(|columns| ReduceCase { columns, ..plain.clone() }));
+        works.push(ReduceCase { count_from: CountFrom::Device, ..plain.clone() });
+        if !is_index {
+            works.extend(RUNS[1..3].iter().map(|&runs| ReduceCase { runs, ..plain.clone() }));
+        }
+    }
+    let rows = [128, 1 << 16].map(|length| Some(ReduceRuns::FixedSize(length)));
+    works.extend(rows.map(|runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
+    let index =
+        ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };
+    works.extend(rows.map(|runs| ReduceCase { runs, ..index.clone() }));
+    // Sums of floats are reduced as segments on every device.
+    works.extend(RUNS[3..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
+    works.extend(chained_works());
+    works
+}
+
+/// Reductions by key in a single pass, of each kernel.
+fn chained_works() -> Vec<ReduceCase> {
+    use ElementType::{F32, F64, I64, U32};
+    let (add, mul, min, max) = (ScanOperator::Add, ScanOperator::Mul, ScanOperator::Min, ScanOperator::Max);
+    let of = |element, operator, runs| ReduceCase {
+        operator,
+        runs: Some(runs),
+        algorithm: Some(ReduceByKeyAlgorithm::Chained),
+        ..ReduceCase::sum(element)
+    };
+    let device = CountFrom::Device;
+    vec![
+        of(U32, add, ReduceRuns::Keys32),
+        ReduceCase { count_from: device, ..of(F32, min, ReduceRuns::FloatKeys32) },
+        of(U32, ScanOperator::Xor, ReduceRuns::Keys64),
+        of(I64, add, ReduceRuns::Keys32),
+        ReduceCase { count_from: CountFrom::DeviceBeyond, ..of(F64, max, ReduceRuns::FloatKeys64) },
+        of(I64, mul, ReduceRuns::Keys64),
+    ]
+}
+
+/// Each of [`selectable_works`] in one tile, several, and three levels.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for reduce in selectable_works(capabilities) {
+        let small = ReduceCase { has_small_tiles: true, ..reduce.clone() };
+        let tile = small.tile(capabilities);
+        cases.push(small.case((tile * tile + 1).min(300_000), Input::Distinguishing));
+        cases.push(reduce.case(5, Input::EdgeValues));
+        cases.push(reduce.case(99_991, Input::EdgeValues));
+    }
+    cases
+}
+
+/// Larger inputs.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter();
+    works
+        .flat_map(|reduce| [(1 << 20) + 1, 1_299_709].map(|n| reduce.case(n, Input::Distinguishing)))
+        .collect()
+}
+
+/// Every operation on every type, in every layout of rows, of all rows and of segments.
+pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for element in ElementType::ALL {
+        for (operator, is_index) in OPERATIONS {
+            for (index, runs) in RUNS.into_iter().enumerate() {
+                for columns in [1, 2, 4, 5, 16] {
+                    let plain = ReduceCase { operator, is_index, ..ReduceCase::sum(element) };
+                    let reduce = ReduceCase { columns, runs, has_small_tiles: index % 2 == 0, ..plain };
+                    if is_valid(&reduce) {
+                        let tile = reduce.tile(capabilities);
+                        let inputs = [Input::Distinguishing, Input::EdgeValues];
+                        cases.extend(inputs.map(|input| reduce.case(4 * tile + 11, input)));
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// Benchmarks: sums and indices, of all rows, of segments and along rows.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let of = |element, runs| ReduceCase { runs, ..ReduceCase::sum(element) };
+    let works = [
+        of(ElementType::U32, None),
+        of(ElementType::F32, None),
+        ReduceCase { columns: 3, ..ReduceCase::sum(ElementType::F32) },
+        ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) },
+        of(ElementType::F32, Some(ReduceRuns::Offsets)),
+        of(ElementType::F32, Some(ReduceRuns::Keys32)),
+        of(ElementType::F32, Some(ReduceRuns::FixedSize(40))),
+        of(ElementType::F32, Some(ReduceRuns::FixedSize(1 << 16))),
+    ];
+    uniform_cases(works, &scale.counts())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_of_the_first_nan_or_of_the_first_of_equals() {
+        let of = |operator, values: &[f32]| {
+            let reduce = ReduceCase { operator, is_index: true, ..ReduceCase::sum(ElementType::F32) };
+            reduce.indices(bytemuck::cast_slice(values))[0]
+        };
+        assert_eq!(of(ScanOperator::Min, &[1.0, 0.0, -0.0, 0.0]), 1);
+        assert_eq!(of(ScanOperator::Max, &[-0.0, 0.0, -1.0]), 0);
+        for operator in [ScanOperator::Min, ScanOperator::Max] {
+            assert_eq!(of(operator, &[1.0, f32::INFINITY, -f32::NAN, f32::NAN, f32::NEG_INFINITY]), 2);
+            assert_eq!(of(operator, &[]), u32::MAX);
+        }
+    }
+
+    /// The order of operations is documented, and its error has the documented bound.
+    #[test]
+    fn sums_in_order_keep_the_bound() {
+        for runs in [None, Some(ReduceRuns::Offsets)] {
+            let reduce = ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) };
+            let [input, _] = reduce.generate(70_001, Input::Distinguishing);
+            let offsets = runs.map(|_| vec![5, 70_000]);
+            let (result, _) = reduce.results(&input, offsets.as_deref(), 8);
+            let values: Vec<f32> = bytemuck::cast_slice(&input).to_vec();
+            let rows = if runs.is_some() { 5..70_000 } else { 0..70_001 };
+            let values = values[rows].iter().map(|&value| f64::from(value));
+            let (sum, magnitude) =
+                values.fold((0.0, 0.0), |(sum, all), value| (sum + value, all + value.abs()));
+            let depth = if runs.is_some() { 5.0 * 74.0 } else { 2.0 * 16.0 };
+            let got = f64::from(f32::from_bits(result[0]));
+            assert!((got - sum).abs() <= 1.01 * depth * 2f64.powi(-24) * magnitude, "{got} {sum}");
+        }
+    }
+
+    #[test]
+    fn offsets_have_empty_segments_and_keys_recur() {
+        let offsets = ReduceCase { runs: Some(ReduceRuns::Offsets), ..ReduceCase::sum(ElementType::U32) };
+        let begins = offsets.begins(4000);
+        assert!(begins.is_sorted() && begins.windows(2).any(|pair| pair[0] == pair[1]));
+        assert_eq!(begins.last(), Some(&4000));
+        for runs in &ReduceRuns::ALL[1..] {
+            let (runs, words) = (*runs, runs.key_size() as usize / 4);
+            let reduce = ReduceCase { runs: Some(runs), ..ReduceCase::sum(ElementType::U32) };
+            let mut begins = reduce.begins(4000);
+            let keys = reduce.keys(&begins, 4000);
+            let heads = heads_of(&keys, words, has_float_keys(Some(runs)));
+            if begins[0] != 0 {
+                begins.insert(0, 0);
+            }
+            assert_eq!(heads, begins);
+            // Floats have runs of keys that are not the same bits.
+            assert_eq!(heads_of(&keys, words, false).len() > heads.len(), has_float_keys(Some(runs)));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Cases of scans.
+
+mod chained;
+mod covering;
+mod operands;
+mod verify;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
+
+use super::primitive::{CountFrom, PrimitiveCase};
+use super::{BenchScale, Case, PolicyName, Work, uniform_cases};
+use crate::harness::expected::{PlainScan, ScanExpectation};
+use crate::harness::inputs::Input;
+use crate::harness::numbers::Numbers;
+use crate::harness::report::LookBackCounts;
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
+use subsweep::ElementType;
+use subsweep::device::Capabilities;
+use subsweep::error::Result;
+use subsweep::headless::Gpu;
+use subsweep::scan::{
+    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanKind, ScanOperator, ScanPlan, ScanPolicy,
+    SegmentsBy, WorkgroupScan,
+};
+
+/// Parameters of a scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScanCase {
+    /// Inclusive or exclusive.
+    pub kind: ScanKind,
+    /// The element type.
+    pub element: ElementType,
+    /// The operator.
+    pub operator: ScanOperator,
+    /// Elements per row.
+    pub columns: u32,
+    /// Whether the scan is in reverse, from the last row to the first.
+    pub is_reverse: bool,
+    /// Location of the initial value, if there is one.
+    pub initial: Option<InitialFrom>,
+    /// Representation of the segments, if there are any.
+    pub segments: Option<SegmentsBy>,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// The algorithm.
+    pub algorithm: ScanAlgorithm,
+    /// The policy, by name.
+    pub policy: PolicyName,
+    /// Whether source and destination are the same range.
+    pub in_place: bool,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+/// Location of a value when a plan is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum InitialFrom {
+    /// In host memory.
+    Host,
+    /// In device memory.
+    Device,
+}
+
+impl ScanCase {
+    /// The inclusive sum of single u32, out of place and aligned.
+    pub const fn sum_of_u32(policy: PolicyName) -> Self {
+        Self {
+            kind: ScanKind::Inclusive,
+            element: ElementType::U32,
+            operator: ScanOperator::Add,
+            columns: 1,
+            is_reverse: false,
+            initial: None,
+            segments: None,
+            count_from: CountFrom::Host,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
+            policy,
+            in_place: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> ScanPolicy {
+        self.policy.scan(capabilities, self.algorithm, &self.config())
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> ScanConfig {
+        let mut config =
+            ScanConfig::new(self.kind, self.element).operator(self.operator).columns(self.columns);
+        if self.is_reverse {
+            config = config.reverse();
+        }
+        if self.initial.is_some() {
+            config = config.with_initial();
+        }
+        if let Some(segments) = self.segments {
+            config = config.segments(segments);
+        }
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    /// Whether the bits of a rounded result are the same on every device.
+    fn has_fixed_tree(&self) -> bool {
+        let is_network = self.algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
+        let is_plain = self.policy == PolicyName::Default && !self.is_reverse && self.initial.is_none();
+        is_network && self.config().rounds() && is_plain
+    }
+
+    /// Rows of a tile.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_items().into()
+    }
+
+    fn numbers(&self) -> Numbers {
+        Numbers { element: self.element, operator: self.operator, columns: self.columns as usize }
+    }
+}
+
+impl fmt::Display for ScanCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ScanKind::Inclusive => "inclusive",
+            ScanKind::Exclusive => "exclusive",
+        };
+        write!(f, "scan:{kind}:type={}", self.element)?;
+        // Ids are stable: sums predate this parameter.
+        if self.operator != ScanOperator::Add {
+            write!(f, ";op={}", self.operator)?;
+        }
+        if self.is_reverse {
+            write!(f, ";reverse")?;
+        }
+        match self.initial {
+            None => {}
+            Some(InitialFrom::Host) => write!(f, ";initial=host")?,
+            Some(InitialFrom::Device) => write!(f, ";initial=device")?,
+        }
+        if let Some(segments) = self.segments {
+            write!(f, ";segments={}", segments.name())?;
+        }
+        if let Some(SegmentsBy::FixedSize(length)) = self.segments {
+            write!(f, "-{length}")?;
+        }
+        write!(
+            f,
+            "{};columns={};algorithm={};policy=",
+            self.count_from.parameter(),
+            self.columns,
+            self.algorithm.name(),
+        )?;
+        f.write_str(self.policy.name())?;
+        write!(f, ";place={};misalign={}", if self.in_place { "in" } else { "out" }, self.misalignment)
+    }
+}
+
+impl PrimitiveCase for ScanCase {
+    type Plan = ScanPlan;
+
+    fn variant(&self) -> String {
+        self.policy.variant(self.algorithm.name())
+    }
+
+    fn row_size(&self) -> u64 {
+        self.config().row_size()
+    }
+
+    fn seed(&self, count: u64) -> u64 {
+        count * self.row_size() / 4
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        [self.numbers().generate(input, count as usize, self.seed(count)), Vec::new()]
+    }
+
+    fn prepare(&self, plan: Arc<ScanPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
+        let heads = operands::heads(self, count as usize);
+        let initial_row = self.initial.map(|_| operands::initial_row(self));
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let (initial_on_host, initial_on_device) = match (self.initial, &initial_row) {
+            (Some(InitialFrom::Host), Some(row)) => (InitialValue::host(row)?, None),
+            (_, row) => (InitialValue::Identity, row.clone().map(|row| operands.add(row))),
+        };
+        let room = counted.room;
+        let in_memory = self.segments.filter(|by| !matches!(by, SegmentsBy::FixedSize(_)));
+        let segments = in_memory.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
+        let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
+        let expectation = ScanExpectation {
+            scan: PlainScan {
+                tree_items,
+                kind: self.kind,
+                element: self.element,
+                operator: self.operator,
+                columns: self.columns as usize,
+                rounding_depth: plan.rounding_depth(count),
+            },
+            is_reverse: self.is_reverse,
+            heads,
+            initial: initial_row,
+        };
+        let counted_plan = Arc::clone(&plan);
+        let scratch = plan.scratch_requirements(room);
+        let needs =
+            Needs { in_place: self.in_place, ..Needs::new(room, self.misalignment, scratch, operands) };
+        let operands = move |ranges: &Ranges| {
+            let initial = match initial_on_device {
+                Some(row) => InitialValue::Device(ranges.operand(row)),
+                None => initial_on_host,
+            };
+            let mut buffers = buffers(ranges).initial(initial);
+            if let Some(segments) = segments {
+                buffers = buffers.segments(ranges.operand(segments));
+            }
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |input: &[u32]| (expectation.of(input), Vec::new());
+        Ok(Prepared {
+            look_back: Some(Box::new(move |gpu, ranges| look_back(&counted_plan, gpu, ranges, room))),
+            ..Prepared::new(plan.traffic_size(count), plan, needs, operands, expected)
+        })
+    }
+}
+
+fn buffers(Ranges { source, destination, scratch, .. }: &Ranges) -> ScanBuffers {
+    ScanBuffers::new(source.addresses(), destination.addresses(), *scratch)
+}
+
+/// Look-back statistics of a scan of `count` rows, from one more run with counters; `None` without look-back, and
+/// without a counting kernel.
+fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<Option<LookBackCounts>> {
+    let buffers = buffers(ranges);
+    let is_aligned = buffers.source.is_aligned(16) && buffers.destination.is_aligned(16);
+    let ScanPolicy { stateless_tiles, .. } = *plan.policy();
+    let stateless_count = u64::from(plan.policy().tile_items()) * u64::from(stateless_tiles);
+    if count <= stateless_count || !is_aligned {
+        return Ok(None);
+    }
+    let Some(counted) = plan.counted()? else { return Ok(None) };
+    let counts = gpu.allocate(16)?;
+    gpu.upload(&counts, 0, &[0; 4])?;
+    let mut look_backs = 0;
+    // SAFETY: the caller owns the memory and the plan, which live until `submit` has waited.
+    unsafe {
+        gpu.submit(|recorder| {
+            look_backs = counted.record(recorder, &buffers, counts.range().addresses(), count)?;
+            Ok(())
+        })
+    }?;
+    let mut words = [0; 4];
+    gpu.download(&counts, &mut words)?;
+    let [windows, spins, fallbacks, longest] = words;
+    Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
+}
+
+/// Benchmarks: the tuned scans and that of the seed, in columns and along rows.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
+    let works = [
+        default.clone(),
+        ScanCase { columns: 4, ..default.clone() },
+        ScanCase { in_place: true, ..seed },
+        ScanCase { algorithm: ScanAlgorithm::Chained, ..default.clone() },
+        ScanCase { element: ElementType::F32, ..default.clone() },
+        ScanCase {
+            element: ElementType::F32,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky),
+            ..default.clone()
+        },
+        // Along rows.
+        ScanCase { segments: Some(SegmentsBy::FixedSize(40)), ..default.clone() },
+        ScanCase { segments: Some(SegmentsBy::FixedSize(1 << 16)), ..default },
+    ];
+    uniform_cases(works, &scale.counts())
+}

@@ -1,0 +1,296 @@
+//! Cases of searches: types, sides, and numbers of sorted keys.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::pairwise::{axis, covering_works, tiled_cases};
+use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, cases_of, small_workgroup};
+use crate::harness::expected::Expected;
+use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::keys::{self, by_type};
+use crate::harness::threads::in_threads;
+use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
+use crate::reference::oracle;
+use subsweep::device::Capabilities;
+use subsweep::error::Result;
+use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
+use subsweep::{ElementType, Number};
+
+/// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchCase {
+    /// Type of the keys.
+    pub element: ElementType,
+    /// Whether positions are upper bounds.
+    pub is_upper_bound: bool,
+    /// Number of sorted keys; `None` for as many as needles.
+    pub sorted_count: Option<u64>,
+    /// Host or indirect count of the needles.
+    pub count_from: CountFrom,
+    /// Host or indirect count of the sorted keys.
+    pub sorted_count_from: CountFrom,
+    /// Whether tiles are small, so that few needles take many.
+    pub has_small_tiles: bool,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+impl SearchCase {
+    /// A lower bound by the policy of the device, in as many keys as needles.
+    pub const fn lower_bound(element: ElementType) -> Self {
+        Self {
+            element,
+            is_upper_bound: false,
+            sorted_count: None,
+            count_from: CountFrom::Host,
+            sorted_count_from: CountFrom::Host,
+            has_small_tiles: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> SearchConfig {
+        let config = match self.is_upper_bound {
+            true => SearchConfig::upper_bound(self.element),
+            false => SearchConfig::lower_bound(self.element),
+        };
+        let is_indirect = self.count_from.is_indirect() || self.sorted_count_from.is_indirect();
+        if is_indirect { config.indirect_count() } else { config }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> SearchPolicy {
+        match self.has_small_tiles {
+            true => SearchPolicy::tiled(small_workgroup(capabilities), 8, 3),
+            false => SearchPolicy::choose(capabilities, &self.config()).policy,
+        }
+    }
+
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_items().into()
+    }
+
+    /// The sorted keys of a search for `needles`, as words.
+    fn sorted(&self, needles: &[u32], input: Input) -> Vec<u32> {
+        let words = self.element.words() as usize;
+        let count = self.sorted_count.unwrap_or((needles.len() / words) as u64);
+        let [mut keys, _] = keys::keys_and_values(self.element, SortValues::None, input, count + 1);
+        keys.truncate(count as usize * words);
+        let mut random = SplitMix64(count);
+        let found: Vec<_> = needles.chunks_exact(words).collect();
+        for key in keys.chunks_exact_mut(words).step_by(2).filter(|_| !found.is_empty()) {
+            key.copy_from_slice(found[random.next_u64() as usize % found.len()]);
+        }
+        by_type!(self.element, sorted_words(&keys))
+    }
+
+    /// The position of each needle by numpy's definition.
+    pub fn positions(
+        element: ElementType,
+        is_upper_bound: bool,
+        sorted: &[u32],
+        needles: &[u32],
+    ) -> Vec<u32> {
+        by_type!(element, positions_of(sorted, needles, is_upper_bound))
+    }
+}
+
+/// The order of numpy: NaNs are equal to each other, and greater than all numbers.
+fn compare<N: PartialOrd>(a: &N, b: &N) -> Ordering {
+    let is_nan = |key: &N| key.partial_cmp(key).is_none();
+    a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+}
+
+fn sorted_words<N: Number + PartialOrd + Send>(keys: &[u32]) -> Vec<u32> {
+    let mut keys: Vec<N> = bytemuck::pod_collect_to_vec(keys);
+    oracle::sort_by(&mut keys, compare);
+    bytemuck::pod_collect_to_vec(&keys)
+}
+
+fn positions_of<N: Number + PartialOrd + Sync>(
+    sorted: &[u32],
+    needles: &[u32],
+    is_upper_bound: bool,
+) -> Vec<u32> {
+    let [sorted, needles]: [Vec<N>; 2] = [sorted, needles].map(bytemuck::pod_collect_to_vec);
+    let counts = |key: &N, needle: &N| match compare(key, needle) {
+        Ordering::Less => true,
+        Ordering::Equal => is_upper_bound,
+        Ordering::Greater => false,
+    };
+    let position = |needle: &N| sorted.partition_point(|key| counts(key, needle)) as u32;
+    let positions = |needles: &[N]| needles.iter().map(position).collect::<Vec<_>>();
+    in_threads(needles.chunks(1 << 16).collect(), positions).concat()
+}
+
+impl fmt::Display for SearchCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = if self.is_upper_bound { "upper" } else { "lower" };
+        write!(f, "search:{side}:type={}", self.element)?;
+        match self.sorted_count {
+            Some(count) => write!(f, ";sorted={count}")?,
+            None => write!(f, ";sorted=n")?,
+        }
+        let sorted_count = self.sorted_count_from.parameter_of("sorted-count");
+        let policy = if self.has_small_tiles { "small" } else { "default" };
+        write!(f, "{sorted_count}{};policy={policy}", self.count_from.parameter())?;
+        write!(f, ";misalign={}", self.misalignment)
+    }
+}
+
+impl PrimitiveCase for SearchCase {
+    type Plan = SearchPlan;
+
+    fn row_size(&self) -> u64 {
+        self.element.size() as u64
+    }
+
+    fn variant(&self) -> String {
+        let side = if self.is_upper_bound { "upper" } else { "lower" };
+        let sorted = self.sorted_count.map_or("as many".to_owned(), |count| count.to_string());
+        format!("{side} bound in {sorted} keys")
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        keys::keys_and_values(self.element, SortValues::None, input, count)
+    }
+
+    fn prepare(&self, plan: Arc<SearchPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
+        let words = self.element.words() as usize;
+        let sorted_count = self.sorted_count.unwrap_or(count);
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let sorted_counted = operands.add_count(self.sorted_count_from, sorted_count);
+        // Keys beyond the count must not be read: they are the least of all.
+        let sorted = known.data(|needles| {
+            let mut sorted = self.sorted(needles, input);
+            sorted.resize(sorted_counted.room as usize * words, 0);
+            sorted
+        });
+        let sorted_operand = operands.add(Arc::clone(&sorted));
+        let (element, is_upper_bound) = (self.element, self.is_upper_bound);
+        let scratch = plan.scratch_requirements((sorted_counted.room, counted.room));
+        let needs = Needs {
+            // The needles are only read: they stay as they are, and the positions are the values.
+            in_place: true,
+            values_size: counted.room * 4,
+            ..Needs::new(counted.room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let (needles, positions) = (ranges.source.addresses(), ranges.values.addresses());
+            let buffers = SearchBuffers::new(ranges.operand(sorted_operand), needles, positions);
+            (buffers.scratch(ranges.scratch), (ranges.count(sorted_counted), ranges.count(counted)))
+        };
+        let expected = move |needles: &[u32]| {
+            let sorted = &sorted[..sorted_count as usize * words];
+            let positions = Self::positions(element, is_upper_bound, sorted, needles);
+            (Expected::exact(needles.to_vec()), positions)
+        };
+        Ok(Prepared::new(plan.traffic_size(sorted_count, count), plan, needs, operands, expected))
+    }
+}
+
+/// A covering set of all pairs of parameters in small tiles, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = SearchCase { has_small_tiles: true, ..SearchCase::lower_bound(ElementType::U32) };
+    let axes = [
+        axis(&ElementType::ALL, |case: &mut SearchCase, element| case.element = element),
+        axis(&[false, true], |case, is_upper_bound| case.is_upper_bound = is_upper_bound),
+        axis(&[0, 1, 5, 8, 1000, 4099], |case, count| case.sorted_count = Some(count)),
+        axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
+        axis(&CountFrom::ALL, |case, count_from| case.sorted_count_from = count_from),
+        axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
+    ];
+    let works = covering_works(&plain, &axes, &[], |_| true);
+    let inputs = [Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted];
+    let mut cases = tiled_cases(works, &inputs, |work| {
+        let tile = work.tile(capabilities);
+        (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2])
+    });
+    let default = SearchCase::lower_bound(ElementType::F32);
+    cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+    cases
+}
+
+/// Plans of the default policy: both sides, for keys of one word and of two.
+pub(super) fn selectable_works(_: &Capabilities) -> [SearchCase; 4] {
+    let [a, b] = both_sides(SearchCase::lower_bound(ElementType::F32));
+    let [c, d] = both_sides(SearchCase::lower_bound(ElementType::U64));
+    [a, b, c, d]
+}
+
+/// Each of [`selectable_works`] in several tiles, with every count.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities)
+        .into_iter()
+        .flat_map(|case| CountFrom::ALL.map(|count_from| SearchCase { count_from, ..case.clone() }));
+    works.map(|case| case.case(2 * case.tile(capabilities) + 3, Input::EdgeValues)).collect()
+}
+
+/// All cases except the covering ones.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in selectable_works(capabilities) {
+        let tile = work.tile(capabilities);
+        let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7]);
+        cases.extend(edges.into_iter().map(|count| work.case(count, Input::Uniform)));
+        let inputs = [Input::EdgeValues, Input::Sorted, Input::Constant(0), Input::TwoValued];
+        cases.extend(inputs.map(|input| work.case(2 * tile + 3, input)));
+        for sorted_count in [0, 1, 2, 127, 128, 255, 256, 257, 65_535, 65_536, 1_000_003] {
+            let of = SearchCase { sorted_count: Some(sorted_count), ..work.clone() };
+            cases.extend([Input::EdgeValues, Input::Uniform].map(|input| of.case(5003, input)));
+        }
+        // Several rows of workgroups; as many sorted keys would take minutes on a CPU.
+        let large = SearchCase { sorted_count: Some(1_000_003), ..work.clone() };
+        cases.push(large.case((1 << 24) + 3, Input::Uniform));
+    }
+    for element in ElementType::ALL {
+        let case = SearchCase::lower_bound(element);
+        let cases_of =
+            |case: SearchCase| [Input::EdgeValues, Input::Uniform].map(|input| case.case(99_991, input));
+        cases.extend(both_sides(case).into_iter().flat_map(cases_of));
+    }
+    cases
+}
+
+fn both_sides(case: SearchCase) -> [SearchCase; 2] {
+    [SearchCase { is_upper_bound: true, ..case.clone() }, case]
+}
+
+/// Benchmarks: needles in any order and sorted ones, in as many keys and in few.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let lower = SearchCase::lower_bound;
+    let few = SearchCase { sorted_count: Some(1 << 12), ..lower(ElementType::U32) };
+    let works = [lower(ElementType::U32), lower(ElementType::F64), few];
+    cases_of(works, &scale.counts(), &[Input::Uniform, Input::Sorted])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nans_are_last_and_zeros_are_equal() {
+        let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+        let sorted =
+            bits(&[f32::NEG_INFINITY, -1.0, -0.0, 0.0, 0.0, 2.0, f32::INFINITY, -f32::NAN, f32::NAN]);
+        let needles = bits(&[-0.0, 0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0]);
+        let positions = |is_upper| SearchCase::positions(ElementType::F32, is_upper, &sorted, &needles);
+        assert_eq!(positions(false), [2, 2, 7, 7, 6, 0, 5]);
+        assert_eq!(positions(true), [5, 5, 9, 9, 7, 1, 5]);
+    }
+
+    #[test]
+    fn half_of_the_sorted_keys_are_needles() {
+        for case in selectable_works(&Capabilities::default()) {
+            let [needles, _] = case.generate(1000, Input::Uniform);
+            let sorted = case.sorted(&needles, Input::Uniform);
+            let words = case.element.words() as usize;
+            let needles: BTreeSet<_> = needles.chunks(words).collect();
+            let found = sorted.chunks(words).filter(|key| needles.contains(key)).count();
+            assert!(sorted.len() == 1000 * words && (490..520).contains(&found), "{case}: {found}");
+        }
+    }
+}

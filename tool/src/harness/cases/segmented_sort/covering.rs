@@ -1,0 +1,65 @@
+//! A covering set of segmented sorts: every pair of parameters in small tiles, since the default ones compile slowly.
+
+use super::super::pairwise::{Axis, Covering, Value, axis, covering_works};
+use super::{Case, CountFrom, PrimitiveCase, SegmentMix, SegmentedSortCase, SortValues, pairs};
+use crate::harness::inputs::Input;
+use subsweep::ElementType;
+use subsweep::device::Capabilities;
+
+const ELEMENTS: usize = 0;
+const VALUES: usize = 1;
+
+fn axes() -> [Axis<SegmentedSortCase>; 7] {
+    [
+        axis(&ElementType::ALL, |sort: &mut SegmentedSortCase, element| {
+            *sort = sort.clone().of(element, sort.values, sort.is_descending);
+        }),
+        axis(&SortValues::ALL, |sort, values| sort.values = values),
+        axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
+        axis(&[false, true], |sort, is_part| {
+            let width = sort.element.bits();
+            // An odd number of passes with any radix, and an even one.
+            sort.bits = if is_part { width / 3..width / 3 + 18 } else { 0..width };
+        }),
+        axis(&CountFrom::ALL, |sort, count_from| sort.count_from = count_from),
+        axis(&[0, 4, 8, 12], |sort, misalignment| sort.misalignment = misalignment),
+        axis(&[0, 4, 8, 12], |sort, misalignment| sort.values_misalignment = misalignment),
+    ]
+}
+
+/// A sort of each module: keys of one and two words, with values of none, one and two; the types of each size in turn.
+fn required() -> Vec<Vec<Value>> {
+    let kinds = (0..2).flat_map(|words| (0..3).map(move |values| (words, values)));
+    kinds.map(|(words, values)| vec![(ELEMENTS, 3 * words + values), (VALUES, values)]).collect()
+}
+
+/// Every module and every pair of parameters, each with every distribution of segments.
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = pairs(SegmentMix::Boundaries, true);
+    let required = required();
+    let is_valid =
+        |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
+    let works = covering_works(&plain, &axes(), &required, is_valid);
+    let inputs = [Input::EdgeValues, Input::ConstantDigit, Input::Uniform, Input::TwoValued];
+    let [_, small, large] = plain.policy(capabilities).max_extents().map(u64::from);
+    let mut cases = Vec::new();
+    for (index, Covering { work: sort, .. }) in works.into_iter().enumerate() {
+        // All size classes in one sort of each module. Policies for few keys compile faster.
+        let counts = if index < required.len() {
+            [20_011, 9 * large + 7, large + 1, 1000]
+        } else {
+            [small, small - 1, small / 2 + 1, small / 3]
+        };
+        for (step, segments) in SegmentMix::ALL.into_iter().enumerate() {
+            let (turn, sort) = (index + step, SegmentedSortCase { segments, ..sort.clone() });
+            cases.push(sort.case(counts[turn % 4], inputs[(turn + index / 4) % 4]));
+        }
+        // An indirect count has a maximum above 0.
+        let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };
+        cases.push(sort.case(few, Input::Uniform));
+        if index < required.len() {
+            cases.push(SegmentedSortCase { by_counting: true, ..sort }.case(1000, Input::EdgeValues));
+        }
+    }
+    cases
+}

@@ -1,0 +1,529 @@
+//! Cases of selections and partitions.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::pairwise::{InputTurns, axis, covering_works};
+use super::{
+    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, WINDOWS, small_workgroup,
+    uniform_cases,
+};
+use crate::harness::expected::Expected;
+use crate::harness::inputs::Input;
+use crate::harness::keys;
+use crate::harness::selected::Test;
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
+use subsweep::ElementType;
+use subsweep::device::{AddressRange, Capabilities};
+use subsweep::error::Result;
+use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
+use subsweep::select::{
+    Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
+    SelectPlan, SelectPolicy,
+};
+
+/// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectCase {
+    /// The predicate.
+    pub by: Predicate,
+    /// The type of keys. With flags, the elements have as many words.
+    pub element: ElementType,
+    /// Words of an element with flags; 0 for those of `element`.
+    pub words: u32,
+    /// Words of a value; 0 without values.
+    pub values: u32,
+    /// What is written besides values.
+    pub output: SelectOutput,
+    /// Parts of the result: 1 for a selection.
+    pub parts: u32,
+    /// Whether operands of comparisons are in device memory.
+    pub has_device_operands: bool,
+    /// The algorithm; `None` for the device's choice.
+    pub algorithm: Option<SelectAlgorithm>,
+    /// Whether tiles are small, so that few elements take many.
+    pub has_small_tiles: bool,
+    /// Whether a single pass in small tiles reads statuses by loads, publishes by stores, and looks back over windows.
+    pub has_windows: bool,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+/// What a [`SelectCase`] writes besides values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SelectOutput {
+    /// Elements.
+    Elements,
+    /// Elements and their indices.
+    Both,
+    /// Indices.
+    Indices,
+}
+
+impl SelectOutput {
+    const ALL: [Self; 3] = [Self::Elements, Self::Both, Self::Indices];
+}
+
+/// The second comparison of partitions in three.
+const SECOND: Comparison = Comparison::LessEqual;
+
+/// Every predicate; those with flags come first.
+const PREDICATES: [Predicate; 10] = [
+    Predicate::Flags8,
+    Predicate::Flags32,
+    Predicate::Unique,
+    Predicate::Compare(Comparison::Less),
+    Predicate::Compare(Comparison::LessEqual),
+    Predicate::Compare(Comparison::Equal),
+    Predicate::Compare(Comparison::NotEqual),
+    Predicate::Compare(Comparison::GreaterEqual),
+    Predicate::Compare(Comparison::Greater),
+    Predicate::Compare(Comparison::Range),
+];
+
+impl SelectCase {
+    /// A selection of u32 by a predicate, with the device's choice of the algorithm.
+    pub const fn of_u32(by: Predicate) -> Self {
+        Self {
+            by,
+            element: ElementType::U32,
+            words: 0,
+            values: 0,
+            output: SelectOutput::Elements,
+            parts: 1,
+            has_device_operands: false,
+            algorithm: None,
+            has_small_tiles: false,
+            has_windows: false,
+            count_from: CountFrom::Host,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> SelectPolicy {
+        let config = self.config();
+        let algorithm =
+            self.algorithm.unwrap_or_else(|| SelectPolicy::choose(capabilities, &config).policy.algorithm);
+        let mut policy = SelectPolicy::tuned(algorithm, capabilities, &config);
+        if self.has_windows {
+            policy.look_back = WINDOWS;
+        }
+        if self.has_small_tiles {
+            (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 4);
+            policy.summed_tiles = 3;
+            let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            policy.scan =
+                PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(ElementType::U32));
+        }
+        policy
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> SelectConfig {
+        let words = if self.words > 0 { self.words } else { self.element.words() };
+        let config = match self.by {
+            Predicate::Flags8 => SelectConfig::flags8(words),
+            Predicate::Flags32 => SelectConfig::flags32(words),
+            Predicate::Compare(comparison) => SelectConfig::compare(self.element, comparison),
+            Predicate::Unique => SelectConfig::unique(self.element),
+        };
+        let config = config.values(self.values);
+        let config = match self.output {
+            SelectOutput::Elements => config,
+            SelectOutput::Both => config.indices(),
+            SelectOutput::Indices => config.indices().without_elements(),
+        };
+        let config = match self.parts {
+            1 => config,
+            2 => config.partition(),
+            _ => config.partition_in_three(SECOND),
+        };
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    const fn test(&self) -> Test {
+        match self.by {
+            Predicate::Flags8 | Predicate::Flags32 => Test::Flags,
+            Predicate::Compare(comparison) if self.parts == 3 => Test::Compare(comparison, Some(SECOND)),
+            Predicate::Compare(comparison) => Test::Compare(comparison, None),
+            Predicate::Unique => Test::Unique,
+        }
+    }
+
+    /// The part of each element of `tested`: flags, a word each, or keys as words.
+    pub fn parts(&self, tested: &[u32], operands: &[u32]) -> Vec<usize> {
+        self.test().parts(self.element, tested, operands)
+    }
+
+    /// Operands of the comparisons for `keys`, as words: with each a part of them is selected.
+    pub fn operands(&self, keys: &[u32]) -> Vec<u32> {
+        self.test().operands(self.element, keys)
+    }
+
+    /// Whether a plan exists.
+    fn is_valid(&self) -> bool {
+        (self.words == 0 || self.by.has_flags())
+            && (self.parts < 3 || matches!(self.by, Predicate::Compare(_)))
+            && (!self.has_device_operands || matches!(self.by, Predicate::Compare(_)))
+            && (self.parts == 1 || self.algorithm != Some(SelectAlgorithm::Chained))
+    }
+
+    /// `count` flags, a word each: half of random ones are 0.
+    fn flags(&self, input: Input, count: usize) -> Vec<u32> {
+        let flag = |word: u32| match (word & 1, self.by) {
+            (0, _) => 0,
+            // In any bit of the byte.
+            (_, Predicate::Flags8) => 1 << (word >> 1 & 7),
+            _ => word.rotate_right(1),
+        };
+        input.generate(count, count as u64 + 1).into_iter().map(flag).collect()
+    }
+}
+
+impl fmt::Display for SelectCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "select:by={};type={}", self.by.name(), self.element)?;
+        if self.parts > 1 {
+            write!(f, ";parts={}", self.parts)?;
+        }
+        if self.words > 0 {
+            write!(f, ";words={}", self.words)?;
+        }
+        if self.values > 0 {
+            write!(f, ";values={}", self.values)?;
+        }
+        f.write_str(match self.output {
+            SelectOutput::Elements => "",
+            SelectOutput::Both => ";output=both",
+            SelectOutput::Indices => ";output=indices",
+        })?;
+        if self.has_device_operands {
+            write!(f, ";operands=device")?;
+        }
+        if let Some(algorithm) = self.algorithm {
+            write!(f, ";algorithm={}", algorithm.name())?;
+        }
+        let policy = match (self.has_small_tiles, self.algorithm) {
+            (true, _) if self.has_windows => "small-windows",
+            (true, _) => "small",
+            (false, Some(_)) => "default",
+            (false, None) => "chosen",
+        };
+        write!(f, ";policy={policy}{};misalign={}", self.count_from.parameter(), self.misalignment)
+    }
+}
+
+impl PrimitiveCase for SelectCase {
+    type Plan = SelectPlan;
+
+    fn row_size(&self) -> u64 {
+        self.config().element_size()
+    }
+
+    fn variant(&self) -> String {
+        let policy = match (self.has_small_tiles, self.has_windows) {
+            (true, true) => ", small-windows",
+            (true, false) => ", small",
+            (false, _) => "",
+        };
+        format!("{}{policy}", self.algorithm.map_or("chosen", SelectAlgorithm::name))
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        if self.by.has_flags() {
+            let word_count = (count * self.row_size() / 4) as usize;
+            return [Input::Uniform.generate(word_count, count), Vec::new()];
+        }
+        keys::keys_and_values(self.element, SortValues::None, input, count)
+    }
+
+    fn prepare(&self, plan: Arc<SelectPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
+        let config = *plan.config();
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
+        let data = known.data(|source| self.data(source, count, input));
+        let [flags, values_operand] =
+            [&data.flags, &data.values].map(|words| operands.add(Arc::clone(words)));
+        let device_operands = self.has_device_operands.then(|| operands.add(Arc::clone(&data.operands)));
+        let host_operands = SelectOperands::of_words(self.element, &data.operands)?;
+        let kept_count = data.order.len() as u64;
+        // After the counts: values, then indices.
+        let counts_size = config.counts_size();
+        let values_size = room * config.value_size();
+        let indices_size = if config.has_indices() { room * 4 } else { 0 };
+        let source_size = count * self.row_size();
+        let is_small_room = self.count_from == CountFrom::Host;
+        let (words, value_words) = ((self.row_size() / 4) as usize, self.values as usize);
+        let needs = Needs {
+            values_size: counts_size + values_size + indices_size,
+            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let source = AddressRange::new(
+                ranges.source.address,
+                if is_small_room { source_size } else { ranges.source.size },
+            );
+            let at = |offset, size| ranges.values.slice(offset, size).addresses();
+            let counts = at(0, counts_size);
+            let compared_with = match device_operands {
+                Some(operand) => SelectOperands::Device(ranges.operand(operand)),
+                None => host_operands,
+            };
+            let destination = ranges.destination.addresses();
+            let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
+                .flags(ranges.operand(flags))
+                .values(ranges.operand(values_operand), at(counts_size, values_size))
+                .indices(at(counts_size + values_size, indices_size))
+                .operands(compared_with);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let moved = |from: &[u32], words: usize| -> Vec<u32> {
+                let element = |&index: &u32| &from[index as usize * words..][..words];
+                data.order.iter().flat_map(element).copied().collect()
+            };
+            let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
+            elements.resize(source.len(), POISON);
+            let mut others = data.counts.clone();
+            others.extend(moved(&data.values, value_words));
+            others.resize(((counts_size + values_size) / 4) as usize, POISON);
+            if config.has_indices() {
+                others.extend(&data.order);
+            }
+            others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
+            (Expected::exact(elements), others)
+        };
+        Ok(Prepared::new(plan.traffic_size(count, kept_count), plan, needs, operands, expected))
+    }
+}
+
+/// Operands and results of a selection.
+struct Selected {
+    flags: Arc<Vec<u32>>,
+    values: Arc<Vec<u32>>,
+    /// What elements are compared with.
+    operands: Arc<Vec<u32>>,
+    /// The indices of the elements that are written, in their order.
+    order: Vec<u32>,
+    /// The number of elements of each part that is counted.
+    counts: Vec<u32>,
+}
+
+impl SelectCase {
+    fn data(&self, source: &[u32], count: u64, input: Input) -> Selected {
+        let room = self.count_from.room(count) as usize;
+        let mut flags = if self.by.has_flags() { self.flags(input, count as usize) } else { Vec::new() };
+        let operands = self.operands(source);
+        let parts = self.parts(if self.by.has_flags() { &flags } else { source }, &operands);
+        // Flags and values beyond the count must not be read.
+        flags.resize(if self.by.has_flags() { room } else { 0 }, 1);
+        let flags = match self.by {
+            Predicate::Flags8 => {
+                let bytes = |four: &[u32]| four.iter().rev().fold(0, |word, flag| word << 8 | flag);
+                flags.chunks(4).map(bytes).collect()
+            }
+            _ => flags,
+        };
+        let values = Input::Uniform.generate(room * self.values as usize, count + 2);
+        // Part after part, each in order.
+        let mut order: Vec<_> =
+            (0..count as u32).filter(|&index| self.parts > 1 || parts[index as usize] == 0).collect();
+        order.sort_by_key(|&index| parts[index as usize]);
+        let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
+        let counts = (0..self.config().counts_size() as usize / 4).map(of_part).collect();
+        let [flags, values, operands] = [flags, values, operands].map(Arc::new);
+        Selected { flags, values, operands, order, counts }
+    }
+
+    /// Elements per tile.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_items().into()
+    }
+}
+
+/// The inputs of covering sets.
+const COVERED_INPUTS: [Input; 6] = [
+    Input::Uniform,
+    Input::EdgeValues,
+    Input::TwoValued,
+    Input::Constant(0),
+    Input::Constant(1),
+    Input::Sorted,
+];
+
+/// Covering sets of all pairs of parameters in small tiles, of flags and of keys, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = SelectCase {
+        algorithm: Some(SelectAlgorithm::ReduceThenScan),
+        has_small_tiles: true,
+        ..SelectCase::of_u32(Predicate::Flags32)
+    };
+    let axes = || {
+        [
+            axis(&[0, 1, 2, 5], |select: &mut SelectCase, values| select.values = values),
+            axis(&SelectOutput::ALL, |select, output| select.output = output),
+            axis(&SelectAlgorithm::ALL.map(Some), |select, algorithm| select.algorithm = algorithm),
+            axis(&CountFrom::ALL, |select, count_from| select.count_from = count_from),
+            axis(&[0, 4, 8, 12], |select, misalignment| select.misalignment = misalignment),
+        ]
+    };
+    let [flags, keys] = PREDICATES.split_at(2).into();
+    let of_flags = [
+        axis(flags, |select: &mut SelectCase, by| select.by = by),
+        axis(&[1, 2, 3, 4], |select, words| select.words = words),
+        axis(&[1, 2], |select, parts| select.parts = parts),
+    ];
+    let of_keys = [
+        axis(keys, |select: &mut SelectCase, by| select.by = by),
+        axis(&ElementType::ALL, |select, element| select.element = element),
+        axis(&[1, 2, 3], |select, parts| select.parts = parts),
+        axis(&[false, true], |select, has_device_operands| select.has_device_operands = has_device_operands),
+    ];
+    let mut cases = Vec::new();
+    let less = SelectCase { by: Predicate::Compare(Comparison::Less), ..plain.clone() };
+    let [of_flags, of_keys] =
+        [(plain, Vec::from(of_flags)), (less, Vec::from(of_keys))].map(|(plain, own)| {
+            let axes: Vec<_> = own.into_iter().chain(axes()).collect();
+            covering_works(&plain, &axes, &[], SelectCase::is_valid)
+        });
+    for works in [of_flags, of_keys] {
+        let mut inputs = InputTurns::new(COVERED_INPUTS);
+        for (index, covering) in works.iter().enumerate() {
+            let select = &covering.work;
+            let tile = select.tile(capabilities);
+            // In turn a part of a tile, one, and several; the last beyond the tile of the counts' scan.
+            let counts = [2 * tile + 3, tile * 70 + 5, 0, tile, tile + 1, 1];
+            cases.push(select.case(counts[index % counts.len()], inputs.take(covering)));
+            cases.push(select.case(counts[index % 2], inputs.take(covering)));
+        }
+    }
+    for select in selectable_works(capabilities) {
+        cases.push(select.case(65_537, Input::Uniform));
+    }
+    for element in [ElementType::F32, ElementType::U64] {
+        let less = Predicate::Compare(Comparison::Less);
+        let select = SelectCase {
+            element,
+            algorithm: Some(SelectAlgorithm::Chained),
+            has_small_tiles: true,
+            has_windows: true,
+            ..SelectCase::of_u32(less)
+        };
+        let tile = select.tile(capabilities);
+        cases.extend([tile + 1, 70 * tile + 5].map(|count| select.case(count, Input::Uniform)));
+    }
+    cases
+}
+
+/// Plans of every kernel and of each number of parts, with the tuned policy of each algorithm.
+pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
+    let of = |by, element| SelectCase { element, ..SelectCase::of_u32(by) };
+    let less = Predicate::Compare(Comparison::Less);
+    let mut works = Vec::new();
+    for algorithm in SelectAlgorithm::ALL.map(Some) {
+        let select = |select: SelectCase| SelectCase { algorithm, ..select };
+        works.extend([
+            select(of(Predicate::Flags8, ElementType::U32)),
+            select(SelectCase { values: 1, ..of(Predicate::Flags32, ElementType::U32) }),
+            select(of(less, ElementType::F32)),
+            select(SelectCase { values: 2, ..of(less, ElementType::F64) }),
+            select(of(Predicate::Unique, ElementType::F32)),
+            select(SelectCase { output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U64) }),
+        ]);
+    }
+    // Those of run lengths.
+    let algorithm = Some(SelectAlgorithm::Chained);
+    let greater = Predicate::Compare(Comparison::Greater);
+    works.extend([
+        SelectCase { algorithm, output: SelectOutput::Indices, ..of(Predicate::Unique, ElementType::U32) },
+        SelectCase { algorithm, output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U32) },
+        SelectCase { algorithm, values: 1, ..of(greater, ElementType::U32) },
+    ]);
+    let algorithm = Some(SelectAlgorithm::ReduceThenScan);
+    works.extend([
+        SelectCase { parts: 2, algorithm, ..of(Predicate::Flags32, ElementType::U32) },
+        SelectCase { parts: 3, algorithm, ..of(less, ElementType::F32) },
+        SelectCase { parts: 3, values: 2, algorithm, ..of(less, ElementType::U64) },
+        SelectCase { words: 4, algorithm, ..of(Predicate::Flags32, ElementType::U32) },
+    ]);
+    works
+}
+
+/// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter().flat_map(|select| {
+        let counted = SelectCase { count_from: CountFrom::Device, ..select.clone() };
+        [SelectCase { misalignment: 4, ..select }, counted]
+    });
+    works.map(|select| select.case(2 * select.tile(capabilities) + 3, Input::EdgeValues)).collect()
+}
+
+/// All cases except the covering ones: counts around every boundary, every input.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for plain in selectable_works(capabilities) {
+        for has_small_tiles in [false, true] {
+            let select = SelectCase { has_small_tiles, ..plain.clone() };
+            let tile = select.tile(capabilities);
+            let edges = BTreeSet::from([0, 1, 2, tile - 1, tile, tile + 1, 3 * tile + 7, 99_991, 1_299_709]);
+            cases.extend(edges.into_iter().map(|count| select.case(count, Input::Uniform)));
+            let inputs = [Input::EdgeValues, Input::Sorted, Input::Reversed, Input::TwoValued];
+            cases.extend(inputs.map(|input| select.case(5 * tile + 3, input)));
+            for count_from in CountFrom::INDIRECT {
+                let counted = SelectCase { count_from, ..select.clone() };
+                cases.extend([0, 1, 2 * tile + 3].map(|count| counted.case(count, Input::Uniform)));
+            }
+        }
+        // More than one row of workgroups with small tiles.
+        if plain.element.words() == 1 && plain.values == 0 && plain.words == 0 {
+            let small = SelectCase { has_small_tiles: true, ..plain };
+            cases.push(small.case((1 << 25) + 3, Input::Uniform));
+        }
+    }
+    cases
+}
+
+/// The benchmark cases: each predicate on u32, with half of the elements selected, and partitions.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
+    let works = [
+        SelectCase::of_u32(Predicate::Flags8),
+        SelectCase::of_u32(Predicate::Flags32),
+        less.clone(),
+        SelectCase { algorithm: Some(SelectAlgorithm::ReduceThenScan), ..less.clone() },
+        SelectCase::of_u32(Predicate::Unique),
+        SelectCase { words: 4, ..SelectCase::of_u32(Predicate::Flags32) },
+        SelectCase { parts: 2, ..less.clone() },
+        SelectCase { parts: 3, ..less },
+    ];
+    uniform_cases(works, &scale.counts())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Work;
+    use super::super::tests::capabilities;
+    use super::*;
+
+    #[test]
+    fn half_of_random_flags_are_set() {
+        for by in [Predicate::Flags8, Predicate::Flags32] {
+            let flags = SelectCase::of_u32(by).flags(Input::Uniform, 1000);
+            let set = flags.iter().filter(|&&flag| flag != 0).count();
+            assert!((400..600).contains(&set), "{set}");
+            assert!(by == Predicate::Flags32 || flags.iter().all(|&flag| flag < 256));
+        }
+    }
+
+    #[test]
+    fn every_covering_case_is_of_a_plan() {
+        for case in covering_cases(&capabilities()) {
+            let Work::Select(select) = &case.work else { panic!("{case:?}") };
+            assert!(select.is_valid(), "{}", case.id());
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Cases of sorts: their parameters, verification cases, and benchmark cases.
+
+mod bench;
+mod covering;
+mod verify;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(super) use bench::bench_cases;
+pub use bench::tutorial_13_bench_cases;
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
+
+use super::primitive::{CountFrom, PrimitiveCase};
+use super::{Case, PolicyName};
+use crate::harness::expected::Expected;
+use crate::harness::inputs::Input;
+use crate::harness::keys;
+use crate::harness::sorted::SortExpectation;
+use crate::harness::workload::{Known, Needs, Operands, Prepared};
+use subsweep::ElementType;
+use subsweep::device::{Barrier, Capabilities};
+use subsweep::error::Result;
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
+
+/// The algorithms without a count limit.
+pub(super) const ANY_COUNT: [SortAlgorithm; 4] =
+    [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
+
+/// The algorithms that rank by match.
+const MATCHING: [SortAlgorithm; 2] = [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit];
+
+/// The algorithms of the seed.
+const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+
+/// The algorithms that `policy` applies to, without a count limit.
+const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
+    match policy {
+        PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
+        PolicyName::Default | PolicyName::Small | PolicyName::Crossover => &ANY_COUNT,
+        PolicyName::SmallMasks => &MATCHING,
+        PolicyName::SmallLate | PolicyName::SmallWindows => &[SortAlgorithm::Onesweep],
+        // Ignored: the policy chooses the algorithm.
+        PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
+    }
+}
+
+/// Parameters of a radix sort.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortCase {
+    /// The type of the keys.
+    pub element: ElementType,
+    /// The values.
+    pub values: SortValues,
+    /// Whether the order is descending.
+    pub is_descending: bool,
+    /// The algorithm; ignored by [`PolicyName::Chosen`].
+    pub algorithm: SortAlgorithm,
+    /// The policy, by name.
+    pub policy: PolicyName,
+    /// The bit range.
+    pub bits: Range<u32>,
+    /// Offset of the keys from a multiple of 16, in bytes.
+    pub misalignment: u32,
+    /// Offset of the values from a multiple of 16, in bytes.
+    pub values_misalignment: u32,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Whether the output is double-buffered: the result may end in the alternate buffers.
+    pub is_double_buffered: bool,
+    /// Whether its plan supports 2^32 keys and more.
+    pub has_large_counts: bool,
+}
+
+/// The values of a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortValues {
+    /// Keys alone.
+    None,
+    /// Values of 4 bytes.
+    B4,
+    /// Values of 8 bytes.
+    B8,
+    /// Argsort: the permutation is the only result.
+    Indices,
+    /// Keys with their indices.
+    Indexed,
+}
+
+impl SortValues {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed];
+
+    /// The kinds with different numbers of words moved.
+    pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
+
+    /// The name in case ids.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "keys",
+            Self::B4 => "pairs4",
+            Self::B8 => "pairs8",
+            Self::Indices => "argsort",
+            Self::Indexed => "indexed",
+        }
+    }
+
+    /// Each type of keys with each kind of values, in either order.
+    pub(super) fn all_kinds() -> impl Iterator<Item = (ElementType, Self, bool)> {
+        let kinds =
+            ElementType::ALL.into_iter().flat_map(|element| Self::ALL.map(|values| (element, values)));
+        kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)])
+    }
+
+    /// A sort of keys of `element` with these values, ascending by all bits.
+    pub(super) const fn config(self, element: ElementType) -> SortConfig {
+        match self {
+            Self::None => SortConfig::keys(element),
+            Self::B4 => SortConfig::pairs(element, ValueSize::B4),
+            Self::B8 => SortConfig::pairs(element, ValueSize::B8),
+            Self::Indices => SortConfig::argsort(element),
+            Self::Indexed => SortConfig::keys_and_indices(element),
+        }
+    }
+
+    /// Bytes moved with each key.
+    pub const fn moved_size(self) -> u64 {
+        match self {
+            Self::None | Self::Indices | Self::Indexed => 0,
+            Self::B4 => 4,
+            Self::B8 => 8,
+        }
+    }
+}
+
+impl SortCase {
+    /// Keys of u32 alone, ascending by all bits, aligned.
+    pub const fn keys_of_u32(algorithm: SortAlgorithm, policy: PolicyName) -> Self {
+        Self {
+            element: ElementType::U32,
+            values: SortValues::None,
+            is_descending: false,
+            algorithm,
+            policy,
+            bits: 0..32,
+            misalignment: 0,
+            values_misalignment: 0,
+            count_from: CountFrom::Host,
+            is_double_buffered: false,
+            has_large_counts: false,
+        }
+    }
+
+    /// Keys of u32 alone with the chosen policy.
+    pub(super) fn chosen() -> Self {
+        Self::keys_of_u32(algorithms(PolicyName::Chosen)[0], PolicyName::Chosen)
+    }
+
+    /// Sorts of different element sizes: the keys, pairs of them with 4 bytes, and keys of u64.
+    pub(super) fn kinds(&self) -> [Self; 3] {
+        [
+            self.clone(),
+            self.clone().of(ElementType::U32, SortValues::B4, false),
+            self.clone().of(ElementType::U64, SortValues::None, false),
+        ]
+    }
+
+    /// This sort with other keys, by all bits, with values, in either order.
+    const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+        Self { element, values, is_descending, bits: 0..element.bits(), ..self }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> SortPolicy {
+        self.policy.sort(capabilities, self.algorithm, &self.config())
+    }
+
+    /// The plan's configuration without its policy.
+    pub fn config(&self) -> SortConfig {
+        let config = self.values.config(self.element);
+        let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.is_double_buffered { config.double_buffer() } else { config };
+        let config = if self.has_large_counts { config.large_counts() } else { config };
+        let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
+        config.bits(self.bits.clone())
+    }
+
+    /// Keys of a tile.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        self.policy(capabilities).tile_items().into()
+    }
+}
+
+/// Maximum keys that one workgroup sorts by a policy; the keys of a tile if it has no such crossover.
+fn crossover(policy: &SortPolicy) -> u64 {
+    let single = policy.large_workgroup.or(policy.single_workgroup);
+    single.map_or(policy.tile_items(), |shape| shape.tile_items()).into()
+}
+
+impl fmt::Display for SortCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sort:{}:type={}", self.values.name(), self.element)?;
+        // Ids are stable: ascending sorts predate this parameter.
+        if self.is_descending {
+            write!(f, ";order=descending")?;
+        }
+        if self.policy != PolicyName::Chosen {
+            write!(f, ";algorithm={}", self.algorithm.name())?;
+        }
+        write!(f, ";policy=")?;
+        f.write_str(self.policy.name())?;
+        write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
+        if self.values_misalignment > 0 {
+            write!(f, ";values-misalign={}", self.values_misalignment)?;
+        }
+        if self.is_double_buffered {
+            write!(f, ";result=double-buffer")?;
+        }
+        if self.has_large_counts {
+            write!(f, ";counts=wide")?;
+        }
+        f.write_str(&self.count_from.parameter())
+    }
+}
+
+impl PrimitiveCase for SortCase {
+    type Plan = SortPlan;
+
+    fn variant(&self) -> String {
+        self.policy.variant(self.algorithm.name())
+    }
+
+    fn row_size(&self) -> u64 {
+        self.element.size() as u64
+    }
+
+    fn moved_size(&self) -> u64 {
+        self.values.moved_size()
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        keys::keys_and_values(self.element, self.values, input, count)
+    }
+
+    fn prepare(&self, plan: Arc<SortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
+        let (operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
+        let scratch = plan.scratch_requirements(room);
+        let scratch_size = scratch.size;
+        let (keys_size, values_size) = (room * plan.config().key_size(), room * plan.config().value_size());
+        // The alternate arrays of a double buffer follow the scratch.
+        let keys_offset = scratch_size.next_multiple_of(16);
+        let values_offset = keys_offset + keys_size.next_multiple_of(16);
+        let expectation = SortExpectation {
+            element: self.element,
+            values: self.values,
+            is_descending: self.is_descending,
+            bits: self.bits.clone(),
+        };
+        Ok(Prepared {
+            policy: plan.policy().to_string(),
+            traffic_size: plan.traffic_size(count),
+            needs: Needs {
+                in_place: true,
+                values_size,
+                values_misalignment: self.values_misalignment,
+                scratch_size: if self.is_double_buffered {
+                    values_offset + values_size
+                } else {
+                    scratch_size
+                },
+                ..Needs::new(room, self.misalignment, scratch, operands)
+            },
+            record: Box::new(move |recorder, ranges| {
+                let (keys, scratch, count) = (ranges.source, ranges.scratch, ranges.count(counted));
+                let buffers = SortBuffers::new(keys.addresses(), scratch).values(ranges.values.addresses());
+                if !plan.config().is_double_buffered() {
+                    return plan.record(recorder, &buffers, count);
+                }
+                let keys_alt = scratch.slice(keys_offset, keys_size);
+                let values_alt = scratch.slice(values_offset, values_size);
+                let buffers = {
+                    let mut buffers = buffers;
+                    buffers.scratch = scratch.slice(0, scratch_size);
+                    buffers
+                }
+                .alternates(keys_alt.addresses(), values_alt.addresses());
+                plan.record(recorder, &buffers, count)?;
+                if plan.is_result_in_alt(room) {
+                    recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
+                    let pairs = [(keys_alt, keys), (values_alt, ranges.values)];
+                    for (alternate, range) in pairs.into_iter().filter(|(alternate, _)| alternate.size > 0) {
+                        recorder.copy(alternate, range);
+                    }
+                }
+                Ok(())
+            }),
+            expected: Box::new(move |keys| {
+                let sorted = expectation.of(keys);
+                (Expected::exact(sorted.keys), sorted.values)
+            }),
+            look_back: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Work;
+    use super::*;
+    use crate::harness::cases::tests::capabilities;
+    use crate::harness::cases::{BenchScale, Effort, bench_cases, verify_cases};
+
+    #[test]
+    fn every_policy_fits_its_algorithm() {
+        let capabilities = {
+            let mut capabilities = capabilities();
+            capabilities.min_subgroup_size = 8;
+            capabilities
+        };
+        let scale = |effort| BenchScale { effort, is_gpu: false };
+        let measured =
+            [Effort::Quick, Effort::Normal, Effort::Full].into_iter().flat_map(|it| bench_cases(scale(it)));
+        for case in measured.chain(verify_cases(Effort::Full, &capabilities)) {
+            if let Work::Sort(sort) = &case.work {
+                let checked = sort.policy(&capabilities).check(&sort.config(), &capabilities);
+                assert_eq!(checked, Ok(()), "{}", case.id());
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_stable() {
+        let keys = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
+        assert_eq!(
+            keys.to_string(),
+            "sort:keys:type=u32;algorithm=radix-4bit;policy=default;bits=0:32;misalign=0"
+        );
+        assert_eq!(SortCase::chosen().to_string(), "sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0");
+        let pairs = SortCase { values_misalignment: 8, ..keys.of(ElementType::F64, SortValues::B8, true) };
+        assert_eq!(
+            pairs.to_string(),
+            "sort:pairs8:type=f64;order=descending;algorithm=radix-4bit;policy=default;bits=0:64;misalign=0;values-misalign=8"
+        );
+    }
+}

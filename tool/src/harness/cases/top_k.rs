@@ -1,0 +1,390 @@
+//! Cases of top-k: types, orders, rows of one tile and of several, results, and algorithms.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::pairwise::{InputTurns, axis, covering_works};
+use super::{BenchScale, Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
+use crate::harness::expected::Expected;
+use crate::harness::inputs::Input;
+use crate::harness::keys;
+use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
+use subsweep::ElementType;
+use subsweep::device::Capabilities;
+use subsweep::error::Result;
+use subsweep::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
+
+/// Parameters of a top-k. The case's count is of rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopKCase {
+    /// Type of the keys.
+    pub element: ElementType,
+    /// Keys of a row.
+    pub columns: u32,
+    /// Keys that are selected of a row.
+    pub k: u32,
+    /// Whether the smallest keys are selected.
+    pub is_smallest: bool,
+    /// Whether the result is in the order of the keys.
+    pub is_sorted: bool,
+    /// Arrays of the result.
+    pub output: TopKOutput,
+    /// Words of a value; 0 without values.
+    pub values: u32,
+    /// The algorithm, in small tiles; `None` for the policy of the device.
+    pub algorithm: Option<TopKAlgorithm>,
+    /// Host or indirect count.
+    pub count_from: CountFrom,
+    /// Offset of the ranges from a multiple of 16, in bytes.
+    pub misalignment: u32,
+}
+
+/// Arrays that a [`TopKCase`] writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TopKOutput {
+    /// Keys and columns.
+    Both,
+    /// Keys.
+    Keys,
+    /// Columns.
+    Indices,
+    /// Neither: values alone.
+    Values,
+}
+
+impl TopKOutput {
+    const ALL: [Self; 4] = [Self::Both, Self::Keys, Self::Indices, Self::Values];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::Keys => "keys",
+            Self::Indices => "indices",
+            Self::Values => "values",
+        }
+    }
+}
+
+impl TopKCase {
+    /// The largest keys, sorted, and their columns, by the policy of the device.
+    pub const fn largest(element: ElementType, columns: u32, k: u32) -> Self {
+        Self {
+            element,
+            columns,
+            k,
+            is_smallest: false,
+            is_sorted: true,
+            output: TopKOutput::Both,
+            values: 0,
+            algorithm: None,
+            count_from: CountFrom::Host,
+            misalignment: 0,
+        }
+    }
+
+    /// The plan's configuration without its policy.
+    pub const fn config(&self) -> TopKConfig {
+        let config = match self.is_smallest {
+            true => TopKConfig::smallest(self.element, self.columns, self.k),
+            false => TopKConfig::largest(self.element, self.columns, self.k),
+        };
+        let config = if self.is_sorted { config } else { config.unsorted() };
+        let config = config.values(self.values);
+        let config = match self.output {
+            TopKOutput::Both => config,
+            TopKOutput::Keys => config.without_indices(),
+            TopKOutput::Indices => config.without_keys(),
+            TopKOutput::Values => config.without_keys().without_indices(),
+        };
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> TopKPolicy {
+        match self.algorithm {
+            Some(algorithm) => TopKPolicy::new(algorithm, small_workgroup(capabilities), 2),
+            None => TopKPolicy::choose(capabilities, &self.config()).policy,
+        }
+    }
+
+    /// How numpy compares two keys, each as words: -0 equals 0, and all NaNs are equal and last.
+    pub fn compare(element: ElementType, a: &[u32], b: &[u32]) -> Ordering {
+        let bits = |words: &[u32]| words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
+        let [a, b] = [a, b].map(bits);
+        let of_floats = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()));
+        match element {
+            ElementType::U32 | ElementType::U64 => a.cmp(&b),
+            ElementType::I32 => (a as i32).cmp(&(b as i32)),
+            ElementType::I64 => (a as i64).cmp(&(b as i64)),
+            ElementType::F32 => of_floats(f32::from_bits(a as u32).into(), f32::from_bits(b as u32).into()),
+            ElementType::F64 => of_floats(f64::from_bits(a), f64::from_bits(b)),
+        }
+    }
+
+    /// The columns that are selected of a row, by a stable sort.
+    pub fn selected(&self, row: &[u32]) -> Vec<usize> {
+        let words = self.element.words() as usize;
+        let key = |column: usize| &row[column * words..][..words];
+        let mut columns: Vec<_> = (0..row.len() / words).collect();
+        columns.sort_by(|&a, &b| {
+            let order = Self::compare(self.element, key(a), key(b));
+            if self.is_smallest { order } else { order.reverse() }
+        });
+        columns.truncate(self.k as usize);
+        if !self.is_sorted {
+            columns.sort_unstable();
+        }
+        columns
+    }
+
+    /// Whether rows have enough keys, and something is written.
+    fn is_valid(&self) -> bool {
+        self.k <= self.columns && (self.output != TopKOutput::Values || self.values > 0)
+    }
+}
+
+impl fmt::Display for TopKCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { element, columns, k, .. } = self;
+        let kind = if self.is_smallest { "smallest" } else { "largest" };
+        let order = if self.is_sorted { "sorted" } else { "unsorted" };
+        write!(f, "top_k:{kind}:type={element};columns={columns};k={k};order={order}")?;
+        write!(f, ";output={}", self.output.name())?;
+        if self.values > 0 {
+            write!(f, ";values={}", self.values)?;
+        }
+        write!(f, "{}", self.count_from.parameter())?;
+        match self.algorithm {
+            None => write!(f, ";policy=default")?,
+            Some(algorithm) => write!(f, ";algorithm={};policy=small", algorithm.name())?,
+        }
+        write!(f, ";misalign={}", self.misalignment)
+    }
+}
+
+impl PrimitiveCase for TopKCase {
+    type Plan = TopKPlan;
+
+    fn row_size(&self) -> u64 {
+        self.config().row_size()
+    }
+
+    fn variant(&self) -> String {
+        self.algorithm.map_or("chosen", TopKAlgorithm::name).to_owned()
+    }
+
+    fn item_count(&self, count: u64) -> u64 {
+        count * u64::from(self.columns)
+    }
+
+    fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
+        let count = self.item_count(count);
+        keys::keys_and_values(self.element, SortValues::None, input, count)
+    }
+
+    fn prepare(&self, plan: Arc<TopKPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
+        let config = *plan.config();
+        let (mut operands, counted) = Operands::of_count(self.count_from, count);
+        let room = counted.room;
+        let value_words = self.values as usize;
+        let value_count = self.item_count(room) as usize * value_words;
+        let source_values = Input::Uniform.generate(value_count, count + 2);
+        let values_operand = operands.add(source_values.clone());
+        // The columns, and behind them the values.
+        let sizes = [config.indices_size(), u64::from(self.k) * config.value_size()].map(|size| room * size);
+        let indices_count = (sizes[0] / 4) as usize;
+        let case = self.clone();
+        let scratch = plan.scratch_requirements(room);
+        let needs = Needs {
+            values_size: sizes[0] + sizes[1],
+            ..Needs::new(room, self.misalignment, scratch, operands)
+        };
+        let operands = move |ranges: &Ranges| {
+            let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
+            let [indices, values] =
+                [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
+            let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
+                .values(ranges.operand(values_operand), values);
+            (buffers, ranges.count(counted))
+        };
+        let expected = move |source: &[u32]| {
+            let words = case.element.words() as usize;
+            let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+            for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
+                for column in case.selected(row) {
+                    keys.extend_from_slice(&row[column * words..][..words]);
+                    indices.push(column as u32);
+                    let key = index * case.columns as usize + column;
+                    values.extend_from_slice(&source_values[key * value_words..][..value_words]);
+                }
+            }
+            if config.keys_size() == 0 {
+                keys.clear();
+            }
+            if config.indices_size() == 0 {
+                indices.clear();
+            }
+            keys.resize(source.len(), POISON);
+            indices.resize(indices_count, POISON);
+            indices.extend(values);
+            (Expected::exact(keys), indices)
+        };
+        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+    }
+}
+
+/// Columns of covering cases: in one small tile, in several, and in several of a second dispatch.
+const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
+
+/// A covering set of all pairs of parameters in small tiles, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = TopKCase { values: 1, ..TopKCase::largest(ElementType::U32, 5000, 1) };
+    let axes = [
+        axis(&ElementType::ALL, |case: &mut TopKCase, element| case.element = element),
+        // Early, which gives the fewest cases.
+        axis(&TopKOutput::ALL, |case, output| case.output = output),
+        axis(&COLUMNS, |case, columns| case.columns = columns),
+        axis(&[1, 5, 32], |case, k| case.k = k),
+        axis(&[false, true], |case, is_smallest| case.is_smallest = is_smallest),
+        axis(&[true, false], |case, is_sorted| case.is_sorted = is_sorted),
+        axis(&[0, 1, 3], |case, values| case.values = values),
+        axis(&TopKAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
+        axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
+        axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
+    ];
+    let mut inputs =
+        InputTurns::new([Input::EdgeValues, Input::TwoValued, Input::Uniform, Input::Constant(1)]);
+    let mut cases = Vec::new();
+    for (index, covering) in covering_works(&plain, &axes, &[], TopKCase::is_valid).into_iter().enumerate() {
+        // An indirect count has a maximum above 0.
+        let few = if covering.work.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1][index % 2] };
+        for count in [3, few] {
+            cases.push(covering.work.case(count, inputs.take(&covering)));
+        }
+    }
+    cases.extend(selectable_works(capabilities).map(|work| work.case(2, Input::EdgeValues)));
+    cases
+}
+
+/// Plans of the default policy: short rows, rows of one tile, of small and of large tiles, and sorts.
+pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 8] {
+    let of = TopKCase::largest;
+    let unsorted = |case| TopKCase { is_sorted: false, ..case };
+    let with_values = |values, case| TopKCase { values, ..case };
+    [
+        of(ElementType::F32, 40, 8),
+        unsorted(of(ElementType::U64, 40, 8)),
+        with_values(2, of(ElementType::I64, 3000, 32)),
+        of(ElementType::F32, 20_000, 32),
+        // The indexer of a language model's attention.
+        unsorted(of(ElementType::F32, 20_000, 2051)),
+        of(ElementType::F64, 20_000, 1024),
+        of(ElementType::F32, 9000, 5000),
+        with_values(1, unsorted(of(ElementType::I64, 9000, 5000))),
+    ]
+}
+
+/// Each of [`selectable_works`] with an indirect count.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works(capabilities).into_iter();
+    works.map(|case| TopKCase { count_from: CountFrom::Device, ..case }.case(3, Input::EdgeValues)).collect()
+}
+
+/// All cases except the covering ones.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for work in selectable_works(capabilities) {
+        let tile = work.policy(capabilities).tile_items();
+        let columns = BTreeSet::from([work.k, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 7]);
+        for columns in columns.into_iter().filter(|&columns| columns >= work.k) {
+            let case = TopKCase { columns, ..work.clone() };
+            cases.extend([Input::Uniform, Input::EdgeValues].map(|input| case.case(2, input)));
+        }
+        let inputs =
+            [Input::TwoValued, Input::Sorted, Input::Reversed, Input::Constant(0), Input::ConstantDigit];
+        cases.extend(inputs.map(|input| work.case(5, input)));
+        let smallest = TopKCase { is_smallest: true, ..work.clone() };
+        cases.extend([Input::Uniform, Input::EdgeValues].map(|input| smallest.case(7, input)));
+    }
+    cases.push(TopKCase::largest(ElementType::F32, 40, 8).case(100_000, Input::Uniform));
+    cases.push(TopKCase::largest(ElementType::F32, 1 << 22, 32).case(1, Input::Uniform));
+    for columns in [40, 20_000] {
+        let wide = TopKCase { values: 301, ..TopKCase::largest(ElementType::F32, columns, 32) };
+        cases.push(wide.case(3, Input::Uniform));
+    }
+    cases
+}
+
+/// Benchmarks: from one long row to many short ones, and few selected keys to many.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let shapes: &[(u64, u32, &[u32])] = match scale.effort {
+        Effort::Quick => &[(1, 1 << 16, &[1, 32, 2048]), (500, 40, &[8])],
+        Effort::Normal => &[
+            (1, 1 << 16, &[1, 32, 2048]),
+            (1, 1 << 22, &[32]),
+            (16, 200_000, &[2048]),
+            (1000, 4000, &[32]),
+            (100_000, 40, &[8]),
+        ],
+        Effort::Full => &[
+            (1, 1 << 16, &[1, 32, 2048]),
+            (1, 1 << 22, &[1, 32, 2048]),
+            (16, 200_000, &[1, 32, 2048]),
+            (1000, 4000, &[1, 32, 2048]),
+            (100_000, 40, &[1, 8, 32]),
+        ],
+    };
+    let cases = shapes.iter().flat_map(|&(rows, columns, all)| {
+        let of = move |&k| TopKCase::largest(ElementType::F32, columns, k).case(rows, Input::Uniform);
+        all.iter().map(of)
+    });
+    let pairs = TopKCase { values: 1, ..TopKCase::largest(ElementType::F32, 4000, 32) };
+    let pairs = (scale.effort != Effort::Quick).then(|| pairs.case(1000, Input::Uniform));
+    cases.chain(pairs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{capabilities, expect_unique};
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        expect_unique(&full_cases(&capabilities()));
+    }
+
+    #[test]
+    fn values_that_are_too_wide_for_a_workgroup_are_sorted() {
+        let small = {
+            let mut capabilities = capabilities();
+            capabilities.max_workgroup_invocations = 256;
+            capabilities
+        };
+        let reason = |values| {
+            let config = TopKConfig::largest(ElementType::U32, 9000, 4000).values(values);
+            let choice = TopKPolicy::choose(&small, &config);
+            assert_eq!(choice.policy.algorithm, TopKAlgorithm::Sort);
+            choice.reason
+        };
+        assert!(reason(1).contains("many keys") && reason(4096).contains("values of a row"));
+    }
+
+    /// As numpy 2 sorts: `np.argsort([0.0, nan, -0.0, -1.0, -nan, inf], kind='stable')`.
+    #[test]
+    fn zeros_are_equal_and_nans_are_last() {
+        let row = [0.0, f32::NAN, -0.0, -1.0, -f32::NAN, f32::INFINITY].map(f32::to_bits);
+        let of = |is_smallest, is_sorted, k| {
+            TopKCase { is_smallest, is_sorted, ..TopKCase::largest(ElementType::F32, 6, k) }.selected(&row)
+        };
+        assert_eq!(of(true, true, 6), [3, 0, 2, 5, 1, 4]);
+        assert_eq!(of(false, true, 6), [1, 4, 5, 0, 2, 3]);
+        assert_eq!(of(true, true, 2), [3, 0]);
+        assert_eq!(of(true, false, 2), [0, 3]);
+        let negative = [u32::MAX, u32::MAX, 0, 0];
+        let signed = TopKCase { is_smallest: true, ..TopKCase::largest(ElementType::I64, 2, 1) };
+        assert_eq!(signed.selected(&negative), [0]);
+        assert_eq!(TopKCase::largest(ElementType::I64, 2, 1).selected(&negative), [1]);
+    }
+}

@@ -1,0 +1,467 @@
+//! Expected results of scans, with error bounds for floats.
+
+use super::workload::Mismatch;
+use crate::reference::oracle;
+use crate::reference::passes::scan::fixed_tree_scan;
+use subsweep::scan::{ScanKind, ScanOperator};
+use subsweep::{ElementType, Number};
+
+/// An expected result, and how exactly it must match.
+pub(super) struct Expected {
+    words: Vec<u32>,
+    closeness: Closeness,
+}
+
+enum Closeness {
+    /// Bitwise.
+    Bits,
+    /// Bitwise, but any NaN matches any NaN.
+    AnyNan(ElementType),
+    /// Floats within a tolerance each.
+    Within(ElementType, Vec<Bound>),
+    /// Bitwise the words, or these: the results of a device that flushes denormals to 0. Any NaN matches any NaN.
+    OrFlushed(ElementType, Vec<u32>),
+}
+
+/// A value and its tolerance.
+#[derive(Clone, Copy)]
+struct Bound {
+    value: f64,
+    tolerance: f64,
+}
+
+/// A forward scan of all rows, without segments or initial value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainScan {
+    pub kind: ScanKind,
+    pub element: ElementType,
+    pub operator: ScanOperator,
+    pub columns: usize,
+    /// `ScanPlan::rounding_depth` for this count.
+    pub rounding_depth: u64,
+    /// Rows of an invocation, where the order of operations is the same on every device.
+    pub tree_items: Option<usize>,
+}
+
+/// A scan to compute on the CPU.
+#[derive(Debug, Clone)]
+pub(super) struct ScanExpectation {
+    pub scan: PlainScan,
+    /// From the last row to the first.
+    pub is_reverse: bool,
+    /// Head rows of the segments, except the first; ascending.
+    pub heads: Vec<usize>,
+    /// The initial value of every segment.
+    pub initial: Option<Vec<u32>>,
+}
+
+impl Expected {
+    /// Exactly these words.
+    pub fn exact(words: Vec<u32>) -> Self {
+        Self { words, closeness: Closeness::Bits }
+    }
+
+    /// These words, or where a device flushes denormals each number of `flushed`. Any NaN matches any NaN.
+    pub fn either(element: ElementType, words: Vec<u32>, flushed: Option<Vec<u32>>) -> Self {
+        let closeness = match flushed {
+            Some(flushed) => Closeness::OrFlushed(element, flushed),
+            None if element.is_float() => Closeness::AnyNan(element),
+            None => Closeness::Bits,
+        };
+        Self { words, closeness }
+    }
+
+    /// Whether the result must be these words, bit by bit.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.closeness, Closeness::Bits)
+    }
+
+    /// The expected words, within their bounds.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Words of the result.
+    pub fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The expected result of a second run, if the first had a tolerance: bitwise equal, but any NaN matches any NaN,
+    /// since operand order decides which NaN propagates.
+    pub fn of_another_run(&self, result: &[u32]) -> Option<Self> {
+        match self.closeness {
+            Closeness::Within(element, _) => {
+                Some(Self { words: result.to_vec(), closeness: Closeness::AnyNan(element) })
+            }
+            Closeness::Bits | Closeness::AnyNan(_) | Closeness::OrFlushed(..) => None,
+        }
+    }
+
+    /// The first word of `got` that is wrong.
+    pub fn mismatch(&self, got: &[u32]) -> Option<Mismatch> {
+        let wrong = |index: &usize| match &self.closeness {
+            Closeness::Bits => got[*index] != self.words[*index],
+            Closeness::AnyNan(element) => {
+                let first = index - index % element.words() as usize;
+                let both_nan =
+                    float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
+                got[*index] != self.words[*index] && !both_nan
+            }
+            Closeness::OrFlushed(element, flushed) => {
+                let words = element.words() as usize;
+                let first = index - index % words;
+                let both_nan =
+                    float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
+                let number = first..first + words;
+                let differs = |words: &[u32]| got[number.clone()] != words[number.clone()];
+                !both_nan && differs(&self.words) && differs(flushed)
+            }
+            Closeness::Within(element, bounds) => {
+                let words = element.words() as usize;
+                !bounds[index / words].holds(float(*element, &got[index - index % words..]))
+            }
+        };
+        let index = (0..self.words.len()).find(wrong)?;
+        let (expected, got) = (self.words[index], got[index]);
+        Some(Mismatch { what: "result", index: index as u64, expected, got })
+    }
+}
+
+impl Expected {
+    /// Selects rows in the given order; a row has `columns` numbers in `row_words` words.
+    fn select(&self, rows: impl Iterator<Item = usize>, columns: usize, row_words: usize) -> Self {
+        let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied() };
+        for row in rows {
+            selected.words.extend_from_slice(&self.words[row * row_words..][..row_words]);
+            if let (Closeness::Within(_, bounds), Closeness::Within(_, selected)) =
+                (&self.closeness, &mut selected.closeness)
+            {
+                selected.extend_from_slice(&bounds[row * columns..][..columns]);
+            }
+        }
+        selected
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.words.append(&mut other.words);
+        if let (Closeness::Within(_, bounds), Closeness::Within(_, others)) =
+            (&mut self.closeness, &mut other.closeness)
+        {
+            bounds.append(others);
+        }
+    }
+}
+
+impl Closeness {
+    fn emptied(&self) -> Self {
+        match self {
+            Self::Bits => Self::Bits,
+            Self::AnyNan(element) => Self::AnyNan(*element),
+            Self::Within(element, _) => Self::Within(*element, Vec::new()),
+            Self::OrFlushed(element, _) => Self::OrFlushed(*element, Vec::new()),
+        }
+    }
+}
+
+impl Bound {
+    fn holds(self, got: f64) -> bool {
+        if self.value.is_finite() {
+            (got - self.value).abs() <= self.tolerance
+        } else {
+            got == self.value || (got.is_nan() && self.value.is_nan())
+        }
+    }
+}
+
+/// The float at the start of `words`.
+fn float(element: ElementType, words: &[u32]) -> f64 {
+    match element {
+        ElementType::F32 => f32::from_bits(words[0]).into(),
+        _ => f64::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32),
+    }
+}
+
+impl ScanExpectation {
+    /// Scans `input`, given as words: each segment separately, with an initial value as an additional row before it.
+    pub fn of(&self, input: &[u32]) -> Expected {
+        let PlainScan { kind, columns, element, .. } = self.scan;
+        if !self.is_reverse && self.heads.is_empty() && self.initial.is_none() {
+            return self.scan.of(input);
+        }
+        let row_words = columns * element.words() as usize;
+        let rows = input.len() / row_words;
+        let row = |row: usize| &input[row * row_words..][..row_words];
+        let mut expected: Option<Expected> = None;
+        let begins = [0].iter().chain(&self.heads);
+        let ends = self.heads.iter().chain(std::iter::once(&rows));
+        for (&begin, &end) in begins.zip(ends) {
+            let mut segment: Vec<_> = (begin..end).map(row).collect();
+            if self.is_reverse {
+                segment.reverse();
+            }
+            let in_order = match &self.initial {
+                None => self.scan.of(&segment.concat()),
+                Some(initial) => {
+                    segment.insert(0, initial);
+                    let all = PlainScan { kind: ScanKind::Inclusive, ..self.scan }.of(&segment.concat());
+                    let first = usize::from(kind == ScanKind::Inclusive);
+                    all.select(first..first + end - begin, columns, row_words)
+                }
+            };
+            let results = if self.is_reverse {
+                in_order.select((0..end - begin).rev(), columns, row_words)
+            } else {
+                in_order
+            };
+            match &mut expected {
+                Some(expected) => expected.append(results),
+                None => expected = Some(results),
+            }
+        }
+        expected.expect("there is always a first segment, if without rows")
+    }
+}
+
+impl PlainScan {
+    /// Scans `input`, given as words.
+    fn of(&self, input: &[u32]) -> Expected {
+        match (self.element, self.operator) {
+            (ElementType::U32, _) => Expected::exact(self.scan_u32(input)),
+            (ElementType::I32, _) => Expected::exact(self.scan_i32(input)),
+            (ElementType::U64, _) => Expected::exact(self.scan_u64(input)),
+            (ElementType::I64, _) => Expected::exact(self.scan_i64(input)),
+            (ElementType::F32, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => self
+                .in_order::<f32>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+                    if x.is_subnormal() { 0f32.copysign(x) } else { x }
+                }),
+            (_, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => {
+                self.in_order::<f64>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+                    if x.is_subnormal() { 0f64.copysign(x) } else { x }
+                })
+            }
+            (_, ScanOperator::Add | ScanOperator::Mul) => self.rounded(input),
+            (ElementType::F32, _) => self.any_nan(self.scan_f32(input)),
+            (ElementType::F64, _) => self.any_nan(self.scan_f64(input)),
+        }
+    }
+
+    fn any_nan(&self, words: Vec<u32>) -> Expected {
+        Expected { words, closeness: Closeness::AnyNan(self.element) }
+    }
+
+    fn scan<N: Number>(&self, input: &[u32], identity: N, combine: fn(N, N) -> N) -> Vec<u32> {
+        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
+        let results = match self.kind {
+            ScanKind::Inclusive => oracle::inclusive_scan_by(&values, self.columns, combine),
+            ScanKind::Exclusive => oracle::exclusive_scan_by(&values, self.columns, identity, combine),
+        };
+        bytemuck::cast_slice(&results).to_vec()
+    }
+
+    /// Sums or products in the order of operations of every device, with and without denormals. `identities` and
+    /// `operators` are those of sum and product.
+    fn in_order<N: Number>(
+        &self,
+        input: &[u32],
+        identities: [N; 2],
+        operators: [fn(N, N) -> N; 2],
+        flush: fn(N) -> N,
+    ) -> Expected {
+        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
+        let operator = usize::from(self.operator == ScanOperator::Mul);
+        let (identity, combine) = (identities[operator], operators[operator]);
+        let (items, exclusive) = (self.tree_items.unwrap_or(1), self.kind == ScanKind::Exclusive);
+        let kept = fixed_tree_scan(&values, items, exclusive, identity, &combine);
+        values.iter_mut().for_each(|value| *value = flush(*value));
+        let flushed = fixed_tree_scan(&values, items, exclusive, identity, &|a, b| flush(combine(a, b)));
+        let words = |results: Vec<N>| bytemuck::cast_slice(&results).to_vec();
+        Expected::either(self.element, words(kept), Some(words(flushed)))
+    }
+
+    /// Sums and products of floats, computed in double-double precision, with the documented error bound as tolerance.
+    fn rounded(&self, input: &[u32]) -> Expected {
+        let is_sum = self.operator == ScanOperator::Add;
+        let (unit, least_normal) = match self.element {
+            ElementType::F32 => (2f64.powi(-24), f64::from(f32::MIN_POSITIVE)),
+            _ => (2f64.powi(-53), f64::MIN_POSITIVE),
+        };
+        let mut totals = vec![if is_sum { Total::ZERO } else { Total::ONE }; self.columns];
+        let mut bounds = Vec::new();
+        for (i, words) in input.chunks_exact(self.element.words() as usize).enumerate() {
+            let total = &mut totals[i % self.columns];
+            let before = *total;
+            let value = float(self.element, words);
+            if is_sum {
+                total.add(value)
+            } else {
+                total.multiply(value)
+            };
+            let Total { value, magnitude, .. } = match self.kind {
+                ScanKind::Inclusive => *total,
+                ScanKind::Exclusive => before,
+            };
+            // A device may flush denormals to 0, in elements and partial results.
+            let row = (i / self.columns) as u64;
+            let (roundings, flushed) = if is_sum {
+                (self.rounding_depth, 2.0 * (row + 1 + self.rounding_depth) as f64 * least_normal)
+            } else {
+                (row + 1, 0.0)
+            };
+            bounds.push(Bound { value, tolerance: 1.01 * roundings as f64 * unit * magnitude + flushed });
+        }
+        let words = match self.element {
+            ElementType::F32 => bounds.iter().map(|bound| (bound.value as f32).to_bits()).collect(),
+            _ => bounds
+                .iter()
+                .map(|bound| bound.value.to_bits())
+                .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+                .collect(),
+        };
+        Expected { words, closeness: Closeness::Within(self.element, bounds) }
+    }
+}
+
+/// A running sum or product in double-double precision. Dekker, "A Floating-Point Technique for Extending the Available
+/// Precision", Numerische Mathematik, 1971.
+#[derive(Clone, Copy)]
+struct Total {
+    value: f64,
+    lost: f64,
+    /// The sum of the magnitudes, or the magnitude of the product.
+    magnitude: f64,
+}
+
+impl Total {
+    const ZERO: Self = Self { value: 0.0, lost: 0.0, magnitude: 0.0 };
+    const ONE: Self = Self { value: 1.0, lost: 0.0, magnitude: 1.0 };
+
+    fn add(&mut self, value: f64) {
+        let sum = self.value + value;
+        let part = sum - self.value;
+        self.lost += (self.value - (sum - part)) + (value - part);
+        self.magnitude += value.abs();
+        self.settle(sum);
+    }
+
+    fn multiply(&mut self, value: f64) {
+        let product = self.value * value;
+        self.lost = self.lost * value + self.value.mul_add(value, -product);
+        self.settle(product);
+        self.magnitude = self.value.abs();
+    }
+
+    fn settle(&mut self, value: f64) {
+        let settled = value + self.lost;
+        // An infinite value has no rounding error.
+        (self.value, self.lost) =
+            if settled.is_finite() { (settled, self.lost - (settled - value)) } else { (value, 0.0) };
+    }
+}
+
+macro_rules! whole_number_scans {
+    ($($name:ident of $number:ident),+) => {
+        impl PlainScan {
+            $(
+                fn $name(&self, input: &[u32]) -> Vec<u32> {
+                    match self.operator {
+                        ScanOperator::Add => self.scan(input, 0, $number::wrapping_add),
+                        ScanOperator::Mul => self.scan(input, 1, $number::wrapping_mul),
+                        ScanOperator::Min => self.scan(input, $number::MAX, |a, b| if b < a { b } else { a }),
+                        ScanOperator::Max => self.scan(input, $number::MIN, |a, b| if b > a { b } else { a }),
+                        ScanOperator::And => self.scan(input, !0, |a: $number, b| a & b),
+                        ScanOperator::Or => self.scan(input, 0, |a: $number, b| a | b),
+                        ScanOperator::Xor => self.scan(input, 0, |a: $number, b| a ^ b),
+                    }
+                }
+            )+
+        }
+    };
+}
+
+whole_number_scans!(scan_u32 of u32, scan_i32 of i32, scan_u64 of u64, scan_i64 of i64);
+
+macro_rules! float_scans {
+    ($($name:ident of $number:ident),+) => {
+        impl PlainScan {
+            $(
+                /// The minimum or maximum, with -0 less than +0.
+                fn $name(&self, input: &[u32]) -> Vec<u32> {
+                    fn is_less(a: $number, b: $number) -> bool {
+                        a < b || (a == b && a.is_sign_negative() && b.is_sign_positive())
+                    }
+                    if self.operator == ScanOperator::Min {
+                        let min = |a: $number, b: $number| if a.is_nan() || is_less(a, b) { a } else { b };
+                        self.scan(input, $number::INFINITY, min)
+                    } else {
+                        let max = |a: $number, b: $number| if a.is_nan() || is_less(b, a) { a } else { b };
+                        self.scan(input, $number::NEG_INFINITY, max)
+                    }
+                }
+            )+
+        }
+    };
+}
+
+float_scans!(scan_f32 of f32, scan_f64 of f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected<N: Number>(operator: ScanOperator, values: &[N]) -> Expected {
+        let scan = PlainScan {
+            kind: ScanKind::Inclusive,
+            element: N::TYPE,
+            operator,
+            columns: 1,
+            rounding_depth: 4,
+            tree_items: None,
+        };
+        scan.of(bytemuck::cast_slice(values))
+    }
+
+    fn is_right<N: Number>(operator: ScanOperator, values: &[N], results: &[N]) -> bool {
+        expected(operator, values).mismatch(bytemuck::cast_slice(results)).is_none()
+    }
+
+    #[test]
+    fn minima_and_maxima_order_zeros_and_accept_any_nan() {
+        let values = [1.0, 0.0, -0.0, f32::NAN, -1.0];
+        let nan = -f32::NAN;
+        assert!(is_right(ScanOperator::Min, &values, &[1.0, 0.0, -0.0, nan, f32::NAN]));
+        assert!(!is_right(ScanOperator::Min, &values, &[1.0, 0.0, 0.0, nan, nan]));
+        assert!(!is_right(ScanOperator::Min, &values, &[1.0, 0.0, -0.0, nan, -1.0]));
+        assert!(is_right(ScanOperator::Max, &[-0.0, 0.0, 2.0], &[-0.0, 0.0, 2.0]));
+        assert!(!is_right(ScanOperator::Max, &[-0.0, 0.0, 2.0], &[-0.0, -0.0, 2.0]));
+    }
+
+    #[test]
+    fn sums_may_miss_by_their_bound_and_no_more() {
+        let values = [1.0, 2f32.powi(-24), -1.0, f32::INFINITY, f32::NEG_INFINITY];
+        // Left to right the second element is rounded away, right to left it is not.
+        for third in [0.0, 2f32.powi(-24)] {
+            assert!(is_right(ScanOperator::Add, &values, &[1.0, 1.0, third, f32::INFINITY, f32::NAN]));
+        }
+        for wrong in [1e-3, f32::NAN, f32::INFINITY] {
+            assert!(!is_right(ScanOperator::Add, &values, &[1.0, 1.0, wrong, f32::INFINITY, f32::NAN]));
+        }
+        assert!(!is_right(ScanOperator::Add, &values, &[1.0, 1.0, 0.0, f32::NAN, f32::NAN]));
+        let (third, tiny) = (1.0 / 3.0, f64::MIN_POSITIVE / 4.0);
+        assert!(is_right(ScanOperator::Add, &[tiny, tiny], &[0.0, 2.0 * tiny]));
+        assert!(is_right(ScanOperator::Mul, &[3.0, third, third], &[3.0, 1.0, third]));
+        assert!(!is_right(ScanOperator::Mul, &[3.0, third, third], &[3.0, 1.0, 0.333333333]));
+    }
+
+    #[test]
+    fn another_run_may_give_another_nan_and_nothing_else() {
+        let of = |closeness, words: Vec<u32>| Expected { words, closeness };
+        let sums = of(Closeness::Within(ElementType::F32, Vec::new()), Vec::new());
+        let again = sums.of_another_run(&[1.0f32.to_bits(), 0x7fc0_0000]).expect("it may be missed");
+        assert!(again.mismatch(&[1.0f32.to_bits(), u32::MAX]).is_none());
+        assert!(again.mismatch(&[1.0f32.to_bits() + 1, 0x7fc0_0000]).is_some());
+        assert!(again.mismatch(&[f32::NAN.to_bits(), 0x7fc0_0000]).is_some());
+        assert!(of(Closeness::Bits, vec![1]).of_another_run(&[1]).is_none());
+    }
+}

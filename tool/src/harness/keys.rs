@@ -1,0 +1,182 @@
+//! Sort keys of every type, and their values.
+
+use super::cases::SortValues;
+use super::inputs::{Input, SplitMix64};
+use subsweep::ElementType;
+
+/// Calls a generic function of numbers by their type.
+macro_rules! by_type {
+    ($element:expr, $function:ident($($argument:expr),+)) => {
+        match $element {
+            ElementType::U32 => $function::<u32>($($argument),+),
+            ElementType::I32 => $function::<i32>($($argument),+),
+            ElementType::F32 => $function::<f32>($($argument),+),
+            ElementType::U64 => $function::<u64>($($argument),+),
+            ElementType::I64 => $function::<i64>($($argument),+),
+            ElementType::F64 => $function::<f64>($($argument),+),
+        }
+    };
+}
+pub(super) use by_type;
+
+/// Generates `count` keys as words, deterministic in `seed`. Keys of u32 are the input's words; keys of other types
+/// have the same distribution, by rank or in each word.
+fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32> {
+    let word_count = element.words() as usize;
+    let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count);
+    match input {
+        Input::EdgeValues => {
+            let mut random = SplitMix64(seed);
+            (0..count).flat_map(|_| words(edge_value(element, &mut random))).collect()
+        }
+        Input::Sorted | Input::Reversed | Input::OrganPipe if element != ElementType::U32 => {
+            let ranks = input.generate(count, seed).into_iter();
+            ranks.flat_map(|rank| words(nth(element, rank, count))).collect()
+        }
+        // One draw per key, not per word.
+        Input::TwoValued => {
+            let draws = input.generate(count, seed).into_iter();
+            draws.flat_map(|draw| words(u64::from(draw) << 32 | u64::from(draw))).collect()
+        }
+        _ => input.generate(count * word_count, seed),
+    }
+}
+
+/// A key that increases with `rank`; as many are negative as positive, and all of its words vary.
+fn nth(element: ElementType, rank: u32, count: usize) -> u64 {
+    const SPREAD: i64 = (1 << 31) + 1;
+    let centred = i64::from(rank) - count as i64 / 2;
+    match element {
+        ElementType::U32 => rank.into(),
+        ElementType::I32 => centred as u64,
+        ElementType::U64 => u64::from(rank) * SPREAD as u64,
+        ElementType::I64 => (centred * SPREAD) as u64,
+        ElementType::F32 => (centred as f32 / 3.0).to_bits().into(),
+        ElementType::F64 => (centred as f64 / 3.0).to_bits(),
+    }
+}
+
+/// Random bits, or every other time an edge value: the least and greatest numbers; for floats zeros, ones, infinities,
+/// quiet and signalling NaNs and the bounds of the denormals, of either sign.
+fn edge_value(element: ElementType, random: &mut SplitMix64) -> u64 {
+    let (draw, bits) = (random.next_u64(), random.next_u64());
+    if draw & 1 == 0 {
+        return bits;
+    }
+    let sign = 1 << (element.bits() - 1);
+    let pick = |from: &[u64]| from[(draw >> 8) as usize % from.len()];
+    if !element.is_float() {
+        return pick(&[0, 1, sign - 1, sign, sign + 1, sign | (sign - 1)]);
+    }
+    let [infinity, quiet_nan, one, least_normal] = if element == ElementType::F32 {
+        [f32::INFINITY, f32::NAN, 1.0, f32::MIN_POSITIVE].map(|value| value.to_bits().into())
+    } else {
+        [f64::INFINITY, f64::NAN, 1.0, f64::MIN_POSITIVE].map(f64::to_bits)
+    };
+    let denormals = [1, least_normal - 1];
+    let nans = [infinity + 1, quiet_nan, sign - 1];
+    let magnitude = pick(&[&[0, least_normal, one, infinity - 1, infinity], &denormals[..], &nans].concat());
+    if draw >> 40 & 1 == 0 { magnitude } else { magnitude | sign }
+}
+
+/// The keys of a sort and their values, before it.
+pub(super) fn keys_and_values(
+    element: ElementType,
+    values: SortValues,
+    input: Input,
+    count: u64,
+) -> [Vec<u32>; 2] {
+    [keys(element, input, count as usize, count), self::values(values, count as usize)]
+}
+
+/// The values of `count` keys before a sort, as words: the key's index, and in 8-byte values its hash as the second
+/// word, so that a half-moved value shows. All values are distinct: the permutation can be read from them.
+pub(super) fn values(values: SortValues, count: usize) -> Vec<u32> {
+    let indices = 0..count as u32;
+    match values {
+        SortValues::None | SortValues::Indices | SortValues::Indexed => Vec::new(),
+        SortValues::B4 => indices.collect(),
+        SortValues::B8 => indices.flat_map(wide_value).collect(),
+    }
+}
+
+/// The 8-byte value of the key at `index`.
+pub(super) fn wide_value(index: u32) -> [u32; 2] {
+    [index, SplitMix64(index.into()).next_u64() as u32]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(input: Input, count: usize) -> Vec<f64> {
+        let words = keys(ElementType::F64, input, count, 3);
+        words
+            .chunks_exact(2)
+            .map(|pair| f64::from_bits(u64::from(pair[0]) | u64::from(pair[1]) << 32))
+            .collect()
+    }
+
+    #[test]
+    fn keys_of_u32_are_the_inputs_own() {
+        for input in Input::ALL {
+            assert_eq!(keys(ElementType::U32, input, 1000, 5), input.generate(1000, 5));
+        }
+    }
+
+    #[test]
+    fn every_input_takes_every_type_and_length() {
+        for input in Input::ALL.into_iter().chain([Input::EdgeValues]) {
+            for element in ElementType::ALL {
+                for count in [0, 1, 2, 7] {
+                    let words = keys(element, input, count, 3);
+                    assert_eq!(words.len(), count * element.words() as usize, "{input} {element}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_those_of_numbers() {
+        let sorted = floats(Input::Sorted, 1001);
+        assert!(sorted.is_sorted() && sorted[0] < 0.0 && sorted[1000] > 0.0);
+        assert!(floats(Input::Reversed, 1001).iter().rev().is_sorted());
+        let integers = keys(ElementType::I32, Input::Sorted, 5, 0);
+        assert_eq!(integers.iter().map(|&word| word as i32).collect::<Vec<_>>(), [-2, -1, 0, 1, 2]);
+        let mut two = floats(Input::TwoValued, 1000).iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+        two.sort_unstable();
+        two.dedup();
+        assert_eq!(two.len(), 2);
+    }
+
+    #[test]
+    fn edge_values_are_of_every_kind_and_sign() {
+        let kinds: [fn(f64) -> bool; 7] = [
+            f64::is_nan,
+            f64::is_infinite,
+            f64::is_subnormal,
+            f64::is_normal,
+            |key| key == 0.0,
+            |key| key.abs() == 1.0,
+            |key| key.abs() == f64::MAX,
+        ];
+        let keys = floats(Input::EdgeValues, 1000);
+        for (index, kind) in kinds.into_iter().enumerate() {
+            for is_negative in [false, true] {
+                let is_it = |key: &f64| kind(*key) && key.is_sign_negative() == is_negative;
+                assert!(keys.iter().any(is_it), "{index}, {is_negative}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_values_agree_in_either_half() {
+        let words = values(SortValues::B8, 1000);
+        for half in 0..2 {
+            let mut halves: Vec<_> = words.iter().skip(half).step_by(2).collect();
+            halves.sort_unstable();
+            halves.dedup();
+            assert_eq!(halves.len(), 1000);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The expected result of a sort.
+
+use std::ops::Range;
+
+use super::cases::SortValues;
+use super::keys::wide_value;
+use crate::reference::oracle;
+use subsweep::{ElementType, Number};
+
+/// A sort to compute on the CPU.
+#[derive(Debug, Clone)]
+pub(super) struct SortExpectation {
+    pub element: ElementType,
+    pub values: SortValues,
+    pub is_descending: bool,
+    pub bits: Range<u32>,
+}
+
+/// The memory after a sort, as words.
+#[derive(Debug, PartialEq)]
+pub(super) struct Sorted {
+    pub keys: Vec<u32>,
+    /// Empty for a sort of keys alone.
+    pub values: Vec<u32>,
+}
+
+impl SortExpectation {
+    /// Sorts `keys`, given as words. The values prove stability: each is its key's index, so that equal keys in the
+    /// wrong order show.
+    pub fn of(&self, keys: &[u32]) -> Sorted {
+        self.of_segment(keys, 0)
+    }
+
+    /// Sorts the segments of `keys` that begin at `begins`, ascending. Keys outside of all segments are unchanged, and
+    /// their argsort indices are `outside`.
+    pub fn of_segments(&self, keys: &[u32], begins: &[u32], outside: u32) -> Sorted {
+        let key_words = self.element.words() as usize;
+        let count = (keys.len() / key_words) as u32;
+        let first = begins.first().map_or(count, |&begin| begin);
+        let before = &keys[..first as usize * key_words];
+        let mut all = match self.values {
+            SortValues::Indices | SortValues::Indexed => {
+                Sorted { keys: before.to_vec(), values: vec![outside; first as usize] }
+            }
+            // An empty bit range keeps the order.
+            _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of(before),
+        };
+        for (&begin, &end) in begins.iter().zip(begins.iter().skip(1).chain([&count])) {
+            let segment = &keys[begin as usize * key_words..end as usize * key_words];
+            let sorted = self.of_segment(segment, begin);
+            all.keys.extend(sorted.keys);
+            all.values.extend(sorted.values);
+        }
+        all
+    }
+
+    /// Sorts a segment whose first key has the index `first_index`.
+    fn of_segment(&self, keys: &[u32], first_index: u32) -> Sorted {
+        match self.element {
+            ElementType::U32 => self.sorted::<u32>(keys, first_index),
+            ElementType::I32 => self.sorted::<i32>(keys, first_index),
+            ElementType::F32 => self.sorted::<f32>(keys, first_index),
+            ElementType::U64 => self.sorted::<u64>(keys, first_index),
+            ElementType::I64 => self.sorted::<i64>(keys, first_index),
+            ElementType::F64 => self.sorted::<f64>(keys, first_index),
+        }
+    }
+
+    fn sorted<K: oracle::Key + Number>(&self, words: &[u32], first_index: u32) -> Sorted {
+        let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
+        bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
+        let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
+        oracle::sort_pairs(&mut pairs, self.bits.clone(), self.is_descending);
+        let indices = pairs.iter().map(|(_, index)| *index);
+        let values = match self.values {
+            SortValues::None => Vec::new(),
+            SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
+            SortValues::B8 => indices.flat_map(wide_value).collect(),
+        };
+        let keys = match self.values {
+            SortValues::Indices => words.to_vec(),
+            SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
+                let sorted: Vec<_> = pairs.into_iter().map(|(key, _)| key).collect();
+                bytemuck::cast_slice(&sorted).to_vec()
+            }
+        };
+        Sorted { keys, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::keys::values;
+
+    fn sorted(values: SortValues, is_descending: bool, bits: Range<u32>, keys: &[i64]) -> Sorted {
+        let element = ElementType::I64;
+        let expectation = SortExpectation { element, values, is_descending, bits };
+        expectation.of(bytemuck::cast_slice(keys))
+    }
+
+    #[test]
+    fn segments_are_sorted_by_themselves() {
+        let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
+        let of = |values, begins: &[u32]| {
+            let expectation =
+                SortExpectation { element: ElementType::I64, values, is_descending: false, bits: 0..64 };
+            expectation.of_segments(&words(&[9, 5, -1, 5, 0, -2]), begins, 77)
+        };
+        let sorted = words(&[9, -1, 5, 5, -2, 0]);
+        let got = of(SortValues::B4, &[1, 4, 4]);
+        assert_eq!(got, Sorted { keys: sorted.clone(), values: vec![0, 2, 1, 3, 5, 4] });
+        let got = of(SortValues::Indices, &[1, 4, 6]);
+        let unsorted = words(&[9, 5, -1, 5, 0, -2]);
+        assert_eq!(got, Sorted { keys: unsorted.clone(), values: vec![77, 2, 1, 3, 5, 4] });
+        assert_eq!(of(SortValues::None, &[]), Sorted { keys: unsorted, values: vec![] });
+        let wide: Vec<_> = [0, 2, 1, 3, 5, 4].into_iter().flat_map(wide_value).collect();
+        assert_eq!(of(SortValues::B8, &[1, 4]), Sorted { keys: sorted, values: wide });
+    }
+
+    #[test]
+    fn values_go_where_their_keys_go() {
+        let keys = [5, -1, 5, 0];
+        let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
+        let got = sorted(SortValues::B4, false, 0..64, &keys);
+        assert_eq!(got, Sorted { keys: words(&[-1, 0, 5, 5]), values: vec![1, 3, 0, 2] });
+        let got = sorted(SortValues::Indices, true, 0..64, &keys);
+        assert_eq!(got, Sorted { keys: words(&keys), values: vec![0, 2, 3, 1] });
+        let got = sorted(SortValues::None, true, 63..64, &keys);
+        assert_eq!(got, Sorted { keys: words(&[5, 5, 0, -1]), values: vec![] });
+        let before = values(SortValues::B8, 4);
+        let got = sorted(SortValues::B8, false, 0..64, &keys);
+        let moved = [1, 3, 0, 2].into_iter().flat_map(|index| [before[2 * index], before[2 * index + 1]]);
+        assert_eq!(got.values, moved.collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,42 @@
+//! A case on the host, before it has memory on a device.
+
+use std::sync::{Arc, OnceLock};
+
+use super::known::{Arrays, Expectation, Known};
+use super::prepared::{Contents, Prepared};
+use crate::harness::cases::{Case, Planned};
+use subsweep::error::Result;
+
+/// A plan with input, operands and oracle.
+pub(in crate::harness) struct Ready {
+    pub(super) prepared: Prepared,
+    /// Of the operands.
+    pub(super) contents: Contents,
+    pub(super) input: Arc<Arrays>,
+    known: Arc<Known>,
+    expectation: OnceLock<Arc<Expectation>>,
+}
+
+impl Ready {
+    /// Computes input and operands, as far as they are not known.
+    ///
+    /// # Errors
+    /// Those of [`PrimitiveCase::prepare`](crate::harness::cases::PrimitiveCase::prepare).
+    pub fn new(case: &Case, plan: Planned, known: Arc<Known>) -> Result<Self> {
+        let input = known.input(case);
+        let mut prepared = plan(&known)?;
+        let contents = std::mem::take(&mut prepared.needs.operands).0;
+        Ok(Self { prepared, contents, input, known, expectation: OnceLock::new() })
+    }
+
+    /// Computes the expected result.
+    pub fn expected(self) -> Self {
+        self.expectation();
+        self
+    }
+
+    /// The expected result; computed on first use.
+    pub(super) fn expectation(&self) -> &Arc<Expectation> {
+        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.contents, &self.input))
+    }
+}

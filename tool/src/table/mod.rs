@@ -1,0 +1,174 @@
+//! Floor 4: tables, read from the bytes of `.npy` files or of raw little-endian elements.
+//!
+//! The rule of this folder: no file is opened, and input is untrusted. Memory is allocated for bytes that exist, never
+//! for bytes that a header promises; every error is one line.
+
+use std::fmt;
+
+mod element;
+mod flags;
+mod npy;
+mod read;
+mod reader;
+mod remedy;
+#[cfg(test)]
+mod testing;
+
+pub use flags::Flags;
+pub use read::{Bytes, TableError};
+pub use reader::TableReader;
+pub use subsweep::ElementType;
+
+/// The elements of one file, in the file's byte order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The format of the input, and of the output.
+    pub format: Format,
+    /// The type of every element.
+    pub element: ElementType,
+    /// Rows and columns.
+    pub shape: TableShape,
+    /// The elements, row after row, as the file's bytes: `shape.element_count()` elements of
+    /// `element.size()` bytes.
+    pub words: Vec<u32>,
+}
+
+// The words are the file's little-endian bytes, without a copy: the host must be little-endian.
+const _: () =
+    assert!(cfg!(target_endian = "little"), "files are little-endian, and elements are not swapped");
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A header with type and shape, then the elements: the format of `numpy.save`.
+    Npy,
+    /// Elements without a header.
+    Raw,
+}
+
+/// The extent of a [`Table`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableShape {
+    /// One dimension.
+    Flat {
+        /// Elements.
+        count: usize,
+    },
+    /// Two dimensions in row-major order. One column differs from one dimension: the output keeps the shape.
+    Grid {
+        /// Rows; may be 0.
+        rows: usize,
+        /// Columns, at least one.
+        columns: usize,
+    },
+    /// Three dimensions in row-major order: values of several elements for each element of a table.
+    Cube {
+        /// Rows; may be 0.
+        rows: usize,
+        /// Values of a row; may be 0.
+        values: usize,
+        /// Elements of a value; may be 0.
+        columns: usize,
+    },
+}
+
+/// The tables that a command accepts.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken<'a> {
+    /// Accepted element types.
+    pub elements: &'a [ElementType],
+    /// Maximum number of dimensions: 1 to 3.
+    pub max_dimensions: usize,
+    /// Maximum number of elements.
+    pub max_count: u64,
+}
+
+impl Table {
+    /// The bytes before the elements in a file of this format.
+    pub fn header(&self) -> Vec<u8> {
+        header(self.format, self.element, self.shape)
+    }
+
+    /// The elements as bytes of a file.
+    pub fn payload(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
+    }
+}
+
+/// The bytes before the elements in a file of this format.
+pub fn header(format: Format, element: ElementType, shape: TableShape) -> Vec<u8> {
+    match format {
+        Format::Npy => npy::header(element, shape),
+        Format::Raw => Vec::new(),
+    }
+}
+
+impl TableShape {
+    /// Rows; every element is a row in one dimension, and every value in three.
+    pub fn rows(self) -> usize {
+        match self {
+            TableShape::Flat { count } => count,
+            TableShape::Grid { rows, .. } => rows,
+            TableShape::Cube { rows, values, .. } => rows * values,
+        }
+    }
+
+    /// Columns; one in one dimension.
+    pub fn columns(self) -> usize {
+        match self {
+            TableShape::Flat { .. } => 1,
+            TableShape::Grid { columns, .. } | TableShape::Cube { columns, .. } => columns,
+        }
+    }
+
+    /// Whether it has one dimension.
+    pub fn is_flat(self) -> bool {
+        matches!(self, TableShape::Flat { .. })
+    }
+
+    /// The shape with `rows` in place of the first dimension.
+    pub fn with_rows(self, rows: usize) -> Self {
+        match self {
+            TableShape::Flat { .. } => TableShape::Flat { count: rows },
+            TableShape::Grid { columns, .. } => TableShape::Grid { rows, columns },
+            TableShape::Cube { values, columns, .. } => TableShape::Cube { rows, values, columns },
+        }
+    }
+
+    /// The first dimension.
+    fn first(self) -> usize {
+        match self {
+            TableShape::Flat { count } => count,
+            TableShape::Grid { rows, .. } | TableShape::Cube { rows, .. } => rows,
+        }
+    }
+
+    /// The shape of `width` elements for each element of a table of one or two dimensions.
+    pub fn of_values(self, width: usize) -> Self {
+        match self {
+            TableShape::Flat { count } => TableShape::Grid { rows: count, columns: width },
+            _ => TableShape::Cube { rows: self.rows(), values: self.columns(), columns: width },
+        }
+    }
+
+    /// Whether it has a value for each element of a table of shape `keys`.
+    fn is_of_values_of(self, keys: Self) -> bool {
+        self == keys || self.columns() > 0 && self == keys.of_values(self.columns())
+    }
+
+    /// Number of elements. Never overflows for the shape of a [`Table`], whose elements are in memory.
+    pub fn element_count(self) -> usize {
+        self.rows() * self.columns()
+    }
+}
+
+/// The shape as numpy prints it: `(3,)`, `(3, 2)` or `(3, 2, 5)`.
+impl fmt::Display for TableShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TableShape::Flat { count } => write!(f, "({count},)"),
+            TableShape::Grid { rows, columns } => write!(f, "({rows}, {columns})"),
+            TableShape::Cube { rows, values, columns } => write!(f, "({rows}, {values}, {columns})"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The registry of pipelines, checked by the calls that reach the driver.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::thread;
+
+use libtest_mimic::Failed;
+use subsweep::Error;
+use subsweep::ash::vk;
+use subsweep::sort::SortPlan;
+use subsweep_tool::harness::PolicyName;
+
+use super::super::sorts;
+use super::shim;
+use super::work::{Opened, WHOLE};
+
+/// Plans of one configuration share every pipeline, on any threads.
+pub fn once() -> Result<(), Failed> {
+    let opened = Opened::new(false, WHOLE)?;
+    let device = opened.gpu.device();
+    let before = shim::alive();
+    let config = sorts::config(&opened.gpu, PolicyName::Default);
+
+    let (first, created) = creations(|| SortPlan::new(device, config));
+    let first = first?;
+    assert_eq!(created, distinct(&first));
+    let (second, created) = creations(|| SortPlan::new(device, config));
+    assert_eq!(created, 0, "the second plan shares the pipelines of the first");
+    let second = second?;
+    assert!(first.pipelines().zip(second.pipelines()).all(|(first, second)| first.is_same(second)));
+    drop(first);
+    assert!(shim::alive() != before, "the second plan keeps the pipelines alive");
+    drop(second);
+    super::expect_alive(&before)?;
+
+    device.set_pipeline_threads(NonZeroUsize::new(4).expect("it is 4"));
+    let (plans, created) = creations(|| {
+        thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(|| SortPlan::new(device, config)));
+            threads.map(|thread| thread.join().expect("no thread panics"))
+        })
+    });
+    assert_eq!(created, distinct(plans[0].as_ref().map_err(Clone::clone)?));
+    assert!(plans.iter().all(Result::is_ok));
+    drop(plans);
+    super::expect_alive(&before)?;
+    super::close(Some(opened))
+}
+
+/// Data that the driver rejects is dropped; the driver's error without data is reported.
+pub fn rejected_data() -> Result<(), Failed> {
+    const CREATE: &str = "vkCreatePipelineCache";
+    let data = Opened::new(false, WHOLE)?.gpu.device().pipeline_cache_data()?;
+    assert!(!data.is_empty());
+    let open = |data: &[u8]| Opened::with_cache(data.to_vec()).map(drop);
+    let (opened, calls) = shim::during(None, || open(&data));
+    opened?;
+    let of_cache = |calls: &[shim::Call]| calls.iter().filter(|call| call.name == CREATE).count();
+    let index =
+        calls.iter().position(|call| call.name == CREATE).ok_or("vkCreatePipelineCache is not called")?;
+    let fault = |lasts| Some(shim::Fault { index, result: vk::Result::ERROR_UNKNOWN, lasts });
+    for (data, lasts, is_opened, count) in
+        [(&data[..], false, true, 2), (&data[..], true, false, 2), (&[][..], false, false, 1)]
+    {
+        let (opened, calls) = shim::during(fault(lasts), || open(data));
+        assert_eq!((opened.is_ok(), of_cache(&calls)), (is_opened, count));
+        if let Err(error) = opened {
+            assert_eq!(error, Error::Vulkan { during: CREATE, result: vk::Result::ERROR_UNKNOWN });
+        }
+        super::expect_alive(&BTreeMap::new())?;
+    }
+    Ok(())
+}
+
+/// The number of distinct pipelines of a plan.
+fn distinct(plan: &SortPlan) -> usize {
+    let all: Vec<_> = plan.pipelines().collect();
+    let is_first = |index: &usize| all[..*index].iter().all(|earlier| !earlier.is_same(all[*index]));
+    (0..all.len()).filter(is_first).count()
+}
+
+/// Runs `work`, and counts its calls of `vkCreateComputePipelines`.
+fn creations<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let (done, calls) = shim::during(None, work);
+    (done, calls.iter().filter(|call| call.name == "vkCreateComputePipelines").count())
+}

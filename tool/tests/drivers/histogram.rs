@@ -1,0 +1,424 @@
+//! The parts of histograms, and their results, counts and refusals.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::{Capabilities, Device};
+use subsweep::headless::Gpu;
+use subsweep::histogram::{
+    HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
+};
+use subsweep::kernels::Kernel;
+use subsweep::{Count, ElementType, Error};
+use subsweep_tool::harness::{HistogramCase, PlanConfig};
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+};
+use super::primitive::{Primitive, outcome, run};
+use super::refused::Refused;
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check: |stem, _| match stem {
+        "histogram/clear" => Some(clear as Check),
+        "histogram/count" => Some(count as Check),
+        _ => None,
+    },
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a histogram", |opened| {
+            let config = HistogramConfig::even(ElementType::F32, 256).indirect_count();
+            Ok(opened.gpu.plan(config).map(drop))
+        }),
+        warm("counting", WHOLE, counting),
+    ],
+};
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "histogram");
+    vec![
+        trial("mismatched ranges are refused", refusals),
+        trial("slices of every type are counted", slices),
+        trial("any count on the device gives counts, also 0", counts),
+        trial("a guess is certain only where no edge is", guesses),
+    ]
+}
+
+fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
+    let configs =
+        [HistogramConfig::even(ElementType::F32, 256), HistogramConfig::by_edges(ElementType::I32, 9)];
+    configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let config = HistogramConfig::even(ElementType::U32, 100);
+    let [source, edges, counts] = [0, 1, 2].map(|index| room.array(index));
+    let buffers = HistogramBuffers::new(source, edges, counts).scratch(room.scratch);
+    let subjects = [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())];
+    Subject::all(device, "a histogram", buffers, subjects)
+}
+
+fn counting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let edges = even_edges(ElementType::U32, 100, [1e6, 4e9])?;
+    let values: Vec<_> = SMALL.iter().copied().map(f64::from).collect();
+    let counts = opened.gpu.histogram(HistogramConfig::even(ElementType::U32, 100), &SMALL, &edges);
+    outcome(counts, &HistogramCase::counted(&values, 1, &edges))
+}
+
+fn clear(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[])?;
+    let tile = 4 * workgroup_size as usize;
+    for words in sizes(tile) {
+        let counts = Memory::poisoned(gpu, words, Alignment::Words)?;
+        let push = [("counts", Value::Pointer(&counts)), ("word_count", Value::Number(words))];
+        rig.run(&push, words.div_ceil(tile))?;
+        compare(&format!("{words} words"), "counts", &counts, &vec![0; words])?;
+    }
+    Ok(())
+}
+
+/// A specialization of the kernel that counts.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    numbers: u32,
+    bins: usize,
+    columns: usize,
+    copies: u32,
+    has_shared_edges: bool,
+    is_even: bool,
+    loads_in_flight: u32,
+    /// The maximum of workgroups, which stride; 0 for a workgroup per tile.
+    max_workgroups: u32,
+    has_quads: bool,
+}
+
+/// Every option but quads in device memory, in the first four shapes; then types, bins and columns.
+const SHAPES: [Shape; 10] = {
+    const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
+        let [has_shared_edges, is_even] = rest;
+        let (loads_in_flight, max_workgroups, has_quads) = (4, 0, false);
+        Shape {
+            numbers,
+            bins,
+            columns,
+            copies,
+            has_shared_edges,
+            is_even,
+            loads_in_flight,
+            max_workgroups,
+            has_quads,
+        }
+    }
+    const fn loads(loads_in_flight: u32, shape: Shape) -> Shape {
+        Shape { loads_in_flight, ..shape }
+    }
+    const fn by_quads(shape: Shape) -> Shape {
+        Shape { has_quads: true, ..shape }
+    }
+    const fn strided(max_workgroups: u32, shape: Shape) -> Shape {
+        Shape { max_workgroups, ..shape }
+    }
+    [
+        loads(16, by_quads(shape(2, 37, 3, 4, [true, true]))),
+        loads(8, strided(2, shape(1, 64, 1, 1, [false, false]))),
+        shape(0, 5, 2, 0, [true, false]),
+        loads(8, by_quads(shape(2, 100, 4, 2, [true, true]))),
+        loads(16, shape(2, 1000, 1, 0, [false, true])),
+        shape(0, 1, 1, 8, [true, true]),
+        by_quads(strided(3, shape(1, 2, 5, 2, [true, true]))),
+        shape(2, 257, 2, 1, [true, false]),
+        shape(0, 100, 7, 1, [false, true]),
+        shape(1, 33, 1, 32, [true, true]),
+    ]
+};
+
+impl Shape {
+    fn element(self) -> ElementType {
+        [ElementType::U32, ElementType::I32, ElementType::F32][self.numbers as usize]
+    }
+
+    fn number(self, word: u32) -> f64 {
+        match self.element() {
+            ElementType::I32 => (word as i32).into(),
+            ElementType::F32 => f32::from_bits(word).into(),
+            _ => word.into(),
+        }
+    }
+
+    /// Edges of a part of all words; floats are those of all exponents, where no bins are even.
+    fn edges(self) -> Vec<f64> {
+        let range = match self.element() {
+            ElementType::F32 => [-3.5, 1e3],
+            ElementType::I32 => [-2e9, 1.9e9],
+            _ => [1e8, 4e9],
+        };
+        let mut edges = even_edges(self.element(), self.bins as u32, range).unwrap();
+        if !self.is_even {
+            let middle = edges.len() / 2;
+            edges[middle] = edges[middle - 1];
+        }
+        edges
+    }
+}
+
+fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(4, SHAPES) {
+        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } = shape;
+        // Of 16 loads in flight a round of four groups of 4 values an invocation, and one of a whole group and a part.
+        let rows = 22 * workgroup_size as usize / columns;
+        let tile_rows = if has_quads { rows / 4 * 4 } else { rows + 1 };
+        let alignment = if has_quads { Alignment::Quads } else { Alignment::Words };
+        let constants = [
+            ("NUMBERS", numbers),
+            ("BIN_COUNT", bins as u32),
+            ("COLUMN_COUNT", columns as u32),
+            ("TILE_ROWS", tile_rows as u32),
+            ("COPIES", copies),
+            ("SHARED_EDGES", if has_shared_edges { bins as u32 + 1 } else { 0 }),
+            ("EVEN", is_even.into()),
+            ("LOADS_IN_FLIGHT", shape.loads_in_flight),
+            ("MAX_WORKGROUPS", shape.max_workgroups),
+            ("QUAD_ACCESS", has_quads.into()),
+        ];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let edges = shape.edges();
+        let edge_input = edge_words(shape.element(), &edges)?;
+        for (index, rows) in sizes(tile_rows).into_iter().enumerate() {
+            let tiles = Tiles::new(rows, tile_rows);
+            let mut input = random(rows, rows * columns);
+            // Some values are edges, and their neighbours.
+            for (position, value) in input.iter_mut().enumerate().filter(|(position, _)| position % 3 == 0) {
+                *value = edge_input[position % edge_input.len()].wrapping_add(*value % 3).wrapping_sub(1);
+            }
+            let before = random(rows + 1, bins * columns);
+            let values: Vec<_> = input.iter().map(|&word| shape.number(word)).collect();
+            let counted = HistogramCase::counted(&values, columns, &edges);
+            let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
+
+            let source = Memory::of(gpu, &input, alignment)?;
+            let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
+            let counts = Memory::of(gpu, &before, Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let is_on_device = index % 2 == 1;
+            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
+            rig.run(
+                &[
+                    ("source", Value::Pointer(&source)),
+                    ("edges", Value::Pointer(&edge_memory)),
+                    ("counts", Value::Pointer(&counts)),
+                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                    ("tile_count", Value::Number(tile_count)),
+                    ("last_extent", Value::Number(last_extent)),
+                ],
+                tiles.tile_count,
+            )?;
+            let case = format!("{rows} rows, on the device: {is_on_device}, {shape:?}");
+            compare(&case, "source", &source, &input)?;
+            compare(&case, "edges", &edge_memory, &edge_input)?;
+            compare(&case, "counts", &counts, &expected)?;
+        }
+    }
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let even = HistogramConfig::even;
+    let edges = even_edges(ElementType::F32, 4, [0.0, 1.0])?;
+    let values = [0.0, -0.0, 0.25, 0.249_999_98, 1.0, 1.000_000_1, f32::NAN, -1e-45, 0.75, 1e-45];
+    assert_eq!(gpu.histogram(even(ElementType::F32, 4), &values, &edges)?, [4, 1, 0, 2]);
+    let rows = [1i32, -7, 2, 5, -3, i32::MAX];
+    let two = even(ElementType::I32, 2).columns(2);
+    assert_eq!(gpu.histogram(two, &rows, &[-7.0, 1.5, 5.0])?, [2, 1, 1, 1]);
+    assert_eq!(gpu.histogram::<u32>(even(ElementType::U32, 2), &[], &[0.0, 1.0, 2.0])?, [0, 0]);
+    // Bins beyond the numbers of the type, above, below, and on both sides.
+    let beyond = HistogramConfig::by_edges(ElementType::U32, 3);
+    let values = [0, 7, u32::MAX, u32::MAX - 1];
+    assert_eq!(gpu.histogram(beyond, &values, &[5.0, 4_294_967_294.5, 5e9, 6e9])?, [2, 1, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
+    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
+    let columns = gpu.histogram(beyond.columns(2), &values, &[0.0, 7.0, 5e9, 6e9])?;
+    assert_eq!(columns, [1, 1, 0, 0, 2, 0]);
+    let limit = [f64::NEG_INFINITY, -1.0, f64::INFINITY];
+    let values = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -1.0];
+    assert_eq!(gpu.histogram(HistogramConfig::by_edges(ElementType::F32, 2), &values, &limit)?, [1, 2]);
+
+    let mismatch = gpu.histogram(even(ElementType::F32, 2), &[1u32], &limit);
+    assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
+    let ragged = gpu.histogram(two, &rows[..5], &limit);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 5, columns: 2 }));
+    let few = gpu.histogram(even(ElementType::I32, 3), &rows, &limit);
+    assert_eq!(few, Err(Error::RangeTooSmall { what: "the array of edges", needed: 32, got: 24 }));
+    let mut counts = [7; 3];
+    let short = gpu.prepare_histogram(two, &[1, 2], &limit, &mut counts).err();
+    assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
+    gpu.prepare_histogram(even(ElementType::I32, 2), &[1, 2], &limit, &mut counts)?.run()?;
+    assert_eq!(counts, [0, 2, 7]);
+    for edges in [[0.0, f64::NAN], [1.0, 0.0]] {
+        let invalid = gpu.histogram(even(ElementType::U32, 1), &[1u32], &edges);
+        assert!(matches!(invalid, Err(Error::InvalidEdge { .. })), "{invalid:?}");
+    }
+    Ok(())
+}
+
+/// Values at edges, one and two numbers off, and between them: where a guess is certain, and where the edges decide. Edges
+/// are even, up to the rounding of the type, and then uneven, which a histogram of even bins takes as well.
+fn guesses(gpu: &Gpu) -> Result<(), Failed> {
+    let (u32, i32, f32) = (ElementType::U32, ElementType::I32, ElementType::F32);
+    let two = f64::powi;
+    for (element, bins, range) in [
+        (f32, 256, [0.0, 1.0]),
+        (f32, 256, [-1.5, 2.3]),
+        (f32, 1000, [0.1, 0.7]),
+        // A bin is one number of the type, and 1.6 of them: edges are off by a third of a bin.
+        (f32, 16, [1e6, 1e6 + 1.0]),
+        (f32, 256, [1e6, 1e6 + 25.6]),
+        (f32, 256, [-1e6 - 25.6, -1e6]),
+        (f32, 256, [1e-40, 3e-40]),
+        (f32, 7, [-1e-30, 1e-30]),
+        (f32, 33, [-1e38, 1e38]),
+        (f32, 65_536, [-0.1, 0.3]),
+        (u32, 256, [0.0, two(2.0, 32)]),
+        (u32, 255, [0.0, two(2.0, 32) - 1.0]),
+        (u32, 65_536, [0.0, two(2.0, 32) - 1.0]),
+        (u32, 256, [0.0, 256.0]),
+        (u32, 300, [4e9, 4e9 + 300.0]),
+        (u32, 100, [4e9, 4e9 + 37.0]),
+        (u32, 1000, [16_777_215.0, 4.1e9]),
+        (i32, 256, [-two(2.0, 31), two(2.0, 31)]),
+        (i32, 999, [-2e9, -2e9 + 2500.0]),
+    ] {
+        let even = even_edges(element, bins, range)?;
+        let middle = even.len() / 2;
+        for neighbour in [middle, middle - 1, middle + 1] {
+            // Three quarters of a bin off, downward or upward.
+            let mut edges = even.clone();
+            edges[middle] = (even[middle] + 3.0 * even[neighbour]) / 4.0;
+            let words = edge_words(element, &edges)?;
+            let beside = |edge: &u32| [-2, -1, 0, 1, 2].map(|distance| edge.wrapping_add_signed(distance));
+            let between = edges.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
+            let word = |value: f64| match element {
+                ElementType::F32 => (value as f32).to_bits(),
+                _ => value as i64 as u32,
+            };
+            // Whole subgroups of values that are certain without the moved edge: no other lane asks the edges.
+            let moved = f64::midpoint(even[middle], edges[middle]);
+            let moved = beside(&words[middle]).into_iter().chain([word(moved)]);
+            let moved = moved.flat_map(|value| std::iter::repeat_n(value, 2048));
+            let values = words.iter().flat_map(beside).chain(between.map(word)).chain(moved);
+            let values: Vec<u32> = values.collect();
+            let config = HistogramConfig::even(element, bins);
+            let numbers =
+                |number: fn(u32) -> f64| values.iter().map(|&word| number(word)).collect::<Vec<_>>();
+            let (counts, numbers) = match element {
+                ElementType::F32 => {
+                    let values: Vec<_> = values.iter().map(|&word| f32::from_bits(word)).collect();
+                    (gpu.histogram(config, &values, &edges)?, numbers(|word| f32::from_bits(word).into()))
+                }
+                ElementType::I32 => {
+                    let values: Vec<_> = values.iter().map(|&word| word as i32).collect();
+                    (gpu.histogram(config, &values, &edges)?, numbers(|word| (word as i32).into()))
+                }
+                _ => (gpu.histogram(config, &values, &edges)?, numbers(Into::into)),
+            };
+            let expected = HistogramCase::counted(&numbers, 1, &edges);
+            let case = format!("{bins} bins of {element} in {range:?}, edge {middle} towards {neighbour}");
+            let wrong = counts.iter().zip(&expected).position(|(count, expected)| count != expected);
+            assert_eq!(wrong, None, "{case}: {:?}", wrong.map(|bin| (counts[bin], expected[bin])));
+        }
+    }
+    Ok(())
+}
+
+/// One recording, for counts from 0 to more than its maximum.
+fn counts(gpu: &Gpu) -> Result<(), Failed> {
+    let config = HistogramConfig::even(ElementType::U32, 10).columns(2).indirect_count();
+    let edges = even_edges(ElementType::U32, 10, [0.0, 4e9])?;
+    let edge_memory = Memory::of(gpu, &edge_words(ElementType::U32, &edges)?, Alignment::Words)?;
+    let max = 5000;
+    let input = random(8, 2 * max as usize);
+    let source = Memory::of(gpu, &input, Alignment::Words)?;
+    let values: Vec<_> = input.iter().copied().map(f64::from).collect();
+    let plan = HistogramPlan::new(gpu.device(), config)?;
+    let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
+    for stored in [0, 1, 4999, max, max + 1, u32::MAX] {
+        let rows = stored.min(max);
+        let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+        let indirect = Count::Indirect { address: count_memory.range().address, max };
+        for count in [indirect, Count::Direct(rows.into())] {
+            let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
+            let buffers = HistogramBuffers::new(source.range(), edge_memory.range(), counts.range());
+            let buffers = buffers.scratch(scratch.range());
+            run(gpu, &plan, &buffers, count)?;
+            let expected = HistogramCase::counted(&values[..2 * rows as usize], 2, &edges);
+            compare(&format!("{count:?} of {stored}"), "counts", &counts, &expected)?;
+        }
+    }
+    // A maximum of 0.
+    let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
+    let buffers = HistogramBuffers::new(source.range(), edge_memory.range(), counts.range());
+    let count_memory = Memory::of(gpu, &[POISON], Alignment::Words)?;
+    let none = Count::Indirect { address: count_memory.range().address, max: 0 };
+    let buffers = buffers.scratch(scratch.range());
+    run(gpu, &plan, &buffers, none)?;
+    compare("a maximum of 0", "counts", &counts, &[0; 20])
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let config = HistogramConfig::even(ElementType::F32, 9).columns(2);
+    let counted = refused.count(2048, 10);
+    let scratch = refused.scratch(1024, 32);
+    let buffers = HistogramBuffers::new(at(0, 80), at(256, 40), at(512, 72)).scratch(scratch);
+    let sizes = [("count", 4), ("source", 80), ("edges", 40), ("counts", 72), ("scratch", 32)];
+    refused.expect_sizes(config.indirect_count(), buffers, counted, &sizes);
+    refused.expect_direct_only(config, buffers, counted);
+
+    let (most_bins, most_columns) = (HistogramConfig::MAX_BINS, HistogramConfig::MAX_COLUMNS);
+    let shapes =
+        [(0, 1), (most_bins + 1, 1), (u32::MAX, 1), (1, 0), (1, most_columns + 1), (most_bins, 1 << 13)];
+    let configs =
+        shapes.map(|(bins, columns)| HistogramConfig::even(ElementType::U32, bins).columns(columns));
+    refused.expect(configs, |error| matches!(error, Error::OutOfRange { .. }));
+    let configs = [ElementType::U64, ElementType::I64, ElementType::F64]
+        .map(|element| HistogramConfig::even(element, 2));
+    refused.expect(configs, |error| matches!(error, Error::Unsupported { .. }));
+    let policies = [
+        HistogramPolicy::new(0, 4, 1),
+        HistogramPolicy::new(33, 4, 1),
+        HistogramPolicy::new(64, 0, 1),
+        HistogramPolicy::new(64, 1025, 1),
+        HistogramPolicy::new(64, 4, 3),
+        HistogramPolicy::new(64, 4, 64),
+        HistogramPolicy::new(64, 4, 1).with_subgroup_size(3),
+        HistogramPolicy::new(64, 4, 1).with_loads_in_flight(2),
+        HistogramPolicy::new(64, 4, 1).with_loads_in_flight(12),
+        HistogramPolicy::new(64, 4, 1).with_loads_in_flight(32),
+    ];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let shared_words = gpu.capabilities().shared_memory_size / 4;
+    let private = HistogramPolicy::new(64, 4, 1);
+    let full = HistogramConfig::even(ElementType::U32, shared_words - 2);
+    assert_eq!(refused.plan(full.policy(private)), Ok(()));
+    let configs = [
+        full.policy(private.with_shared_edges()),
+        full.policy(HistogramPolicy::new(64, 4, 2)),
+        config.policy(HistogramPolicy::new(1 << 16, 4, 1)),
+    ];
+    refused.expect(configs, |error| matches!(error, Error::PolicyExceedsLimits { .. }));
+
+    let huge = HistogramBuffers::new(at(0, 1 << 60), at(1 << 61, 40), at(1 << 62, 72));
+    let many = refused.record(config, huge, Count::Direct(1 << 32));
+    let too_many = Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "a count of u32" };
+    assert_eq!(many, Err(too_many));
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Pass checks of the preparation of a scan: heads from offsets, and dispatch arguments of the levels.
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep_tool::reference::passes::scan::{self as scan_model, LevelArgs};
+use subsweep_tool::reference::passes::segmented_scan as model;
+
+use super::rig::{self, Alignment, Memory, Rig, Selection, Value, compare, random, small_workgroup};
+
+pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[])?;
+    for (offset_count, row_count) in [(1, 1), (31, 40), (32, 1000), (33, 64), (5000, 3000)] {
+        let mut offsets: Vec<_> = random(row_count, offset_count).iter().map(|word| word % 4000).collect();
+        offsets[0] = row_count as u32 - 1;
+        let mut expected = vec![0; row_count.div_ceil(32)];
+        model::mark_segments(&offsets, &mut expected, row_count as u32);
+        let heads = Memory::of(gpu, &vec![0; expected.len()], Alignment::Words)?;
+        let memory = Memory::of(gpu, &offsets, Alignment::Words)?;
+        rig.run(
+            &[
+                ("offsets", Value::Pointer(&memory)),
+                ("heads", Value::Pointer(&heads)),
+                ("offset_count", Value::Number(offset_count)),
+                ("row_count", Value::Number(row_count)),
+            ],
+            offset_count.div_ceil(workgroup_size as usize),
+        )?;
+        let case = format!("{offset_count} offsets among {row_count} rows");
+        compare(&case, "offsets", &memory, &offsets)?;
+        compare(&case, "heads", &heads, &expected)?;
+    }
+    Ok(())
+}
+
+pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    for (count, max_count, tile_items, level_count, column_count, max_row, min_tiles) in [
+        (0, 5, 128, 1, 1, 65_535, 0),
+        (0, 5, 128, 1, 1, 65_535, 1),
+        (1, 5, 128, 1, 16, 65_535, 1),
+        (u32::MAX, 500, 128, 2, 1, 65_535, 0),
+        (1 << 20, 1 << 21, 128, 3, 5, 65_535, 0),
+        (100_000, u32::MAX, 128, 5, 3, 1000, 0),
+        (u32::MAX, u32::MAX, 4096, 3, 1, 65_535, 0),
+    ] {
+        let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[("MIN_TILES", min_tiles)])?;
+        let levels = scan_model::level_args(
+            count,
+            max_count,
+            tile_items,
+            level_count,
+            column_count,
+            max_row,
+            min_tiles,
+        );
+        let words = |level: &LevelArgs| {
+            let LevelArgs { workgroups: [x, y, z], tile_count, last_extent } = *level;
+            [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]
+        };
+        let expected: Vec<_> = levels.iter().flat_map(words).collect();
+        let count_memory = Memory::of(gpu, &[count], Alignment::Words)?;
+        let memory = Memory::poisoned(gpu, expected.len(), Alignment::Quads)?;
+        let number = |value: u32| Value::Number(value as usize);
+        let push = rig.push(&[
+            ("count", Value::Pointer(&count_memory)),
+            ("levels", Value::Pointer(&memory)),
+            ("max_count", number(max_count)),
+            ("tile_items", number(tile_items)),
+            ("level_count", Value::Number(level_count)),
+            ("column_count", number(column_count)),
+            ("max_row", number(max_row)),
+        ])?;
+        // SAFETY: every array is alive until `submit` has waited.
+        unsafe { gpu.submit(|recorder| rig.dispatch(recorder, &push, 0)) }?;
+        let case = format!("{count} of {max_count} in tiles of {tile_items}");
+        compare(&case, "levels", &memory, &expected)?;
+    }
+    Ok(())
+}

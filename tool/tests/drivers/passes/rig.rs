@@ -1,0 +1,296 @@
+//! The rig of a pass check: a kernel and its arrays. Outputs are poisoned, and every array lies between guard words or
+//! in its own buffer.
+
+use std::sync::OnceLock;
+
+use libtest_mimic::Failed;
+use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
+use subsweep::headless::{Gpu, GpuBuffer};
+use subsweep::kernels::{self, Family, Kernel};
+use subsweep_tool::harness::BufferLayout;
+
+/// Fills unwritten memory.
+pub const POISON: u32 = 0xdead_beef;
+/// Guard word on both sides of every array. A load of it gives a wrong result; a store to it is reported.
+const GUARD: u32 = 0x600d_600d;
+const GUARD_WORDS: usize = 64;
+
+/// The layout of arrays in this process.
+static LAYOUT: OnceLock<BufferLayout> = OnceLock::new();
+
+/// Sets the layout of [`Memory::of`].
+pub fn set_layout(layout: BufferLayout) {
+    LAYOUT.get_or_init(|| layout);
+}
+
+/// The layout from [`set_layout`].
+pub fn layout() -> BufferLayout {
+    LAYOUT.get().copied().unwrap_or_default()
+}
+
+/// The alignment of an array, and the access that it allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Alignment {
+    /// Aligned to 16 bytes.
+    Quads,
+    /// One word after an aligned address.
+    Words,
+}
+
+impl Alignment {
+    pub const ALL: [Self; 2] = [Self::Quads, Self::Words];
+
+    /// The specialization constants of the access. Counts are arbitrary, so that quads are mixed with words.
+    pub fn constants(self) -> [(&'static str, u32); 2] {
+        [("QUAD_ACCESS", u32::from(self == Self::Quads)), ("MIXED_ACCESS", u32::from(self == Self::Quads))]
+    }
+
+    fn offset_words(self) -> usize {
+        match self {
+            Self::Quads => 0,
+            Self::Words => 1,
+        }
+    }
+}
+
+/// How many specializations of a kernel are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    /// The first specialization.
+    One,
+    /// The first few, in small tiles: in each module every access, each direction, each kind of heads.
+    Short,
+    /// All specializations of the check.
+    Full,
+}
+
+impl Selection {
+    /// All of `specializations`, the first `count` of them, which must include every value of every option, or the
+    /// first alone.
+    pub fn first<T>(self, count: usize, specializations: impl IntoIterator<Item = T>) -> Vec<T> {
+        let count = match self {
+            Self::One => count.min(1),
+            Self::Short => count,
+            Self::Full => usize::MAX,
+        };
+        specializations.into_iter().take(count).collect()
+    }
+}
+
+/// Elements in tiles, all full but the last: the push constants `tile_count` and `last_extent`.
+#[derive(Debug, Clone, Copy)]
+pub struct Tiles {
+    pub tile_count: usize,
+    pub last_extent: usize,
+}
+
+impl Tiles {
+    /// `count` elements, at least one, in tiles of `tile_items`.
+    pub fn new(count: usize, tile_items: usize) -> Self {
+        let tile_count = count.div_ceil(tile_items);
+        Self { tile_count, last_extent: count - (tile_count - 1) * tile_items }
+    }
+
+    /// The host's numbers, which are wrong with a GPU-resident count.
+    pub fn on_host(self, is_on_device: bool) -> Self {
+        if is_on_device { Self { tile_count: 7, last_extent: 0 } } else { self }
+    }
+
+    /// The words of a GPU-resident count of tiles.
+    pub fn words(self) -> [u32; 2] {
+        [self.tile_count as u32, self.last_extent as u32]
+    }
+}
+
+/// The size of a small workgroup of at least two subgroups.
+pub fn small_workgroup(gpu: &Gpu) -> u32 {
+    2 * gpu.capabilities().max_subgroup_size.max(16)
+}
+
+/// An array on the device.
+pub struct Memory<'g> {
+    gpu: &'g Gpu,
+    buffer: GpuBuffer,
+    first: usize,
+    count: usize,
+}
+
+impl<'g> Memory<'g> {
+    pub fn of(gpu: &'g Gpu, words: &[u32], alignment: Alignment) -> Result<Self, Failed> {
+        Self::laid_out(gpu, words, alignment, layout())
+    }
+
+    pub fn laid_out(
+        gpu: &'g Gpu,
+        words: &[u32],
+        alignment: Alignment,
+        layout: BufferLayout,
+    ) -> Result<Self, Failed> {
+        let guard_words = match layout {
+            BufferLayout::Guarded => GUARD_WORDS,
+            BufferLayout::Separate => 0,
+        };
+        let first = guard_words + alignment.offset_words();
+        // No buffer is empty.
+        let mut guarded = vec![GUARD; (first + words.len() + guard_words).max(1)];
+        guarded[first..first + words.len()].copy_from_slice(words);
+        let size = size_of_val(&*guarded) as u64;
+        let buffer = match layout {
+            BufferLayout::Guarded => gpu.allocate(size)?,
+            BufferLayout::Separate => gpu.allocate_apart(size)?,
+        };
+        assert!(buffer.range().addresses().is_aligned(16), "a buffer starts at a multiple of 16 bytes");
+        gpu.upload(&buffer, 0, &guarded)?;
+        Ok(Self { gpu, buffer, first, count: words.len() })
+    }
+
+    pub fn poisoned(gpu: &'g Gpu, count: usize, alignment: Alignment) -> Result<Self, Failed> {
+        Self::of(gpu, &vec![POISON; count], alignment)
+    }
+
+    pub fn range(&self) -> AddressRange {
+        let address = self.buffer.range().address + self.first as u64 * 4;
+        AddressRange::new(address, self.count as u64 * 4)
+    }
+
+    /// The contents of the array, or an error for an overwritten guard word.
+    pub fn read(&self) -> Result<Vec<u32>, String> {
+        let word_count = (self.buffer.range().size / 4) as usize;
+        let guarded = self.gpu.read(&self.buffer, word_count).map_err(|error| error.to_string())?;
+        let array = self.first..self.first + self.count;
+        let written = |i: &usize| !array.contains(i) && guarded[*i] != GUARD;
+        if let Some(i) = (0..guarded.len()).find(written) {
+            let index = i as i64 - self.first as i64;
+            return Err(format!("[{index}] of {} was written: {:#010x}", self.count, guarded[i]));
+        }
+        Ok(guarded[array].to_vec())
+    }
+}
+
+/// Fails unless `memory`, the kernel's array `name`, holds `expected` between intact guard words.
+pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) -> Result<(), Failed> {
+    let got = memory.read().map_err(|why| format!("{case}: {name}{why}"))?;
+    let differs = |i: &usize| got[*i] != expected[*i];
+    if let Some(i) = (0..expected.len()).find(differs) {
+        let others = (i + 1..expected.len()).filter(differs).count();
+        let (got, expected) = (got[i], expected[i]);
+        return Err(format!(
+            "{case}: {name}[{i}] is {got:#010x}, not {expected:#010x}; {others} more differ"
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// One push constant.
+pub enum Value<'a> {
+    Pointer(&'a Memory<'a>),
+    /// A pointer to memory outside the rig's arrays.
+    Range(AddressRange),
+    /// A pointer that the variant does not use.
+    Null,
+    Number(usize),
+    /// Two words.
+    Pair([u32; 2]),
+}
+
+impl<'a> Value<'a> {
+    /// A pointer to `memory`, or null.
+    pub fn pointer_if(is_used: bool, memory: &'a Memory<'a>) -> Self {
+        if is_used { Self::Pointer(memory) } else { Self::Null }
+    }
+}
+
+/// Push constants by name, laid out by the kernel's reflection.
+pub struct Push(PushBlock);
+
+// SAFETY: the block is laid out by the kernel's own table.
+unsafe impl PushConstants for Push {
+    const FAMILIES: &'static [&'static Family] = kernels::FAMILIES;
+
+    fn block(&self) -> PushBlock {
+        self.0
+    }
+}
+
+/// A kernel, specialized.
+pub struct Rig<'g> {
+    gpu: &'g Gpu,
+    pipeline: Pipeline,
+}
+
+impl<'g> Rig<'g> {
+    pub fn new(
+        gpu: &'g Gpu,
+        kernel: &'static Kernel,
+        workgroup_size: u32,
+        constants: &[(&'static str, u32)],
+    ) -> Result<Self, Failed> {
+        let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
+        Ok(Self { gpu, pipeline: Pipeline::new(gpu.device(), kernel, options)? })
+    }
+
+    /// Runs the kernel on `tile_count` tiles and one surplus workgroup, as a two-dimensional dispatch may have.
+    pub fn run(&self, push: &[(&str, Value<'_>)], tile_count: usize) -> Result<(), Failed> {
+        let push = self.push(push)?;
+        // SAFETY: every array is alive until `submit` has waited.
+        unsafe { self.gpu.submit(|recorder| self.dispatch(recorder, &push, tile_count)) }?;
+        Ok(())
+    }
+
+    pub fn push(&self, push: &[(&str, Value<'_>)]) -> Result<Push, Failed> {
+        let mut block = PushBlock::default();
+        for member in self.pipeline.kernel().push_constants {
+            match push.iter().find(|(name, _)| *name == member.name) {
+                Some((_, Value::Pointer(memory))) => block.push(memory.range()),
+                Some((_, Value::Range(range))) => block.push(*range),
+                Some((_, Value::Null)) => block.push(AddressRange::default()),
+                Some((_, Value::Number(number))) => block.push(u32::try_from(*number)?),
+                Some((_, Value::Pair(words))) => block.push(*words),
+                None => return Err(format!("no value for push constant {}", member.name).into()),
+            }
+        }
+        Ok(Push(block))
+    }
+
+    /// Records the dispatch of [`Self::run`].
+    pub fn dispatch(
+        &self,
+        recorder: &mut Recorder<'_>,
+        push: &Push,
+        tile_count: usize,
+    ) -> subsweep::Result<()> {
+        recorder.dispatch(&self.pipeline, push, tile_count as u64 + 1)
+    }
+}
+
+/// Specialization constants of look-backs, in turn: read-modify-writes tile by tile with the fallback after `spin_limit`
+/// reads; then every window, loads and stores together and alone, and an early and a late fallback.
+pub fn nth_look_back(index: usize, spin_limit: u32) -> [(&'static str, u32); 4] {
+    let (loads, stores, window, spins) = [
+        (0, 0, 1, spin_limit),
+        (1, 1, 4, 3),
+        (1, 0, 8, spin_limit),
+        (0, 1, 2, 1),
+        (1, 1, 1, spin_limit),
+        (0, 0, 4, 100),
+    ][index % 6];
+    [("STATUS_LOADS", loads), ("STATUS_STORES", stores), ("LOOK_BACK_WINDOW", window), ("SPIN_LIMIT", spins)]
+}
+
+/// Counts around one tile, a part of a tile, and several tiles with a partial one.
+pub fn sizes(tile: usize) -> [usize; 6] {
+    [1, tile / 2 + 3, tile - 1, tile, tile + 1, 3 * tile + tile / 3 + 1]
+}
+
+/// `count` words that depend on `seed` alone.
+pub fn random(seed: usize, count: usize) -> Vec<u32> {
+    let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u32
+    };
+    (0..count).map(next).collect()
+}

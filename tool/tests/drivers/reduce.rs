@@ -1,0 +1,901 @@
+//! The parts of reductions, and their results and refusals.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, Capabilities, Device};
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reduce::{ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePolicy, ReduceRuns};
+use subsweep::scan::ScanOperator;
+use subsweep::sort::TileShape;
+use subsweep::{Count, ElementType, Error};
+use subsweep_tool::harness::PlanConfig;
+use subsweep_tool::reference::passes::reduce::{self as model, Reduced, Tree};
+use subsweep_tool::reference::{Add, Max, Min, Mul, Row, Xor};
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::numbers::TestRow;
+use super::passes::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
+    small_workgroup,
+};
+use super::primitive::{Primitive, outcome};
+use super::refused::{Refused, assert_unsupported};
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check,
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a reduction", |opened| {
+            let config = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys32).indirect_count();
+            Ok(opened.gpu.plan(config).map(drop))
+        }),
+        warm("reducing", WHOLE, reducing),
+        warm("reducing in several submissions", SPLIT, reducing),
+        warm("reducing by key", WHOLE, reducing_by_key),
+    ],
+};
+
+fn check(stem: &str, variant: &str) -> Option<Check> {
+    match (stem, variant) {
+        ("reduce/reduce", "words32") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
+            rows::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
+            tiles::<Row<Min, i32, 1>>(gpu, kernel, selection, Row::<Min, i32, 1>::input)?;
+            tiles::<Row<Max, f32, 1>>(gpu, kernel, Selection::One, Row::<Max, f32, 1>::input)?;
+            tiles::<Row<Xor, u32, 1>>(gpu, kernel, Selection::One, Row::<Xor, u32, 1>::input)
+        }),
+        ("reduce/reduce", "words64") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
+            rows::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
+            tiles::<Row<Min, f64, 1>>(gpu, kernel, Selection::One, Row::<Min, f64, 1>::input)?;
+            tiles::<Row<Max, i64, 1>>(gpu, kernel, Selection::One, Row::<Max, i64, 1>::input)
+        }),
+        ("reduce/reduce", "float64") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)?;
+            rows::<Row<Add, f64, 1>>(gpu, kernel, Selection::One, fractions_of_f64)?;
+            tiles::<Row<Mul, f64, 1>>(gpu, kernel, Selection::One, Row::<Mul, f64, 1>::input)
+        }),
+        ("reduce/reduce", "words32_arg") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F32, false)?;
+            indices(gpu, kernel, selection, ElementType::I32, true)
+        }),
+        ("reduce/reduce", "words64_arg") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F64, true)?;
+            indices(gpu, kernel, selection, ElementType::U64, false)
+        }),
+        ("reduce/segments", "words32") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
+            segments::<Row<Max, i32, 1>>(gpu, kernel, Selection::One, Row::<Max, i32, 1>::input)
+        }),
+        ("reduce/segments", "words64") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)
+        }),
+        ("reduce/segments", "float64") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)
+        }),
+        ("reduce/by_key", variant) if variant.contains("words64") => Some(|gpu, kernel, selection| {
+            by_key::<Row<Add, u64, 1>>(gpu, kernel, selection, 0)?;
+            by_key::<Row<Max, f64, 1>>(gpu, kernel, Selection::One, 1)
+        }),
+        ("reduce/by_key", _) => Some(|gpu, kernel, selection| {
+            by_key::<Row<Add, u32, 1>>(gpu, kernel, selection, 0)?;
+            by_key::<Row<Min, f32, 1>>(gpu, kernel, Selection::One, 1)?;
+            by_key::<Row<Mul, i32, 1>>(gpu, kernel, Selection::One, 2)
+        }),
+        ("reduce/heads", "") => Some(heads),
+        ("reduce/scan_heads", "") => Some(scan_heads),
+        _ => None,
+    }
+}
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "reduce");
+    vec![
+        trial("slices of any type are reduced", slices),
+        trial("the first NaN, and the first of equals", first_of_equals),
+        trial("mismatched ranges are refused", refusals),
+        trial("counts of 0 have results", empty),
+    ]
+}
+
+fn default_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let mut configs = Vec::new();
+    for (element, operator) in [
+        (ElementType::F32, ScanOperator::Add),
+        (ElementType::I64, ScanOperator::Min),
+        (ElementType::F64, ScanOperator::Add),
+    ] {
+        if operator.needs_float64(element) && !capabilities.enabled.shader_float64 {
+            continue;
+        }
+        let config = ReduceConfig::new(operator, element);
+        configs.extend([config, config.columns(3), config.indirect_count()]);
+        configs.extend(ReduceRuns::ALL.map(|runs| config.runs(runs)));
+        configs.extend([ReduceConfig::argmin(element), config.along_rows(40), config.along_rows(1 << 16)]);
+    }
+    configs.into_iter().map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let [first, second, third, fourth] = [0, 1, 2, 3].map(|index| room.array(index));
+    let sum = ReduceConfig::sum(ElementType::U32);
+    let all = ReduceBuffers::new(first, second, room.scratch);
+    let of_segments = all.segments(third);
+    // The number of runs follows as many keys as there may be.
+    let keys = AddressRange::new(second.address, second.size - 4 * u64::from(COUNT) / 2);
+    let by_key = ReduceBuffers::new(first, keys, room.scratch).keys(
+        third,
+        AddressRange::new(fourth.address, fourth.size),
+        AddressRange::new(keys.address + keys.size, 4),
+    );
+    let half = u64::from(COUNT) / 2;
+    let of_key = |algorithm| {
+        let config = sum.runs(ReduceRuns::Keys32);
+        config.policy(ReducePolicy::tuned(algorithm, device.capabilities(), &config))
+    };
+    let [segments, chained] = ReduceByKeyAlgorithm::ALL.map(of_key);
+    let mut subjects = Vec::new();
+    for (name, config, buffers, count) in [
+        ("a reduction", sum, all, COUNT.into()),
+        ("an index", ReduceConfig::argmax(ElementType::F32).columns(2), all, half),
+        ("a reduction along rows", sum.along_rows(40), all, COUNT.into()),
+        ("a reduction along long rows", sum.along_rows(5000), all, COUNT.into()),
+        ("a reduction of segments", sum.runs(ReduceRuns::Offsets), of_segments, COUNT.into()),
+        ("a reduction by key", segments, by_key, half),
+        ("a reduction by key in a single pass", chained, by_key, half),
+    ] {
+        let indirect = match room.count() {
+            Count::Indirect { address, .. } => Count::Indirect { address, max: count as u32 },
+            other => other,
+        };
+        for (config, count) in [(config, Count::Direct(count)), (config.indirect_count(), indirect)] {
+            subjects.push(Subject::new(device, format!("{name}, {count:?}"), config, buffers, count)?);
+        }
+    }
+    Ok(subjects)
+}
+
+fn reducing(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let sum = SMALL.iter().fold(0, |sum: u32, word| sum.wrapping_add(*word));
+    outcome(opened.gpu.reduce(ReduceConfig::sum(ElementType::U32), &SMALL), &[sum])
+}
+
+fn reducing_by_key(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let keys: Vec<_> = (0..SMALL.len() as u32).map(|row| row / 3).collect();
+    let config = ReduceConfig::new(ScanOperator::Xor, ElementType::U32).runs(ReduceRuns::Keys32);
+    let expected: Vec<_> = SMALL.chunks(3).map(|run| run.iter().fold(0, |all, word| all ^ word)).collect();
+    let unique: Vec<_> = (0..expected.len() as u32).collect();
+    outcome(opened.gpu.reduce_by_key(config, &keys, &SMALL), &(unique, expected))
+}
+
+/// Fractions whose sums round, from -1 to 1.
+fn fractions_of_f32(seed: usize, count: usize) -> Vec<u32> {
+    let fraction = |word: u32| (f64::from(word as i32) / f64::from(1u32 << 31)) as f32;
+    random(seed, count).into_iter().map(|word| fraction(word).to_bits()).collect()
+}
+
+fn fractions_of_f64(seed: usize, count: usize) -> Vec<u32> {
+    let fraction = |word: u32| (f64::from(word as i32) / f64::from(1u32 << 31)).cbrt().to_bits();
+    random(seed, count)
+        .into_iter()
+        .map(fraction)
+        .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+        .collect()
+}
+
+const WORKGROUP_SIZE: u32 = 128;
+
+/// A specialization of `reduce.comp`.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    tree: Tree,
+    columns: usize,
+    alignment: Alignment,
+    has_groups: bool,
+}
+
+impl Shape {
+    /// The first ones have each access and each layout of rows.
+    fn all(value_words: usize) -> Vec<Self> {
+        let pack_values = 4 / value_words;
+        let of = |packs, interleave, flat_columns, columns, alignment, has_groups| Self {
+            tree: Tree { pack_values, packs, interleave, flat_columns, invocations: WORKGROUP_SIZE as usize },
+            columns,
+            alignment,
+            has_groups,
+        };
+        let (quads, words) = (Alignment::Quads, Alignment::Words);
+        vec![
+            of(2, 128, 1, 1, quads, false),
+            of(8 / pack_values, 4, 1, 3, words, true),
+            of(1, 128, pack_values, pack_values, words, false),
+            of(8 / pack_values, 4, 1, 1, quads, true),
+            of(3, 1, 1, 1, words, true),
+            of(8, 128, 2, 2, quads, false),
+            of(8, 128, 1, 5, words, false),
+        ]
+    }
+
+    fn rig<'g>(
+        &self,
+        gpu: &'g Gpu,
+        kernel: &'static Kernel,
+        more: &[(&'static str, u32)],
+    ) -> Result<Rig<'g>, Failed> {
+        let Self { tree, columns, alignment, .. } = self;
+        let mut constants = vec![
+            ("PACKS_PER_INVOCATION", tree.packs as u32),
+            ("INTERLEAVE", tree.interleave as u32),
+            ("FLAT_COLUMNS", tree.flat_columns as u32),
+            ("BY_COLUMN", u32::from(*columns != tree.flat_columns)),
+        ];
+        constants.extend(alignment.constants());
+        constants.extend(more);
+        Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)
+    }
+
+    /// Workgroups for each tile.
+    fn workgroups(&self) -> usize {
+        if self.columns == self.tree.flat_columns { 1 } else { self.columns }
+    }
+}
+
+/// The push constants of a number of tiles, on the host or on the device.
+fn push_tiles<'a>(tiles: Tiles, on_device: Option<&'a Memory<'a>>) -> [(&'static str, Value<'a>); 3] {
+    // With a count on the device, the host's numbers are wrong.
+    let host = if on_device.is_some() { Tiles { tile_count: 7, last_extent: 1 } } else { tiles };
+    [
+        ("indirect_tiles", on_device.map_or(Value::Null, Value::Pointer)),
+        ("tile_count", Value::Number(host.tile_count)),
+        ("last_extent", Value::Number(host.last_extent)),
+    ]
+}
+
+/// Segments of one length: the tree of each, the length in the source, and that of the rows in memory, which is another
+/// above the source.
+const ROWS: [(usize, usize, usize, usize, Alignment); 5] = [
+    (4, 3, 40, 40, Alignment::Words),
+    (128, 1, 1500, 1500, Alignment::Quads),
+    (4, 1, 5000, 3, Alignment::Words),
+    (4, 1, 4, 4, Alignment::Quads),
+    (128, 2, 9000, 1025, Alignment::Words),
+];
+
+/// The results of tiles of segments, of which the last may be short, in a reduction along rows.
+fn rows<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    input: fn(usize, usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    let pack_values = 4 / R::WORDS;
+    for (lanes, packs, segment_rows, length, alignment) in selection.first(3, ROWS) {
+        let tree = Tree { pack_values, packs, interleave: lanes, flat_columns: 1, invocations: lanes };
+        let columns = 1;
+        let shape = Shape { tree, columns, alignment, has_groups: false };
+        let mut more = R::constants(kernel);
+        more.extend([("BY_ROW", 1), ("CLUSTER_LANES", lanes as u32), ("SEGMENT_ROWS", segment_rows as u32)]);
+        let rig = shape.rig(gpu, kernel, &more)?;
+        let (group, parts) = (WORKGROUP_SIZE as usize / lanes, length.div_ceil(tree.tile_rows()));
+        for (index, count) in [1, group, group + 1, 3 * group + 2].into_iter().enumerate() {
+            // The source's last segment lacks one value of two.
+            let last = if length == segment_rows && index % 2 == 0 { length.div_ceil(2) } else { length };
+            let words = input(count, (count - 1) * length + last);
+            let values = R::of_words(&words);
+            let sums: Vec<_> = values
+                .chunks(length)
+                .flat_map(|row| {
+                    let mut sums = tree.reduce_tiles(row, 1, R::IDENTITY, &R::combine).sums;
+                    sums.resize(parts, R::IDENTITY);
+                    sums
+                })
+                .collect();
+            let (source, on_device) = (Memory::of(gpu, &words, alignment)?, (index > 1));
+            let tiles = Tiles {
+                tile_count: count.div_ceil(group),
+                last_extent: (count - 1) % group * segment_rows
+                    + if length == segment_rows { last } else { 1 },
+            };
+            let memory = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("source_rows", Value::Null),
+                ("sums", Value::Pointer(&sum_memory)),
+                ("sum_rows", Value::Null),
+                ("groups", Value::Null),
+                ("column_count", Value::Number(length)),
+            ];
+            push.extend(push_tiles(tiles, on_device.then_some(&memory)));
+            rig.run(&push, tiles.tile_count * parts)?;
+            let case = format!("{} of {}, {count} rows of {length}, {tree:?}", kernel.name, R::name());
+            compare(&case, "sums", &sum_memory, &table(&sums))?;
+        }
+    }
+    Ok(())
+}
+
+fn table<R: TestRow>(rows: &[R]) -> Vec<u32> {
+    rows.iter().flat_map(TestRow::words).collect()
+}
+
+fn tiles<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    input: fn(usize, usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    for shape in selection.first(4, Shape::all(R::WORDS)) {
+        let Shape { tree, columns, alignment, has_groups } = shape;
+        let rig = shape.rig(gpu, kernel, &R::constants(kernel))?;
+        for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
+            // Rows that a count of 0 does not include.
+            let words = input(count, count.max(1) * columns);
+            let values = R::of_words(&words[..count * columns * R::WORDS]);
+            let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, R::IDENTITY, &R::combine);
+            let tiles = match count {
+                0 => Tiles { tile_count: 1, last_extent: 0 },
+                _ => Tiles::new(count, tree.tile_rows()),
+            };
+            if count == 0 {
+                sums = vec![R::IDENTITY; columns];
+            }
+            let source = Memory::of(gpu, &words, alignment)?;
+            let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
+            let group_memory = Memory::poisoned(gpu, groups.len() * R::WORDS, Alignment::Words)?;
+            // An indirect count of 0 has no tiles.
+            let indirect = if count == 0 { [0, 0] } else { tiles.words() };
+            let on_device = Memory::of(gpu, &indirect, Alignment::Words)?;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("source_rows", Value::Null),
+                ("sums", Value::Pointer(&sum_memory)),
+                ("sum_rows", Value::Null),
+                ("groups", Value::pointer_if(has_groups && count > 0, &group_memory)),
+                ("column_count", Value::Number(columns)),
+            ];
+            push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
+            rig.run(&push, tiles.tile_count * shape.workgroups())?;
+            let case = format!("{} of {}, {count} rows, {shape:?}", kernel.name, R::name());
+            compare(&case, "source", &source, &words)?;
+            compare(&case, "sums", &sum_memory, &table(&sums))?;
+            if has_groups {
+                compare(&case, "groups", &group_memory, &table(&groups))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The unsigned number whose least is sought.
+fn key_of(element: ElementType, is_max: bool, bits: u64) -> u64 {
+    let mask = u64::MAX >> (64 - element.bits());
+    let sign = 1 << (element.bits() - 1);
+    let infinity = if element == ElementType::F32 { 0x7f80_0000 } else { 0x7ff0_0000_0000_0000 };
+    let ordered = match element {
+        ElementType::U32 | ElementType::U64 => bits,
+        ElementType::I32 | ElementType::I64 => bits ^ sign,
+        _ if bits & !sign > infinity => return 0,
+        _ if bits == sign => sign,
+        _ if bits & sign != 0 => !bits & mask,
+        _ => bits | sign,
+    };
+    if is_max { !ordered & mask } else { ordered }
+}
+
+fn indices(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    element: ElementType,
+    is_max: bool,
+) -> Result<(), Failed> {
+    let value_words = element.words() as usize;
+    let numbers = match element {
+        ElementType::U32 | ElementType::U64 => 0,
+        ElementType::I32 | ElementType::I64 => 1,
+        _ => 2,
+    };
+    // Few numbers: zeros of both signs, the extremes, one of two words, and in a float a NaN.
+    let sign = 1u64 << (element.bits() - 1);
+    let one = if element == ElementType::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
+    let nan = if element == ElementType::F32 { f32::NAN.to_bits().into() } else { f64::NAN.to_bits() };
+    let few = [0, sign, one, one | sign, sign + 5, 0xffff_ffff, if element.is_float() { nan } else { !sign }];
+    for (shape, from_partials) in selection
+        .first(4, Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]))
+    {
+        let Shape { tree, columns, alignment, .. } = shape;
+        let operator = [("OPERATOR", if is_max { 3 } else { 2 }), ("NUMBERS", numbers)];
+        let rig =
+            shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
+        for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
+            // The first counts have no NaN; the last numbers are rare.
+            let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];
+            let bits: Vec<u64> = random(count, count.max(1) * columns).iter().map(pick).collect();
+            let words: Vec<u32> = bits
+                .iter()
+                .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
+                .collect();
+            // Rows ascend from tile to tile.
+            let steps = random(count + 1, count.max(1) * columns);
+            let rows: Vec<u32> =
+                steps.iter().enumerate().map(|(at, word)| (at / columns * 7) as u32 + word % 7).collect();
+            let mask = u64::MAX >> (64 - element.bits());
+            let entry = |at: usize| match from_partials {
+                true => (bits[at] & mask, rows[at]),
+                false => (key_of(element, is_max, bits[at] & mask), (at / columns) as u32),
+            };
+            let entries: Vec<_> = (0..count * columns).map(entry).collect();
+            let none = (mask, u32::MAX);
+            let mut sums = tree.reduce_tiles(&entries, columns, none, &|a: (u64, u32), b| a.min(b)).sums;
+            if count == 0 {
+                sums = vec![none; columns];
+            }
+            let tiles = match count {
+                0 => Tiles { tile_count: 1, last_extent: 0 },
+                _ => Tiles::new(count, tree.tile_rows()),
+            };
+            let keys: Vec<u32> = sums
+                .iter()
+                .flat_map(|(key, _)| [*key as u32, (key >> 32) as u32].into_iter().take(value_words))
+                .collect();
+            let sum_rows: Vec<u32> = sums.iter().map(|(_, row)| *row).collect();
+            let source = Memory::of(gpu, &words, alignment)?;
+            let source_rows = Memory::of(gpu, &rows, Alignment::Words)?;
+            let key_memory = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let row_memory = Memory::poisoned(gpu, sum_rows.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let has_keys = index % 3 > 0;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("source_rows", Value::pointer_if(from_partials, &source_rows)),
+                ("sums", Value::pointer_if(has_keys, &key_memory)),
+                ("sum_rows", Value::Pointer(&row_memory)),
+                ("groups", Value::Null),
+                ("column_count", Value::Number(columns)),
+            ];
+            push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
+            rig.run(&push, tiles.tile_count * shape.workgroups())?;
+            let case = format!("{} of {element}, {count} rows, {from_partials}, {shape:?}", kernel.name);
+            compare(&case, "source", &source, &words)?;
+            compare(&case, "sum_rows", &row_memory, &sum_rows)?;
+            if has_keys {
+                compare(&case, "sums", &key_memory, &keys)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn segments<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    input: fn(usize, usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &R::constants(kernel))?;
+    let tree = Tree::of_groups(R::WORDS);
+    let cases =
+        [(5000, 1, false), (70_000, 3, true), (64, 2, false), (1, 1, true), (0, 1, false), (3000, 4, true)];
+    for (max_count, columns, is_indirect) in selection.first(5, cases) {
+        let words = input(max_count, max_count.max(1) * columns);
+        let values = R::of_words(&words[..max_count * columns * R::WORDS]);
+        let levels = model::group_levels(&values, columns, &tree, R::IDENTITY, &R::combine);
+        // Offsets that repeat, short and long segments, and one beyond the rows.
+        let count = if is_indirect { max_count - max_count / 7 } else { max_count };
+        let mut offsets: Vec<u32> = (0..300).map(|index| index * 3 + index % 4 / 3).collect();
+        offsets.extend([31, 32, 33, 64, 95, 96, 1023, 1024, 1025, 2048, 40_000, max_count as u32]);
+        offsets.retain(|&begin| begin <= max_count as u32);
+        offsets.sort_unstable();
+        offsets.push(max_count as u32);
+        let expected = model::reduce_segments(
+            &values[..count * columns],
+            &levels,
+            columns,
+            &offsets,
+            R::IDENTITY,
+            &R::combine,
+        );
+        let sums: Vec<R> = levels.concat();
+        let source = Memory::of(gpu, &words, Alignment::Words)?;
+        let sum_memory = Memory::of(gpu, &table(&sums), Alignment::Words)?;
+        let offset_memory = Memory::of(gpu, &offsets, Alignment::Words)?;
+        let results = Memory::poisoned(gpu, expected.len() * R::WORDS, Alignment::Words)?;
+        let counts = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+        let segment_counts = Memory::of(gpu, &[offsets.len() as u32], Alignment::Words)?;
+        rig.run(
+            &[
+                ("source", Value::Pointer(&source)),
+                ("sums", Value::Pointer(&sum_memory)),
+                ("offsets", Value::Pointer(&offset_memory)),
+                ("results", Value::Pointer(&results)),
+                ("indirect_count", Value::pointer_if(is_indirect, &counts)),
+                ("indirect_segments", Value::pointer_if(is_indirect, &segment_counts)),
+                ("row_count", Value::Number(max_count)),
+                ("segment_count", Value::Number(offsets.len() + usize::from(is_indirect) * 40)),
+                ("column_count", Value::Number(columns)),
+                ("level_count", Value::Number(levels.len())),
+            ],
+            (offsets.len() * columns).div_ceil(WORKGROUP_SIZE as usize),
+        )?;
+        let case =
+            format!("{} of {}, {count} of {max_count} rows, {columns} columns", kernel.name, R::name());
+        compare(&case, "source", &source, &words)?;
+        compare(&case, "results", &results, &table(&expected))?;
+    }
+    Ok(())
+}
+
+/// Keys of runs of one row at first, then of longer ones. Keys of neighbouring runs differ in one word; of floats zeros of
+/// both signs, infinities and NaNs have neighbours in one run or not.
+fn keys_of_runs(count: usize, key_words: usize, are_floats: bool) -> Vec<u32> {
+    let number = |row: usize| (if row < count / 3 { row } else { count / 3 + row / 50 }) as u32;
+    let key = |row: usize| [number(row) / 2, number(row).div_ceil(2)];
+    let float = |row: usize| -> Vec<u32> {
+        let high = (row as u32) << 31;
+        match (key_words, number(row) % 5) {
+            (1, 0) => vec![high],
+            (1, 1) => vec![high | 0x7f80_0000],
+            (1, 2) => vec![high | (0x7f80_0001 + row as u32)],
+            (1, number) => vec![(number as f32).to_bits()],
+            (_, 0) => vec![0, high],
+            (_, 1) => vec![0, high | 0x7ff0_0000],
+            (_, 2) => vec![row as u32 % 2, high | 0x7ff0_0000 | (1 - row as u32 % 2)],
+            (_, number) => vec![number, 0],
+        }
+    };
+    match key_words {
+        _ if are_floats => (0..count).flat_map(float).collect(),
+        1 => (0..count).map(|row| number(row).reverse_bits()).collect(),
+        _ => (0..count).flat_map(key).collect(),
+    }
+}
+
+/// Compares the single pass with a loop over the rows of each run. `turn` chooses the keys, and of counted variants the
+/// stalled tiles and the look-back.
+fn by_key<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    turn: usize,
+) -> Result<(), Failed> {
+    const ITEMS: usize = 3;
+    let key_words = if kernel.defines.contains(&("KEY_WORDS", 2)) { 2 } else { 1 };
+    let is_counted = kernel.name.ends_with("_counted");
+    let workgroup_size = small_workgroup(gpu);
+    let tile = workgroup_size as usize * ITEMS;
+    for specialization in selection.first(2, 0..4) {
+        let turn = turn + specialization;
+        let are_floats = turn % 2 == 1;
+        let stall_every = if is_counted { [1, 3, 2, 0][turn % 4] } else { 0 };
+        let numbers = if are_floats { 2 } else { 0 };
+        let mut constants = vec![("ITEMS_PER_INVOCATION", ITEMS as u32), ("KEY_NUMBERS", numbers)];
+        constants.extend(R::constants(kernel));
+        constants.extend(nth_look_back(if is_counted { turn + 1 } else { 0 }, 4));
+        if is_counted {
+            constants.push(("STALL_EVERY", stall_every as u32));
+        }
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        // No rows are an empty tile; several windows of tiles have a run that is longer than a tile for the most part.
+        for (index, count) in [0, 70 * tile + 7].into_iter().chain(sizes(tile)).enumerate() {
+            let tiles =
+                if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+            let mut keys = keys_of_runs(count, key_words, are_floats);
+            if index == 1 && turn.is_multiple_of(2) {
+                keys[count / 2 * key_words..].fill(7);
+            }
+            let heads = model::heads_of(&keys, key_words, are_floats);
+            let source = R::input(count, count);
+            let rows = R::of_words(&source);
+            let ends = heads.iter().skip(1).copied().chain([count as u32]);
+            let results = heads.iter().zip(ends).flat_map(|(&head, end)| {
+                let run = &rows[head as usize..end as usize];
+                run.iter().fold(R::IDENTITY, |total, &row| total.combine(row)).words()
+            });
+            let padded = |mut words: Vec<u32>, words_per_row: usize| {
+                words.resize(count * words_per_row, POISON);
+                words
+            };
+            let expected = padded(results.collect(), R::WORDS);
+            let unique = heads.iter().flat_map(|&row| keys[row as usize * key_words..][..key_words].to_vec());
+            let unique = padded(unique.collect(), key_words);
+
+            let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+            let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
+            let (key_memory, source_memory, on_device) = (of(&keys)?, of(&source)?, of(&tiles.words())?);
+            let (unique_memory, destination) = (poisoned(count * key_words)?, poisoned(count * R::WORDS)?);
+            let state = of(&vec![0; 4 + 2 * (R::WORDS + 1) * tiles.tile_count])?;
+            let (run_count, counters) = (poisoned(1)?, of(&[0; 4])?);
+            let is_on_device = index % 2 == 1;
+            // The state has room for the tiles there are: the host's number is not larger.
+            let host = Tiles { last_extent: if is_on_device { 1 } else { tiles.last_extent }, ..tiles };
+            rig.run(
+                &[
+                    ("keys", Value::Pointer(&key_memory)),
+                    ("source", Value::Pointer(&source_memory)),
+                    ("unique_keys", Value::Pointer(&unique_memory)),
+                    ("destination", Value::Pointer(&destination)),
+                    ("state", Value::Pointer(&state)),
+                    ("run_count", Value::Pointer(&run_count)),
+                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                    ("tile_count", Value::Number(host.tile_count)),
+                    ("last_extent", Value::Number(host.last_extent)),
+                    ("counts", Value::Pointer(&counters)),
+                ],
+                tiles.tile_count,
+            )?;
+            let case = format!(
+                "{}, {count} rows of {}, floats as keys: {are_floats}, stalled: every {stall_every}",
+                kernel.name,
+                R::name()
+            );
+            compare(&case, "run_count", &run_count, &[heads.len() as u32])?;
+            compare(&case, "unique_keys", &unique_memory, &unique)?;
+            compare(&case, "destination", &destination, &expected)?;
+            if stall_every > 0 {
+                let stalled =
+                    (0..tiles.tile_count - 1).filter(|tile| tile.is_multiple_of(stall_every)).count();
+                let fallbacks = counters.read().map_err(|why| format!("{case}: counts{why}"))?[2];
+                if (fallbacks as usize) < stalled {
+                    return Err(format!("{case}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let specializations =
+        [(1, 128, 8, false), (2, 256, 4, false), (1, 128, 32, true), (2, 128, 8, true), (2, 64, 3, false)];
+    for (key_words, workgroup_size, items, are_floats) in selection.first(4, specializations) {
+        let tile = workgroup_size as usize * items;
+        let numbers = if are_floats { 2 } else { 0 };
+        let constants =
+            [("ITEMS_PER_INVOCATION", items as u32), ("HEADS", key_words as u32), ("KEY_NUMBERS", numbers)];
+        let rigs = [0, 1].map(|stores| {
+            let constants = [&constants[..], &[("STORES_HEADS", stores)]].concat();
+            Rig::new(gpu, kernel, workgroup_size, &constants)
+        });
+        let [count_rig, store_rig] = rigs;
+        let (count_rig, store_rig) = (count_rig?, store_rig?);
+        for (index, count) in sizes(tile).into_iter().enumerate() {
+            let tiles = Tiles::new(count, tile);
+            let keys = keys_of_runs(count, key_words, are_floats);
+            let expected = model::heads_of(&keys, key_words, are_floats);
+            let of_tile =
+                |index: usize| expected.iter().filter(|&&row| row as usize / tile == index).count() as u32;
+            let tile_heads: Vec<u32> = (0..tiles.tile_count).map(of_tile).collect();
+            let unique: Vec<u32> = expected
+                .iter()
+                .flat_map(|&row| &keys[row as usize * key_words..][..key_words])
+                .copied()
+                .collect();
+            let key_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+            let counted = Memory::poisoned(gpu, tile_heads.len(), Alignment::Words)?;
+            let before = Memory::of(gpu, &model::scan_heads(&tile_heads).0, Alignment::Words)?;
+            let offsets = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
+            let unique_memory = Memory::poisoned(gpu, unique.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            for (rig, heads) in [(&count_rig, &counted), (&store_rig, &before)] {
+                let mut push = vec![
+                    ("keys", Value::Pointer(&key_memory)),
+                    ("tile_heads", Value::Pointer(heads)),
+                    ("offsets", Value::Pointer(&offsets)),
+                    ("unique_keys", Value::Pointer(&unique_memory)),
+                ];
+                push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
+                rig.run(&push, tiles.tile_count)?;
+            }
+            let case = format!("{count} keys of {key_words} words in tiles of {tile}");
+            compare(&case, "keys", &key_memory, &keys)?;
+            compare(&case, "tile_heads", &counted, &tile_heads)?;
+            compare(&case, "offsets", &offsets, &expected)?;
+            compare(&case, "unique_keys", &unique_memory, &unique)?;
+        }
+    }
+    Ok(())
+}
+
+fn scan_heads(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let rigs = [(WORKGROUP_SIZE, 8), (256, 3)].map(|(workgroup_size, items)| {
+        Rig::new(gpu, kernel, workgroup_size, &[("ITEMS_PER_INVOCATION", items)])
+    });
+    let [rig, other_rig] = rigs;
+    let rigs = [rig?, other_rig?];
+    for (index, tile_count) in [0, 1, 9, 1023, 1024, 1025, 5000].into_iter().enumerate() {
+        let (rig, run_invocations) = (&rigs[index % 2], [WORKGROUP_SIZE, 64][index / 2 % 2]);
+        let counts: Vec<_> = random(tile_count, tile_count).iter().map(|word| word % 1025).collect();
+        let (expected, total) = model::scan_heads(&counts);
+        let (columns, max_row) = (1 + index as u32 % 3, 65_535 >> (index % 4 * 4));
+        let workgroups = (total * columns).div_ceil(run_invocations);
+        let rows = workgroups.div_ceil(max_row).max(1);
+        let heads = Memory::of(gpu, &counts, Alignment::Words)?;
+        let run_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
+        let grid = Memory::poisoned(gpu, 3, Alignment::Words)?;
+        let on_device = Memory::of(gpu, &[tile_count as u32, 1], Alignment::Words)?;
+        let is_on_device = index % 2 == 0;
+        rig.run(
+            &[
+                ("tile_heads", Value::Pointer(&heads)),
+                ("run_count", Value::Pointer(&run_count)),
+                ("grid", Value::Pointer(&grid)),
+                ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                ("tile_count", Value::Number(if is_on_device { 3 } else { tile_count })),
+                ("column_count", Value::Number(columns as usize)),
+                ("run_invocations", Value::Number(run_invocations as usize)),
+                ("max_row", Value::Number(max_row as usize)),
+            ],
+            1,
+        )?;
+        let case = format!("{tile_count} tiles");
+        compare(&case, "tile_heads", &heads, &expected)?;
+        compare(&case, "run_count", &run_count, &[total])?;
+        compare(&case, "grid", &grid, &[workgroups.div_ceil(rows), rows, 1])?;
+    }
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let sum = |element| ReduceConfig::sum(element);
+    assert_eq!(gpu.reduce(sum(ElementType::U32), &[1u32, 2, u32::MAX])?, [2]);
+    let table = [1.5f32, -2.0, 0.25, 4.0, 5.0, 6.0];
+    assert_eq!(gpu.reduce(sum(ElementType::F32).columns(3), &table)?, [5.5, 3.0, 6.25]);
+    let product = ReduceConfig::new(ScanOperator::Mul, ElementType::I64).columns(2);
+    assert_eq!(gpu.reduce(product, &[3i64, -1, 5, 7])?, [15, -7]);
+    // The sum of -0 is 0, as in numpy, of full tiles and of others.
+    for count in [1, 5, 4096] {
+        let zero = gpu.reduce(sum(ElementType::F32), &vec![-0.0f32; count])?;
+        assert_eq!(zero.map_bits(), [0], "{count}");
+    }
+    let of_segments = sum(ElementType::U32).runs(ReduceRuns::Offsets);
+    assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
+    assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2], &[])?, [0u32; 0]);
+    assert_eq!(gpu.reduce_segments(of_segments, &vec![1u32; 5000], &[])?, [0u32; 0]);
+    // The bits of a segment do not depend on the rows behind it.
+    let values: Vec<f32> = fractions_of_f32(7, 70_000).into_iter().map(f32::from_bits).collect();
+    let first_of = |count: usize, end: u32| -> subsweep::Result<u32> {
+        let sums = sum(ElementType::F32).runs(ReduceRuns::Offsets);
+        Ok(gpu.reduce_segments(sums, &values[..count], &[0, end])?[0].to_bits())
+    };
+    for (end, counts) in [(31, [31, 32]), (64, [64, 65]), (1024, [1024, 70_000]), (65_536, [65_536, 65_537])]
+    {
+        let [few, more] = counts.map(|count| first_of(count, end));
+        assert_eq!(few?, more?, "{end} rows of {counts:?}");
+    }
+    let by_key = ReduceConfig::new(ScanOperator::Max, ElementType::I32).runs(ReduceRuns::Keys64);
+    let keys = [7u64 << 40, 7 << 40, 7, 7 << 40];
+    let reduced = gpu.reduce_by_key(by_key, &keys, &[1i32, 3, -2, 4])?;
+    assert_eq!(reduced, (vec![7 << 40, 7, 7 << 40], vec![3, -2, 4]));
+    let mismatched = gpu.reduce(sum(ElementType::U32), &[1.0f32]);
+    assert!(matches!(mismatched, Err(Error::ElementMismatch { .. })), "{mismatched:?}");
+    let ragged = gpu.reduce(sum(ElementType::U32).columns(2), &[1u32, 2, 3]);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    let short = gpu.reduce_by_key(by_key, &keys[..2], &[1i32, 2, 3]);
+    assert_eq!(short, Err(Error::ValueCountMismatch { key_count: 3, value_count: 2 }));
+    let argmin = ReduceConfig::argmin(ElementType::U32);
+    for refused in [
+        gpu.reduce(argmin, &[1u32]).map(drop),
+        gpu.reduce(by_key, &[1i32]).map(drop),
+        gpu.reduce_to_index(sum(ElementType::U32), &[1u32]).map(drop),
+        gpu.reduce_by_key(by_key, &[1u32], &[1i32]).map(drop),
+        gpu.reduce_to_index(argmin.runs(ReduceRuns::Offsets), &[1u32]).map(drop),
+        gpu.reduce(ReduceConfig::new(ScanOperator::And, ElementType::F32), &[1.0f32]).map(drop),
+    ] {
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    }
+    Ok(())
+}
+
+fn first_of_equals(gpu: &Gpu) -> Result<(), Failed> {
+    let [argmin, argmax] = [ReduceConfig::argmin, ReduceConfig::argmax];
+    let of = |config: ReduceConfig, values: &[f32]| gpu.reduce_to_index(config, values);
+    let element = ElementType::F32;
+    assert_eq!(of(argmin(element), &[1.0, 0.0, -0.0, 0.0])?, [1]);
+    assert_eq!(of(argmax(element), &[-0.0, 0.0, -1.0])?, [0]);
+    let mut values = vec![5.0f32; 9000];
+    assert_eq!(of(argmin(element), &values)?, [0]);
+    for last in [8999, 4098, 4097, 300] {
+        values[last] = f32::NEG_INFINITY;
+        assert_eq!(of(argmin(element), &values)?, [last as u32]);
+    }
+    values[7000] = f32::NAN;
+    values[6000] = -f32::NAN;
+    assert_eq!(of(argmin(element), &values)?, [6000]);
+    assert_eq!(of(argmax(element), &values)?, [6000]);
+    let rows = [3u64, 9, 1 << 40, 9, 3, 1 << 40];
+    assert_eq!(gpu.reduce_to_index(argmax(ElementType::U64).columns(2), &rows)?, [1, 2]);
+    assert_eq!(gpu.reduce_to_index(argmin(ElementType::U64).columns(2), &rows)?, [0, 0]);
+    // As great as the padding of a tile.
+    assert_eq!(gpu.reduce_to_index(argmin(ElementType::U32), &[u32::MAX; 3])?, [0]);
+    Ok(())
+}
+
+fn empty(gpu: &Gpu) -> Result<(), Failed> {
+    for element in ElementType::ALL.into_iter().filter(|element| *element != ElementType::F64) {
+        assert_eq!(gpu.plan(ReduceConfig::sum(element))?.scratch_requirements(0).size, 0);
+    }
+    let of = |operator, element| ReduceConfig::new(operator, element).columns(3);
+    assert_eq!(gpu.reduce::<u32>(of(ScanOperator::Add, ElementType::U32), &[])?, [0; 3]);
+    assert_eq!(gpu.reduce::<f32>(of(ScanOperator::Min, ElementType::F32), &[])?, [f32::INFINITY; 3]);
+    let zero = gpu.reduce::<f32>(of(ScanOperator::Add, ElementType::F32), &[])?;
+    assert_eq!(zero.map_bits(), [0; 3]);
+    assert_eq!(
+        gpu.reduce_to_index::<i64>(ReduceConfig::argmin(ElementType::I64).columns(2), &[])?,
+        [u32::MAX; 2]
+    );
+    let sum = ReduceConfig::sum(ElementType::U32);
+    assert_eq!(gpu.reduce_segments::<u32>(sum.runs(ReduceRuns::Offsets), &[], &[0, 0])?, [0, 0]);
+    assert_eq!(gpu.reduce_by_key::<u32, u32>(sum.runs(ReduceRuns::Keys32), &[], &[])?, (vec![], vec![]));
+    Ok(())
+}
+
+/// The bits of floats.
+trait Bits {
+    fn map_bits(&self) -> Vec<u32>;
+}
+
+impl Bits for Vec<f32> {
+    fn map_bits(&self) -> Vec<u32> {
+        self.iter().map(|value| value.to_bits()).collect()
+    }
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let scratch = refused.scratch(2048, 1024);
+    let reduce = |config, buffers, count: Count| refused.record(config, buffers, count);
+    let sum = ReduceConfig::sum(ElementType::U32).columns(2);
+    let ten = Count::Direct(10);
+    let keys = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys64);
+    let on_keys =
+        ReduceBuffers::new(at(0, 40), at(512, 40), scratch).keys(at(128, 80), at(640, 80), at(768, 4));
+    let of_keys = [("segments", 80), ("destination", 40), ("unique_keys", 80), ("run_count", 4)];
+    let of_sums = [("segments", 0), ("destination", 8), ("unique_keys", 0), ("run_count", 0)];
+    let plain = ReduceBuffers::new(at(0, 80), at(512, 8), scratch);
+    for (config, buffers, source_size, sizes) in [(keys, on_keys, 40, of_keys), (sum, plain, 80, of_sums)] {
+        let read = [("count", 0), ("source", source_size)];
+        let scratch_size = gpu.plan(config)?.scratch_requirements(10).size;
+        let all = [&read[..], &sizes, &[("scratch", scratch_size)]].concat();
+        refused.expect_sizes(config, buffers, ten, &all);
+    }
+    assert_unsupported(reduce(sum, on_keys, ten), "");
+    assert_unsupported(reduce(sum, plain.segments(at(128, 8)), ten), "");
+    refused.expect_direct_only(sum, plain, refused.count(1024, 10));
+    let many = Count::Direct(1 << 32);
+    for config in [keys, ReduceConfig::argmin(ElementType::U32)] {
+        let too_many = reduce(config, plain, many);
+        assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
+    }
+    let columns = [0, 17].map(|columns| sum.columns(columns));
+    refused.expect(columns, |error| matches!(error, Error::OutOfRange { .. }));
+    let policy = ReducePolicy::choose(gpu.capabilities(), &sum).policy;
+    let heads = |workgroup_size, items_per_invocation| {
+        policy.with_heads(TileShape { workgroup_size, items_per_invocation })
+    };
+    let policies = [policy.with_packs(0), policy.with_packs(33), policy.with_subgroup_size(3)];
+    let configs = policies.map(|policy| sum.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let policies = [policy, heads(128, 0), heads(128, 33), heads(0, 8)];
+    let configs = policies.map(|policy| keys.policy(policy));
+    let is_of_heads =
+        |error: &Error| matches!(error, Error::InvalidPolicy { .. }) && error.to_string().contains("heads");
+    refused.expect(configs, is_of_heads);
+    let config = ReduceConfig::sum(ElementType::F32).runs(ReduceRuns::Keys64);
+    let rounded = ReducePolicy::tuned(ReduceByKeyAlgorithm::Chained, gpu.capabilities(), &config);
+    let column = keys.policy(rounded);
+    assert_eq!(refused.plan(column), Ok(()));
+    refused.expect([config.policy(rounded), column.columns(2)], |error| {
+        matches!(error, Error::InvalidPolicy { .. }) && error.to_string().contains("one column")
+    });
+    // No other reduction has these kernels.
+    assert_eq!(refused.plan(sum.policy(heads(0, 8))), Ok(()));
+    Ok(())
+}

@@ -1,0 +1,295 @@
+//! The parts of searches, and their results, counts and refusals.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::{Capabilities, CommandCounts, Device, Recorder};
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
+use subsweep::{Count, ElementType, Error};
+use subsweep_tool::harness::{PlanConfig, SearchCase};
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::rig::{
+    Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+};
+use super::primitive::{Primitive, outcome, run};
+use super::refused::Refused;
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check: |stem, _| (stem == "search/search").then_some(pass as Check),
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a search", |opened| {
+            Ok(opened.gpu.plan(SearchConfig::lower_bound(ElementType::F32).indirect_count()).map(drop))
+        }),
+        warm("searching", WHOLE, searching),
+    ],
+};
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "search");
+    vec![
+        trial("mismatched ranges are refused", refusals),
+        trial("slices of every type are searched", slices),
+        trial("any counts on the device give positions, also 0", counts),
+        trial("an array that is not sorted gives positions in range", unsorted),
+    ]
+}
+
+fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
+    let configs = [SearchConfig::lower_bound(ElementType::F32), SearchConfig::upper_bound(ElementType::F64)];
+    configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
+}
+
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let config = SearchConfig::lower_bound(ElementType::U32);
+    let [sorted, needles, positions] = [0, 1, 2].map(|index| room.array(index));
+    let buffers = SearchBuffers::new(sorted, needles, positions).scratch(room.scratch);
+    let direct = Count::Direct(COUNT.into());
+    let subjects = [
+        (config, (direct, direct)),
+        (config.indirect_count(), (room.count(), direct)),
+        (config.indirect_count(), (room.count(), room.count())),
+    ];
+    Subject::all(device, "a search", buffers, subjects)
+}
+
+fn searching(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let sorted: Vec<u32> = (0..1000).map(|index| index * 4_000_000).collect();
+    let expected = SearchCase::positions(ElementType::U32, false, &sorted, &SMALL);
+    outcome(opened.gpu.search(SearchConfig::lower_bound(ElementType::U32), &sorted, &SMALL), &expected)
+}
+
+/// Types, sides and steps in shared memory: every value of every option in the first four.
+const SHAPES: [(ElementType, bool, u32); 8] = [
+    (ElementType::F64, false, 2),
+    (ElementType::F32, true, 9),
+    (ElementType::I64, true, 1),
+    (ElementType::U32, false, 12),
+    (ElementType::I32, false, 5),
+    (ElementType::U64, false, 3),
+    (ElementType::F64, true, 12),
+    (ElementType::F32, false, 1),
+];
+
+fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for (element, is_upper_bound, shared_steps) in selection.first(4, SHAPES) {
+        let numbers = match element {
+            ElementType::U32 | ElementType::U64 => 0,
+            ElementType::I32 | ElementType::I64 => 1,
+            _ => 2,
+        };
+        let constants = [
+            ("WORDS_PER_KEY", element.words()),
+            ("ITEMS_PER_INVOCATION", 8),
+            ("KEY_NUMBERS", numbers),
+            ("UPPER", is_upper_bound.into()),
+            ("SHARED_STEPS", shared_steps),
+        ];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let tile = 8 * workgroup_size as usize;
+        for (index, needle_count) in sizes(tile).into_iter().enumerate() {
+            let sorted_count = [1000, 0, 7, 1024, 1, 5000][index];
+            let needles = keys(element, needle_count);
+            let sorted = sorted(element, keys(element, sorted_count));
+            let expected = SearchCase::positions(element, is_upper_bound, &sorted, &needles);
+            let tiles = Tiles::new(needle_count, tile);
+            let is_on_device = index % 2 == 1;
+            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
+            let host_count = sorted_count + if is_on_device { 1000 } else { 0 };
+
+            let sorted_memory = Memory::of(gpu, &sorted, Alignment::Words)?;
+            let needle_memory = Memory::of(gpu, &needles, Alignment::Words)?;
+            let positions = Memory::poisoned(gpu, needle_count, Alignment::Words)?;
+            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let sorted_on_device = Memory::of(gpu, &[sorted_count as u32], Alignment::Words)?;
+            rig.run(
+                &[
+                    ("sorted", Value::Pointer(&sorted_memory)),
+                    ("needles", Value::Pointer(&needle_memory)),
+                    ("positions", Value::Pointer(&positions)),
+                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+                    ("indirect_sorted_count", Value::pointer_if(is_on_device, &sorted_on_device)),
+                    ("tile_count", Value::Number(tile_count)),
+                    ("last_extent", Value::Number(last_extent)),
+                    ("sorted_count", Value::Number(host_count)),
+                ],
+                tiles.tile_count,
+            )?;
+            let case = format!("{needle_count} {element} in {sorted_count}, {shared_steps} steps");
+            compare(&case, "sorted", &sorted_memory, &sorted)?;
+            compare(&case, "needles", &needle_memory, &needles)?;
+            compare(&case, "positions", &positions, &expected)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keys of few different values, among them the special ones of floats, as words.
+fn keys(element: ElementType, count: usize) -> Vec<u32> {
+    let words = random(count + 1, count);
+    let float = |word: u32| match word % 16 {
+        0 => f64::NAN,
+        1 => -f64::NAN,
+        2 => f64::INFINITY,
+        3 => f64::NEG_INFINITY,
+        4 => 0.0,
+        5 => -0.0,
+        6 => f64::from_bits(1),
+        _ => f64::from(word as i32 >> 16) / 3.0,
+    };
+    let key = |&word: &u32| -> Vec<u32> {
+        match element {
+            ElementType::U32 | ElementType::I32 => vec![word],
+            ElementType::F32 => vec![(float(word) as f32).to_bits()],
+            // Low words differ where high ones are equal.
+            ElementType::U64 | ElementType::I64 => vec![word, word % 4 * 0x4000_0001],
+            ElementType::F64 if word % 7 == 3 => vec![word, 0xfff0_0000 ^ word << 31],
+            ElementType::F64 => bytemuck::cast_slice(&[float(word).to_bits()]).to_vec(),
+        }
+    };
+    words.iter().flat_map(key).collect()
+}
+
+/// Keys sorted as numpy sorts them.
+fn sorted(element: ElementType, words: Vec<u32>) -> Vec<u32> {
+    fn of<N: subsweep::Number + PartialOrd>(words: &[u32]) -> Vec<u32> {
+        let mut keys: Vec<N> = bytemuck::pod_collect_to_vec(words);
+        let is_nan = |key: &N| key.partial_cmp(key).is_none();
+        keys.sort_by(|a, b| a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b))));
+        bytemuck::pod_collect_to_vec(&keys)
+    }
+    match element {
+        ElementType::U32 => of::<u32>(&words),
+        ElementType::I32 => of::<i32>(&words),
+        ElementType::F32 => of::<f32>(&words),
+        ElementType::U64 => of::<u64>(&words),
+        ElementType::I64 => of::<i64>(&words),
+        _ => of::<f64>(&words),
+    }
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let (lower, upper) = (SearchConfig::lower_bound, SearchConfig::upper_bound);
+    let sorted = [f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1e-45, 2.0, f32::INFINITY, -f32::NAN, f32::NAN];
+    let needles = [0.0, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0, -1e-45];
+    assert_eq!(gpu.search(lower(ElementType::F32), &sorted, &needles)?, [2, 2, 7, 7, 6, 0, 5, 2]);
+    assert_eq!(gpu.search(upper(ElementType::F32), &sorted, &needles)?, [4, 4, 9, 9, 7, 1, 5, 2]);
+    let [doubles, double_needles] =
+        [&sorted[..], &needles].map(|keys| keys.iter().map(|&key| f64::from(key)).collect::<Vec<_>>());
+    assert_eq!(gpu.search(lower(ElementType::F64), &doubles, &double_needles)?, [2, 2, 7, 7, 6, 0, 5, 2]);
+    assert_eq!(gpu.search(upper(ElementType::F64), &doubles, &double_needles)?, [4, 4, 9, 9, 7, 1, 5, 2]);
+    // A NaN and infinity that differ in the low word alone.
+    let tail = [f64::MAX, f64::INFINITY, f64::from_bits(0x7ff0_0000_0000_0001), f64::NAN];
+    assert_eq!(gpu.search(lower(ElementType::F64), &tail, &[tail[2], tail[1], tail[0]])?, [2, 1, 0]);
+    assert_eq!(gpu.search(upper(ElementType::F64), &tail, &[tail[2], tail[1], tail[0]])?, [4, 2, 1]);
+    assert_eq!(gpu.search(lower(ElementType::I32), &[i32::MIN, -1, 0, i32::MAX], &[0, i32::MAX])?, [2, 3]);
+    assert_eq!(gpu.search(upper(ElementType::U32), &[0, 7, 7, u32::MAX], &[7, u32::MAX, 8])?, [3, 4, 3]);
+    let wide = [i64::MIN, -1, 0, 1 << 32, (1 << 32) + 1, i64::MAX];
+    assert_eq!(gpu.search(lower(ElementType::I64), &wide, &[1 << 32, -2, i64::MAX])?, [3, 1, 5]);
+    assert_eq!(gpu.search(upper(ElementType::U64), &[5, 1 << 63, u64::MAX], &[1 << 63, 4])?, [2, 0]);
+    assert_eq!(gpu.search(lower(ElementType::U32), &[], &[1u32, 2])?, [0, 0]);
+    assert!(gpu.search(lower(ElementType::U32), &[1u32, 2], &[])?.is_empty());
+
+    let mismatch = gpu.search(lower(ElementType::F32), &[1u32], &[1]);
+    assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
+    let mut positions = [7; 2];
+    let ragged = gpu.prepare_search(lower(ElementType::U64), &[1, 2, 3], &[], &mut positions).err();
+    assert_eq!(ragged, Some(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    let short = gpu.prepare_search(lower(ElementType::U32), &[1], &[1, 2, 3], &mut positions).err();
+    assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 12, got: 8 }));
+    gpu.prepare_search(lower(ElementType::U32), &[1, 3], &[2], &mut positions)?.run()?;
+    assert_eq!(positions, [1, 7]);
+    Ok(())
+}
+
+/// Indirect counts from 0 to more than their maximum.
+fn counts(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = SearchPlan::new(gpu.device(), SearchConfig::lower_bound(ElementType::U32).indirect_count())?;
+    let max = 5000;
+    let mut input = random(3, max as usize);
+    input.sort_unstable();
+    let needles = random(4, max as usize);
+    let sorted_memory = Memory::of(gpu, &input, Alignment::Words)?;
+    let needle_memory = Memory::of(gpu, &needles, Alignment::Words)?;
+    let scratch = gpu.allocate(plan.scratch_requirements((max.into(), max.into())).size)?;
+    let stored = [0, 1, 4999, max, u32::MAX];
+    for (sorted_stored, needles_stored) in
+        stored.into_iter().zip(stored.into_iter().rev()).chain([(0, 3), (max, 0)])
+    {
+        let count_memory = Memory::of(gpu, &[sorted_stored, needles_stored], Alignment::Words)?;
+        let positions = Memory::poisoned(gpu, max as usize, Alignment::Words)?;
+        let at = |index: u64| Count::Indirect { address: count_memory.range().address + 4 * index, max };
+        let buffers = SearchBuffers::new(sorted_memory.range(), needle_memory.range(), positions.range());
+        let buffers = buffers.scratch(scratch.range());
+        run(gpu, &plan, &buffers, (at(0), at(1)))?;
+        let [sorted_count, needle_count] =
+            [sorted_stored, needles_stored].map(|count| count.min(max) as usize);
+        let sorted = &input[..sorted_count];
+        let mut expected = SearchCase::positions(ElementType::U32, false, sorted, &needles[..needle_count]);
+        expected.resize(max as usize, super::passes::rig::POISON);
+        compare(&format!("{sorted_stored}, {needles_stored}"), "positions", &positions, &expected)?;
+    }
+    Ok(())
+}
+
+fn unsorted(gpu: &Gpu) -> Result<(), Failed> {
+    let (keys, needles) = (random(5, 3001), random(6, 2000));
+    for config in [SearchConfig::lower_bound(ElementType::U32), SearchConfig::upper_bound(ElementType::U32)] {
+        let positions = gpu.search(config, &keys, &needles)?;
+        assert!(positions.iter().all(|&position| position <= 3001));
+    }
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let config = SearchConfig::lower_bound(ElementType::F64);
+    let (ten, five) = (Count::Direct(10), Count::Direct(5));
+    let [sorted_count, needle_count] = [10, 5].map(|max| refused.count(2048, max));
+    let buffers = SearchBuffers::new(at(0, 80), at(256, 40), at(512, 20)).scratch(refused.scratch(1024, 32));
+    // Only an indirect count of needles uses the scratch.
+    for (count, sizes, scratch_size) in [((ten, needle_count), [0, 4], 32), ((sorted_count, five), [4, 0], 0)]
+    {
+        let counts = [("sorted_count", sizes[0]), ("needle_count", sizes[1])];
+        let ranges = [("sorted", 80), ("needles", 40), ("positions", 20), ("scratch", scratch_size)];
+        refused.expect_sizes(config.indirect_count(), buffers, count, &[&counts[..], &ranges].concat());
+        refused.expect_direct_only(config, buffers, count);
+    }
+
+    let policies = [
+        SearchPolicy::tiled(0, 4, 4),
+        SearchPolicy::tiled(33, 4, 4),
+        SearchPolicy::tiled(64, 0, 4),
+        SearchPolicy::tiled(64, 6, 4),
+        SearchPolicy::tiled(64, 260, 4),
+        SearchPolicy::tiled(64, 4, 0),
+        SearchPolicy::tiled(64, 4, 13),
+        SearchPolicy::tiled(64, 4, 4).with_subgroup_size(3),
+    ];
+    let configs = policies.map(|policy| config.policy(policy));
+    refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
+    let wide = config.policy(SearchPolicy::tiled(1 << 16, 4, 4));
+    refused.expect([wide], |error| matches!(error, Error::PolicyExceedsLimits { .. }));
+
+    let huge = SearchBuffers::new(at(0, 1 << 60), at(1 << 61, 40), at(1 << 62, 72));
+    let many = refused.record(config, huge, (Count::Direct(1 << 32), five));
+    let too_many =
+        Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "positions of 32 bits" };
+    assert_eq!(many, Err(too_many));
+    // No needles record nothing, and no keys a dispatch.
+    let mut dry = Recorder::dry(gpu.device());
+    gpu.plan(config)?.record(&mut dry, &buffers, (ten, Count::Direct(0)))?;
+    assert_eq!(dry.counts(), CommandCounts::default());
+    gpu.plan(config)?.record(&mut dry, &buffers, (Count::Direct(0), five))?;
+    assert_eq!(dry.counts().dispatches, 1);
+    Ok(())
+}

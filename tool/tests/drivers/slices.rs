@@ -1,0 +1,184 @@
+//! Calls on slices: results of sorts, and refusals.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::device::AddressRange;
+use subsweep::gather::GatherConfig;
+use subsweep::headless::{Gpu, ScanInputs, SelectInputs};
+use subsweep::merge::{MergeBuffers, MergeConfig};
+use subsweep::scan::{ScanConfig, SegmentsBy};
+use subsweep::select::{Comparison, Operands, SelectConfig};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
+use subsweep::{ElementType, Error, Number};
+use subsweep_tool::harness::PolicyName;
+
+use super::cases::clean_trials;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "slices");
+    vec![
+        trial("mismatched slices are refused and unchanged", refusals),
+        trial("inputs that are too small are refused, and of none nothing runs", short_inputs),
+        trial("keys, pairs and argsorts give the sorted order", several_types),
+        trial("values need no alignment", unaligned_values),
+        trial("a sort too large for one workgroup uses passes", single_workgroup_crossover),
+    ]
+}
+
+/// The library's choice around the largest count that one workgroup sorts.
+fn single_workgroup_crossover(gpu: &Gpu) -> Result<(), Failed> {
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).descending();
+    let policy = *gpu.plan(config)?.policy();
+    let shape = policy.large_workgroup.or(policy.single_workgroup);
+    let most = shape.expect("few keys are sorted at once").tile_items();
+    for count in [most - 1, most, most + 1, 2 * most + 3] {
+        let mut keys: Vec<u32> = (0..count).map(|i| i.wrapping_mul(0x9e37_79b9) >> 20).collect();
+        let mut values: Vec<u32> = (0..count).collect();
+        let mut expected: Vec<_> = keys.iter().copied().zip(0..count).collect();
+        expected.sort_by_key(|&(key, _)| std::cmp::Reverse(key));
+        gpu.sort_pairs(config, &mut keys, &mut values)?;
+        let sorted: Vec<_> = keys.into_iter().zip(values).collect();
+        assert!(sorted == expected, "{count} keys by {policy}");
+    }
+    let config = SortConfig::keys(ElementType::U32);
+    let single = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities(), &config);
+    let mut keys = vec![0u32; most as usize + 1];
+    let refused = gpu.sort(config.policy(single), &mut keys);
+    let (count, max) = (u64::from(most) + 1, u64::from(most));
+    let what = "one workgroup of this policy";
+    assert_eq!(refused, Err(Error::TooManyElements { count, max, what }));
+    Ok(())
+}
+
+fn short_inputs(gpu: &Gpu) -> Result<(), Failed> {
+    let sum = ScanConfig::inclusive(ElementType::U32);
+    for (by, needed) in [(SegmentsBy::Flags, 12), (SegmentsBy::Keys32, 12), (SegmentsBy::Keys64, 24)] {
+        let inputs = ScanInputs { initial: None, segments: &[1, 2] };
+        let mut numbers = [1u32, 2, 3];
+        let short = gpu.scan_with(sum.segments(by), &mut numbers, inputs);
+        assert_eq!(short, Err(Error::RangeTooSmall { what: "segments", needed, got: 8 }));
+        assert_eq!(numbers, [1, 2, 3]);
+    }
+    let less = SelectConfig::compare(ElementType::U32, Comparison::Less);
+    let operands = Operands::Device(AddressRange::new(1 << 20, 4));
+    let selected = gpu.select(less, &SelectInputs::new(&[1u32, 2]).operands(operands));
+    assert!(matches!(selected, Err(Error::Unsupported { .. })), "{selected:?}");
+    let plan = gpu.plan(MergeConfig::keys(ElementType::U64).values(1))?;
+    let huge = plan.arguments(&MergeBuffers::default(), (u64::MAX, u64::MAX));
+    assert!(matches!(huge, Err(Error::TooManyElements { .. })), "{huge:?}");
+    // Whatever the table holds, no memory is needed to gather nothing of it.
+    let none = gpu.gather(GatherConfig::elements(1), &[1u32, 2], &[])?;
+    assert_eq!(none, [0u32; 0]);
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let keys = SortConfig::keys(ElementType::U32);
+    let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8);
+    let argsort = SortConfig::argsort(ElementType::I64);
+    let (u32_type, i64_type) = (ElementType::U32, ElementType::I64);
+
+    let mismatch = |expected, got| Error::ElementMismatch { expected, got };
+    let mut floats = [2f32, 1.0];
+    assert_eq!(gpu.sort(keys, &mut floats), Err(mismatch(u32_type, ElementType::F32)));
+    assert_eq!(gpu.sort_pairs(pairs, &mut floats, &mut [0u64; 2]), Err(mismatch(u32_type, ElementType::F32)));
+    assert_eq!(floats, [2.0, 1.0]);
+    assert_eq!(gpu.argsort(argsort, &[2u64, 1]), Err(mismatch(i64_type, ElementType::U64)));
+
+    let mut two = [2u32, 1];
+    let size = |expected, got| Err(Error::ValueSizeMismatch { expected, got });
+    assert_eq!(gpu.sort(pairs, &mut two), size(8, 0));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u32; 2]), size(8, 4));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [[0u8; 3]; 2]), size(8, 3));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [(); 2]), size(8, 0));
+    assert_eq!(gpu.sort_words(keys, &mut two, &mut [0; 2]), size(0, 4));
+
+    let count = |key_count, value_count| Err(Error::ValueCountMismatch { key_count, value_count });
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u64; 1]), count(2, 1));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u64; 3]), count(2, 3));
+    assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 2]), count(2, 1));
+    assert_eq!(gpu.sort_words(argsort, &mut [0; 4], &mut [0; 4]), count(2, 4));
+
+    let ragged = |value_count| Err(Error::RowLengthMismatch { value_count, columns: 2 });
+    assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 3]), ragged(3));
+    assert_eq!(gpu.sort_words(argsort, &mut [0; 5], &mut [0; 2]), ragged(5));
+
+    let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));
+    assert!(unsupported(gpu.sort_pairs(argsort, &mut [2i64, 1], &mut [0u32; 2])));
+    assert!(unsupported(gpu.argsort(pairs, &two).map(drop)));
+    let indexed = SortConfig::keys_and_indices(ElementType::U32);
+    assert!(unsupported(gpu.sort_pairs(indexed, &mut two, &mut [0u32; 2])));
+    assert!(unsupported(gpu.sort_with_indices(pairs, &mut two).map(drop)));
+    assert!(unsupported(gpu.argsort(indexed, &two).map(drop)));
+    assert_eq!(two, [2, 1]);
+    Ok(())
+}
+
+/// A few of the types; the case table covers all.
+fn several_types(gpu: &Gpu) -> Result<(), Failed> {
+    sorts(gpu, false, |word| word as u32 % 1000 * 4_000_000, Ord::cmp)?;
+    sorts(gpu, true, |word| f32::from_bits((word as u32 & 0x1ff) << 23), f32::total_cmp)?;
+    sorts(gpu, true, |word| (word as i64 % 1000) << 50, Ord::cmp)
+}
+
+/// Sorts numbers with many duplicates by every function, and compares with the standard library.
+fn sorts<N: Number>(
+    gpu: &Gpu,
+    is_descending: bool,
+    number: impl Fn(u64) -> N,
+    compare: impl Fn(&N, &N) -> Ordering,
+) -> Result<(), Failed> {
+    const COUNT: u32 = 5003;
+    let step =
+        |word: &u64| Some(word.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f));
+    let words = std::iter::successors(Some(7u64), step).take(COUNT as usize);
+    let input: Vec<N> = words.map(|word| number(word >> 20)).collect();
+    // Small tiles take the least time to compile.
+    let of = |config: SortConfig| {
+        let policy = PolicyName::Small.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit, &config);
+        let config = config.policy(policy);
+        if is_descending { config.descending() } else { config }
+    };
+    let mut indices: Vec<u32> = (0..COUNT).collect();
+    indices.sort_by(|&a, &b| {
+        let order = compare(&input[a as usize], &input[b as usize]);
+        if is_descending { order.reverse() } else { order }
+    });
+    let sorted: Vec<N> = indices.iter().map(|&index| input[index as usize]).collect();
+    // Compares bits, which distinguish zeros and NaNs.
+    let is_sorted = |keys: &[N]| bytes_of(keys) == bytes_of(&sorted);
+
+    let mut keys = input.clone();
+    gpu.sort(of(SortConfig::keys(N::TYPE)), &mut keys)?;
+    assert!(is_sorted(&keys), "{}", N::TYPE);
+    assert!(gpu.argsort(of(SortConfig::argsort(N::TYPE)), &input)? == indices, "{}", N::TYPE);
+    let mut keys = input.clone();
+    let moved = gpu.sort_with_indices(of(SortConfig::keys_and_indices(N::TYPE)), &mut keys)?;
+    assert!(is_sorted(&keys) && moved == indices, "{}", N::TYPE);
+    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|index| index as f32).collect::<Vec<_>>());
+    gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B4)), &mut keys, &mut values)?;
+    assert!(is_sorted(&keys) && values.iter().map(|&value| value as u32).eq(indices.iter().copied()));
+    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|index| [index, !index]).collect::<Vec<_>>());
+    gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B8)), &mut keys, &mut values)?;
+    assert!(is_sorted(&keys) && values.into_iter().eq(indices.iter().map(|&index| [index, !index])));
+    Ok(())
+}
+
+fn bytes_of<N: Number>(keys: &[N]) -> &[u8] {
+    bytemuck::cast_slice(keys)
+}
+
+fn unaligned_values(gpu: &Gpu) -> Result<(), Failed> {
+    // Of two neighbours one at least is misaligned.
+    let bytes = [0u8, 10, 11, 12, 13, 20, 21, 22, 23, 0];
+    for first in [0, 1] {
+        let mut values = bytes;
+        let pairs: &mut [[u8; 4]] = bytemuck::cast_slice_mut(&mut values[first..first + 8]);
+        let (before, mut keys) = (pairs.to_vec(), [2i32, -1]);
+        gpu.sort_pairs(SortConfig::pairs(ElementType::I32, ValueSize::B4), &mut keys, pairs)?;
+        assert_eq!((keys, &*pairs), ([-1, 2], &[before[1], before[0]][..]));
+    }
+    Ok(())
+}

@@ -1,0 +1,579 @@
+//! The parts of top-k, and their results, counts and refusals.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::ash::vk::CommandBuffer;
+use subsweep::device::{AddressRange, Capabilities, Command, Device, Recorder, Trace};
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
+use subsweep::{Count, ElementType, Error};
+use subsweep_tool::harness::{PlanConfig, TopKCase};
+use subsweep_tool::reference::passes::top_k;
+
+use super::cases::clean_trials;
+use super::embedding::contract::{COUNT, Room, Subject};
+use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
+use super::passes::Check;
+use super::passes::rig::{Alignment, Memory, Rig, Selection, Value, compare, random, small_workgroup};
+use super::primitive::{Primitive, run};
+use super::refused::{Refused, assert_unsupported};
+
+pub const PRIMITIVE: Primitive = Primitive {
+    check: |stem, _| match stem {
+        "top_k/select" => Some(select as Check),
+        "top_k/orders" => Some(orders as Check),
+        "top_k/take" => Some(take as Check),
+        _ => None,
+    },
+    default_plans,
+    subjects,
+    phases: &[
+        cold("planning a top-k", |opened| {
+            let config = TopKConfig::largest(ElementType::F32, 20_000, 32).indirect_count();
+            Ok(opened.gpu.plan(config).map(drop))
+        }),
+        warm("selecting the largest", WHOLE, selecting),
+    ],
+};
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = clean_trials(gpu, "top_k");
+    vec![
+        trial("mismatched ranges are refused", refusals),
+        trial("slices of every type are selected", slices),
+        trial("values go to the dispatch of the result alone", last_values),
+        trial("any count on the device selects of as many rows", counts),
+    ]
+}
+
+fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
+    let configs = [
+        TopKConfig::largest(ElementType::F32, 40, 8),
+        TopKConfig::largest(ElementType::F32, 20_000, 32),
+        TopKConfig::largest(ElementType::F32, 9000, 5000),
+    ];
+    configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
+}
+
+/// Both algorithms, with rows of several tiles.
+fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
+    let (rows, columns) = (COUNT / 1000, 1000);
+    let config = TopKConfig::largest(ElementType::U32, columns, 10);
+    let lanes = device.capabilities().max_subgroup_size.max(16);
+    let [source, keys, indices, source_values] = [0, 1, 2, 3].map(|index| room.array(index));
+    let half = indices.size / 2;
+    let values = AddressRange::new(indices.address + half, half);
+    let indices = AddressRange::new(indices.address, half);
+    let buffers = TopKBuffers::new(source, keys, indices, room.scratch).values(source_values, values);
+    let Count::Indirect { address, .. } = room.count() else { unreachable!("its count is indirect") };
+    let mut subjects = Vec::new();
+    for algorithm in TopKAlgorithm::ALL {
+        let config = config.policy(TopKPolicy::new(algorithm, 2 * lanes, 2));
+        for config in [config.values(1), config.unsorted()] {
+            for count in [Count::Direct(rows.into()), Count::Indirect { address, max: rows }] {
+                let config = if let Count::Direct(_) = count { config } else { config.indirect_count() };
+                let name = format!("a top-k by {}, {count:?}", algorithm.name());
+                subjects.push(Subject::new(device, name, config, buffers, count)?);
+            }
+        }
+    }
+    Ok(subjects)
+}
+
+fn selecting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
+    let columns = SMALL.len() as u32;
+    let case = TopKCase::largest(ElementType::U32, columns, 5);
+    let expected = case.selected(&SMALL);
+    match opened.gpu.top_k(TopKConfig::largest(ElementType::U32, columns, 5), &SMALL) {
+        Ok((keys, indices)) => {
+            let is_right = indices.iter().zip(&expected).all(|(&got, &index)| got as usize == index)
+                && keys.iter().zip(&expected).all(|(&key, &index)| key == SMALL[index]);
+            if is_right && indices.len() == 5 { Ok(Ok(())) } else { Err("the result is wrong".into()) }
+        }
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// A specialization of the kernel that selects.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    element: ElementType,
+    is_smallest: bool,
+    is_sorted: bool,
+    radix_bits: u32,
+    /// Keys per invocation.
+    items: u32,
+    /// Words of a value.
+    values: u32,
+}
+
+/// Every option, in the first four shapes; then types.
+const SHAPES: [Shape; 7] = {
+    const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> Shape {
+        let [is_smallest, is_sorted] = flags;
+        let values = [1, 3, 0][items as usize % 3];
+        Shape { element, is_smallest, is_sorted, radix_bits, items, values }
+    }
+    [
+        shape(ElementType::F32, [false, true], 4, 3),
+        shape(ElementType::U64, [true, false], 2, 2),
+        shape(ElementType::U32, [true, true], 4, 1),
+        shape(ElementType::F64, [false, true], 4, 4),
+        shape(ElementType::I32, [false, false], 4, 2),
+        shape(ElementType::I64, [true, true], 2, 3),
+        shape(ElementType::F32, [true, false], 2, 5),
+    ]
+};
+
+impl Shape {
+    fn constants(self, k: usize) -> Vec<(&'static str, u32)> {
+        let shape = [
+            ("ITEMS_PER_INVOCATION", self.items),
+            ("RADIX_BITS", self.radix_bits),
+            ("TOP_ITEMS", k.next_power_of_two() as u32),
+            ("SORTED", self.is_sorted.into()),
+            ("WORDS_PER_VALUE", self.values),
+        ];
+        [&shape[..], &self.key_constants()].concat()
+    }
+
+    fn key_constants(self) -> [(&'static str, u32); 3] {
+        [
+            ("KEY_NUMBERS", numbers(self.element)),
+            ("DESCENDING", u32::from(!self.is_smallest)),
+            ("WORDS_PER_KEY", self.element.words()),
+        ]
+    }
+
+    /// Keys of few values, of which some are special: zeros, infinities and NaNs of either sign.
+    fn keys(self, seed: usize, count: usize) -> Vec<u32> {
+        let words = self.element.words() as usize;
+        let mut keys = random(seed, count * words);
+        for key in keys.chunks_mut(words) {
+            let draw = key[0];
+            let high = words - 1;
+            let infinity = if words == 2 { 0x7ff0_0000 } else { 0x7f80_0000 };
+            match draw % 8 {
+                0 | 1 => {
+                    key.fill(0);
+                    key[high] = draw & 0x8000_0000;
+                }
+                2 => {
+                    key.fill(draw >> 4 & 3);
+                    key[high] |= infinity | draw & 0x8000_0000;
+                }
+                3 => key[high] = infinity,
+                4 => key[high] = 0x3f80_0000,
+                _ => {}
+            }
+        }
+        keys
+    }
+
+    /// A number for each key, equal for keys that are equal: its rank among all.
+    fn orders(self, keys: &[u32]) -> Vec<u64> {
+        let words = self.element.words() as usize;
+        let key = |index: usize| &keys[index * words..][..words];
+        let is_less = |a: usize, b: usize| {
+            let order = TopKCase::compare(self.element, key(a), key(b));
+            if self.is_smallest { order.is_lt() } else { order.is_gt() }
+        };
+        let count = keys.len() / words;
+        (0..count).map(|b| (0..count).filter(|&a| is_less(a, b)).count() as u64).collect()
+    }
+}
+
+/// The constant of a type.
+const fn numbers(element: ElementType) -> u32 {
+    match element {
+        ElementType::I32 | ElementType::I64 => 1,
+        ElementType::F32 | ElementType::F64 => 2,
+        _ => 0,
+    }
+}
+
+fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(4, SHAPES) {
+        let tile = (workgroup_size * shape.items) as usize;
+        let words = shape.element.words() as usize;
+        // Rows, columns, tiles of a row.
+        for (index, (rows, columns, tiles)) in
+            [(1, 1, 1), (3, tile, 1), (2, 2 * tile - 1, 2), (2, 3 * tile, 3), (5, tile / 2 + 3, 1)]
+                .into_iter()
+                .enumerate()
+        {
+            let k = [1, tile / 2, tile / 2 - 1, 5, columns][index].min(columns);
+            let rig = Rig::new(gpu, kernel, workgroup_size, &shape.constants(k))?;
+            let input = shape.keys(rows + columns, rows * columns);
+            // In turn, columns of another dispatch, and results without keys or without columns.
+            let value_columns = columns + 3;
+            let mut input_indices = random(columns, rows * columns);
+            input_indices.iter_mut().for_each(|index| *index %= value_columns as u32);
+            let has_indices = index % 2 == 1;
+            let (has_keys, has_columns) = (index != 2, index != 4);
+            let value_words = shape.values as usize;
+            let input_values = random(rows, rows * value_columns * value_words);
+            let [mut keys, mut indices, mut values] = [Vec::new(), Vec::new(), Vec::new()];
+            for row in 0..rows {
+                let mut begin = 0;
+                for tile in 0..tiles {
+                    let extent = columns / tiles + usize::from(tile < columns % tiles);
+                    let first = row * columns + begin;
+                    let orders = shape.orders(&input[first * words..][..extent * words]);
+                    for position in top_k::select(&orders, k, shape.is_sorted) {
+                        keys.extend_from_slice(&input[(first + position) * words..][..words]);
+                        let column = (begin + position) as u32;
+                        let index = if has_indices { input_indices[first + position] } else { column };
+                        indices.push(index);
+                        let value = (row * value_columns + index as usize) * value_words;
+                        values.extend_from_slice(&input_values[value..][..value_words]);
+                    }
+                    begin += extent;
+                }
+            }
+            let source = Memory::of(gpu, &input, Alignment::Words)?;
+            let source_indices = Memory::of(gpu, &input_indices, Alignment::Words)?;
+            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
+            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
+            // With a GPU-resident count, the host's number is too large.
+            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let is_on_device = index >= 3;
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("indices", Value::pointer_if(has_indices, &source_indices)),
+                ("top_keys", Value::pointer_if(has_keys, &top_keys)),
+                ("top_indices", Value::pointer_if(has_columns, &top_indices)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("values", Value::pointer_if(value_words > 0, &source_values)),
+                ("top_values", Value::pointer_if(value_words > 0, &top_values)),
+                ("row_count", Value::Number(if is_on_device { rows + 2 } else { rows })),
+                ("column_count", Value::Number(columns)),
+                ("tile_count", Value::Number(tiles)),
+                ("k", Value::Number(k)),
+                ("value_columns", Value::Number(value_columns)),
+            ];
+            rig.run(&push, (rows + 1) * tiles)?;
+            let case = format!("{rows} rows of {columns} in {tiles} tiles, {k}, {shape:?}");
+            compare(&case, "keys", &source, &input)?;
+            compare(&case, "top_values", &top_values, &values)?;
+            if has_keys {
+                compare(&case, "top_keys", &top_keys, &keys)?;
+            }
+            if has_columns {
+                compare(&case, "top_indices", &top_indices, &indices)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(4, SHAPES) {
+        let chunk = (workgroup_size * shape.items) as usize;
+        let constants = [&[("ITEMS_PER_INVOCATION", shape.items)][..], &shape.key_constants()].concat();
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let words = shape.element.words() as usize;
+        for (rows, columns) in [(3, 1), (2, chunk), (1, chunk + 1), (4, 2 * chunk + 3), (0, chunk)] {
+            let chunks = columns.div_ceil(chunk);
+            let is_on_device = rows % 2 == 0;
+            let input = shape.keys(rows + columns, rows * columns);
+            let source = Memory::of(gpu, &input, Alignment::Words)?;
+            let orders = Memory::poisoned(gpu, input.len(), Alignment::Words)?;
+            let segments = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let top_segments = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let counts = Memory::poisoned(gpu, 2, Alignment::Words)?;
+            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("orders", Value::Pointer(&orders)),
+                ("segments", Value::Pointer(&segments)),
+                ("top_segments", Value::pointer_if(is_on_device, &top_segments)),
+                ("counts", Value::Pointer(&counts)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
+                ("column_count", Value::Number(columns)),
+                ("chunk_count", Value::Number(chunks)),
+                ("k", Value::Number(7)),
+            ];
+            rig.run(&push, (rows + 1) * chunks)?;
+            let case = format!("{rows} rows of {columns}, {shape:?}");
+            // Keys and orders compare alike.
+            let got: Vec<_> = orders.read()?.chunks(words).map(number).collect();
+            let expected = shape.orders(&input);
+            for a in 0..got.len() {
+                for b in [0, a / 2, (a * 7 + 3) % got.len()] {
+                    if got[a].cmp(&got[b]) != expected[a].cmp(&expected[b]) {
+                        return Err(format!("{case}: the orders of {a} and {b}").into());
+                    }
+                }
+            }
+            let begins = |step: usize| (0..rows).map(|row| (row * step) as u32).collect::<Vec<_>>();
+            compare(&case, "segments", &segments, &begins(columns))?;
+            if is_on_device {
+                compare(&case, "top_segments", &top_segments, &begins(7))?;
+                compare(&case, "counts", &counts, &[(rows * columns) as u32, 7 * rows as u32])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn number(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(word))
+}
+
+fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for (words, value_words) in selection.first(2, [(1, 3), (2, 0), (2, 1)]) {
+        let constants = [("WORDS_PER_KEY", words), ("WORDS_PER_VALUE", value_words)];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let [words, value_words] = [words, value_words].map(|words| words as usize);
+        let size = workgroup_size as usize;
+        for (rows, columns, sorted_count, k) in
+            [(1, 1, 1, 1), (3, size + 9, size + 9, size), (2, 3 * size, 2 * size, size + 1), (4, 50, 9, 9)]
+        {
+            let input = random(columns, rows * columns * words);
+            let draws = random(k, rows * sorted_count);
+            let index = |(place, draw): (usize, &u32)| {
+                (place / sorted_count * columns + *draw as usize % columns) as u32
+            };
+            let sorted: Vec<_> = draws.iter().enumerate().map(index).collect();
+            let taken: Vec<_> = sorted.chunks(sorted_count).flat_map(|row| &row[..k]).copied().collect();
+            let keys: Vec<_> =
+                taken.iter().flat_map(|&index| &input[index as usize * words..][..words]).copied().collect();
+            let column = |(place, index): (usize, &u32)| index - (place / k * columns) as u32;
+            let taken_columns: Vec<_> = taken.iter().enumerate().map(column).collect();
+            let has_values = value_words > 0 && rows != 3;
+            let input_values = random(rows, rows * columns * value_words);
+            let value = |&index: &u32| &input_values[index as usize * value_words..][..value_words];
+            let taken_values: Vec<_> = taken.iter().flat_map(value).copied().collect();
+            let [source, of_sort] =
+                [Memory::of(gpu, &input, Alignment::Words)?, Memory::of(gpu, &sorted, Alignment::Words)?];
+            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let top_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
+            let all_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
+            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, taken_values.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let is_on_device = rows > 2;
+            let chunks = k.div_ceil(size);
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("sorted", Value::Pointer(&of_sort)),
+                ("top_keys", Value::pointer_if(rows != 4, &top_keys)),
+                ("top_indices", Value::pointer_if(rows != 3, &top_indices)),
+                ("all_indices", Value::pointer_if(rows != 2, &all_indices)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("values", Value::pointer_if(has_values, &source_values)),
+                ("top_values", Value::pointer_if(has_values, &top_values)),
+                ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
+                ("column_count", Value::Number(columns)),
+                ("sorted_count", Value::Number(sorted_count)),
+                ("chunk_count", Value::Number(chunks)),
+                ("k", Value::Number(k)),
+            ];
+            rig.run(&push, (rows + 1) * chunks)?;
+            let case = format!("{rows} rows of {columns}, {k} of {sorted_count}, {words} words");
+            if has_values {
+                compare(&case, "top_values", &top_values, &taken_values)?;
+            }
+            if rows != 4 {
+                compare(&case, "top_keys", &top_keys, &keys)?;
+            }
+            if rows != 3 {
+                compare(&case, "top_indices", &top_indices, &taken_columns)?;
+            }
+            if rows != 2 {
+                compare(&case, "all_indices", &all_indices, &taken)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let of = TopKConfig::largest;
+    let floats = [1.5f32, -0.0, 0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45];
+    let (keys, indices) = gpu.top_k(of(ElementType::F32, 8, 8), &floats)?;
+    assert_eq!(indices, [3, 4, 5, 0, 7, 1, 2, 6]);
+    let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&keys), bits(&[3, 4, 5, 0, 7, 1, 2, 6].map(|index: usize| floats[index])));
+    let (_, indices) = gpu.top_k(TopKConfig::smallest(ElementType::F32, 8, 7).without_keys(), &floats)?;
+    assert_eq!(indices, [6, 1, 2, 7, 0, 5, 3]);
+    let rows = [i64::MIN, 3, -1, 3, 7, i64::MAX, 7, 7];
+    assert_eq!(gpu.top_k(of(ElementType::I64, 4, 2), &rows)?, (vec![3, 3, i64::MAX, 7], vec![1, 3, 1, 0]));
+    let unsorted = of(ElementType::I64, 4, 2).unsorted().without_indices();
+    assert_eq!(gpu.top_k(unsorted, &rows)?, (vec![3, 3, 7, i64::MAX], vec![]));
+    assert_eq!(gpu.top_k::<u32>(of(ElementType::U32, 5, 2), &[])?, (vec![], vec![]));
+    let pairs = of(ElementType::I64, 4, 2).values(2);
+    let values: Vec<_> = (10..26).collect();
+    let moved = vec![12, 13, 16, 17, 20, 21, 18, 19];
+    let expected = (vec![3, 3, i64::MAX, 7], vec![1, 3, 1, 0], moved.clone());
+    assert_eq!(gpu.top_k_pairs(pairs, &rows, &values)?, expected);
+    let alone = pairs.without_keys().without_indices();
+    assert_eq!(gpu.top_k_pairs(alone, &rows, &values)?, (vec![], vec![], moved));
+    let [few, other] = [&values[..15], &values[..14]].map(|values| gpu.top_k_pairs(pairs, &rows, values));
+    assert_eq!(few, Err(Error::RowLengthMismatch { value_count: 15, columns: 2 }));
+    assert_eq!(other, Err(Error::ValueCountMismatch { key_count: 8, value_count: 7 }));
+    assert_eq!(gpu.top_k(pairs, &rows), Err(Error::ValueSizeMismatch { expected: 8, got: 0 }));
+    let surplus = gpu.top_k_pairs(of(ElementType::I64, 4, 2), &rows, &values);
+    assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 4 }));
+    let surplus = gpu.top_k_pairs(of(ElementType::I64, 4, 2), &rows, &[7u64]);
+    assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 8 }));
+    // As many words, but two values would be one number; also of no rows.
+    let joined =
+        |rows: &[i64], values: &[u64]| gpu.top_k_pairs(of(ElementType::I64, 4, 2).values(1), rows, values);
+    for joined in [joined(&rows, &[1, 2, 3, 4]), joined(&[], &[])] {
+        assert_eq!(joined, Err(Error::ValueSizeMismatch { expected: 4, got: 8 }));
+    }
+    let doubles = gpu.top_k_pairs(pairs, &rows, &rows)?;
+    assert_eq!(doubles, (vec![3, 3, i64::MAX, 7], vec![1, 3, 1, 0], vec![3, 3, i64::MAX, 7]));
+
+    let mismatch = gpu.top_k(of(ElementType::F32, 1, 1), &[1u32]);
+    assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
+    let ragged = gpu.top_k(of(ElementType::I64, 3, 1), &rows);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 8, columns: 3 }));
+    Ok(())
+}
+
+/// The ranges of each dispatch.
+#[derive(Default)]
+struct Dispatches(Mutex<Vec<Vec<AddressRange>>>);
+
+impl Trace for Dispatches {
+    fn record(&self, _: CommandBuffer, command: &Command<'_>) {
+        if let Command::Dispatch { ranges, .. } = command {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
+        }
+    }
+}
+
+/// So that no barrier is for values, and no kernel gets addresses that a configuration ignores.
+fn last_values(gpu: &Gpu) -> Result<(), Failed> {
+    let range = |index: u64| AddressRange::new(index << 32, 1 << 30);
+    let values = [range(3), range(4)];
+    let refused = Refused::new(gpu)?;
+    for algorithm in TopKAlgorithm::ALL {
+        let policy = TopKPolicy::new(algorithm, small_workgroup(gpu), 2);
+        for words in [0, 1] {
+            let config =
+                TopKConfig::largest(ElementType::U32, 5000, 9).unsorted().values(words).policy(policy);
+            let plan = TopKPlan::new(gpu.device(), config)?;
+            let scratch = refused.scratch(0, plan.scratch_requirements(2).size);
+            let [keys, top_keys, top_indices] = [0, 1, 2].map(|index| range(index + 5));
+            let buffers = TopKBuffers::new(keys, top_keys, top_indices, scratch).values(values[0], values[1]);
+            let dispatches = Dispatches::default();
+            let mut recorder = Recorder::dry(gpu.device()).traced_by(&dispatches);
+            plan.record(&mut recorder, &buffers, 2u64)?;
+            let dispatches = dispatches.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let has = |ranges: &Vec<AddressRange>, of: &AddressRange| {
+                ranges.iter().any(|range| range.address == of.address)
+            };
+            let with_values: Vec<_> =
+                dispatches.iter().map(|ranges| values.iter().filter(|of| has(ranges, of)).count()).collect();
+            let mut expected = vec![0; dispatches.len()];
+            *expected.last_mut().ok_or("nothing was recorded")? = 2 * words as usize;
+            assert!(expected.len() > 2);
+            assert_eq!(with_values, expected, "{algorithm:?}, values of {words} words");
+        }
+    }
+    Ok(())
+}
+
+/// One recording of each algorithm, for counts from 0 to more than its maximum.
+fn counts(gpu: &Gpu) -> Result<(), Failed> {
+    let (max, columns, k) = (20, 300, 9);
+    let case = TopKCase::largest(ElementType::U32, columns, k);
+    let input: Vec<_> = random(8, (max * columns) as usize).into_iter().map(|word| word % 90).collect();
+    let source = Memory::of(gpu, &input, Alignment::Words)?;
+    let expected: Vec<_> = input
+        .chunks(columns as usize)
+        .flat_map(|row| case.selected(row))
+        .map(|column| column as u32)
+        .collect();
+    for algorithm in TopKAlgorithm::ALL {
+        let config = TopKConfig::largest(ElementType::U32, columns, k).without_keys().indirect_count();
+        let plan =
+            TopKPlan::new(gpu.device(), config.policy(TopKPolicy::new(algorithm, small_workgroup(gpu), 2)))?;
+        let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
+        for stored in [0, 1, 19, max, max + 1, u32::MAX] {
+            let rows = stored.min(max) as usize;
+            let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+            let indirect = Count::Indirect { address: count_memory.range().address, max };
+            for count in [indirect, Count::Direct(rows as u64)] {
+                let indices = Memory::poisoned(gpu, rows * k as usize, Alignment::Words)?;
+                let whole = AddressRange::new(indices.range().address, u64::from(max * k) * 4);
+                let buffers =
+                    TopKBuffers::new(source.range(), AddressRange::default(), whole, scratch.range());
+                run(gpu, &plan, &buffers, count)?;
+                let case = format!("{algorithm:?}, {count:?} of {stored}");
+                compare(&case, "indices", &indices, &expected[..rows * k as usize])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let refused = Refused::new(gpu)?;
+    let at = |offset, size| refused.at(offset, size);
+    let scratch = refused.scratch(1024, 1024);
+    let config = TopKConfig::largest(ElementType::F32, 5, 2);
+    let record = |config, buffers, count: Count| refused.record(config, buffers, count);
+    let counted = refused.count(3000, 10);
+    let buffers = TopKBuffers::new(at(0, 200), at(256, 80), at(344, 80), scratch);
+    let buffers = buffers.values(at(512, 200), at(768, 80));
+    let with_values = config.values(1).indirect_count();
+    let scratch_size = gpu.plan(with_values)?.scratch_requirements(10).size;
+    let read = [("count", 4), ("source", 200), ("source_values", 200)];
+    let written = [("destination", 80), ("destination_indices", 80), ("destination_values", 80)];
+    let all = [&read[..], &written, &[("scratch", scratch_size)]].concat();
+    refused.expect_sizes(with_values, buffers, counted, &all);
+    refused.expect_direct_only(config, buffers, counted);
+
+    let most = TopKConfig::MAX_COLUMNS;
+    let shapes = [(0, 0), (0, 1), (5, 0), (5, 6), (most + 1, 1), (u32::MAX, 1), (1, u32::MAX)];
+    let configs = shapes.map(|(columns, k)| TopKConfig::largest(ElementType::U32, columns, k));
+    let wide_values = config.values(TopKConfig::MAX_VALUE_WORDS + 1);
+    refused
+        .expect(configs.into_iter().chain([wide_values]), |error| matches!(error, Error::OutOfRange { .. }));
+    assert_unsupported(refused.plan(config.without_keys().without_indices()), "");
+    let tiles = |size, items| TopKPolicy::new(TopKAlgorithm::Tiles, size, items);
+    let size = small_workgroup(gpu);
+    let wide = TopKConfig::largest(ElementType::U32, 40_000, 2000);
+    for (config, policy) in [
+        (config, tiles(0, 4)),
+        (config, tiles(33, 4)),
+        (config, tiles(size, 0)),
+        (config, tiles(size, 33)),
+        (config, tiles(size, 4).with_radix_bits(3)),
+        (config, tiles(size, 4).with_radix_bits(1)),
+        (config, tiles(32, 4).with_radix_bits(8)),
+        (config, tiles(size, 4).with_subgroup_size(3)),
+        (wide, tiles(size, 4)),
+        (TopKConfig::largest(ElementType::U32, 9 * size, 9 * size).values(4096), tiles(size, 9)),
+        (TopKConfig::largest(ElementType::U32, 8000, 4097), tiles(256, 32)),
+    ] {
+        // A workgroup of 32 is smaller than some subgroups.
+        refused.expect([config.policy(policy)], |error| {
+            matches!(error, Error::InvalidPolicy { .. } | Error::PolicyExceedsLimits { .. })
+        });
+    }
+    let too_wide = config.policy(tiles(1 << 16, 1));
+    refused.expect([too_wide], |error| matches!(error, Error::PolicyExceedsLimits { .. }));
+
+    let huge = TopKBuffers::new(at(0, 1 << 60), at(1 << 61, 1 << 60), at(1 << 62, 1 << 60), scratch);
+    let many = record(config, huge, Count::Direct(1 << 32));
+    let too_many = Error::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "rows of a top-k" };
+    assert_eq!(many, Err(too_many));
+    let sorted = TopKConfig::largest(ElementType::U32, 1 << 20, 5000);
+    let many = record(sorted, huge, Count::Direct(1 << 12));
+    assert!(matches!(many, Err(Error::TooManyElements { .. })), "{many:?}");
+    Ok(())
+}
