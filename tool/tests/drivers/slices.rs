@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::AddressRange;
-use subsweep::gather::GatherConfig;
 use subsweep::headless::{Gpu, ScanInputs, SelectInputs};
 use subsweep::merge::{MergeBuffers, MergeConfig};
 use subsweep::scan::{ScanConfig, SegmentsBy};
+use subsweep::search::SearchConfig;
 use subsweep::select::{Comparison, Operands, SelectConfig};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error, Number};
@@ -68,8 +68,7 @@ fn short_inputs(gpu: &Gpu) -> Result<(), Failed> {
     let plan = gpu.plan(MergeConfig::keys(ElementType::U64).values(1))?;
     let huge = plan.arguments(&MergeBuffers::default(), (u64::MAX, u64::MAX));
     assert!(matches!(huge, Err(Error::TooManyElements { .. })), "{huge:?}");
-    // Whatever the table holds, no memory is needed to gather nothing of it.
-    let none = gpu.gather(GatherConfig::elements(1), &[1u32, 2], &[])?;
+    let none = gpu.search(SearchConfig::lower_bound(ElementType::U32), &[1u32, 2], &[])?;
     assert_eq!(none, [0u32; 0]);
     Ok(())
 }
