@@ -11,7 +11,7 @@ impl Gpu {
     /// Equals `numpy.diff`.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] for numbers of another type than the configuration's, [`Error::OutOfHostMemory`], and the
+    /// [`ElementMismatch`](crate::Error::ElementMismatch) for numbers of another type than the configuration's, [`OutOfHostMemory`](crate::Error::OutOfHostMemory), and the
     /// errors of [`Self::prepare_difference`] and [`Prepared::run`].
     pub fn difference<N: Number>(&self, config: DifferenceConfig, numbers: &[N]) -> Result<Vec<N>> {
         check_type::<N>(config.element_type())?;
@@ -26,7 +26,7 @@ impl Gpu {
     /// memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if the numbers are not whole rows, [`Error::RangeTooSmall`] if the result is
+    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if the numbers are not whole rows, [`RangeTooSmall`](crate::Error::RangeTooSmall) if the result is
     /// too small, and the errors of [`DifferencePlan`](crate::difference::DifferencePlan).
     pub fn prepare_difference<'a>(
         &'a self,

@@ -11,7 +11,7 @@ impl Gpu {
     /// not checked.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] for keys of another type than the configuration's, [`Error::OutOfHostMemory`], and the
+    /// [`ElementMismatch`](crate::Error::ElementMismatch) for keys of another type than the configuration's, [`OutOfHostMemory`](crate::Error::OutOfHostMemory), and the
     /// errors of [`Self::prepare_merge`] and [`Prepared::run`].
     pub fn merge<N: Number>(&self, config: MergeConfig, a: &[N], b: &[N]) -> Result<Vec<N>> {
         Ok(self.merge_pairs(config, (a, &[] as &[u32]), (b, &[]))?.0)
@@ -20,7 +20,7 @@ impl Gpu {
     /// As [`Self::merge`], with one or more numbers as the value of each key.
     ///
     /// # Errors
-    /// Those of [`Self::merge`]. [`Error::ValueSizeMismatch`] unless a value is a whole number of `V`; without values
+    /// Those of [`Self::merge`]. [`ValueSizeMismatch`](crate::Error::ValueSizeMismatch) unless a value is a whole number of `V`; without values
     /// there must be none.
     pub fn merge_pairs<N: Number, V: Number>(
         &self,
@@ -44,9 +44,9 @@ impl Gpu {
     /// the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if a slice is not of whole keys or values, [`Error::ValueCountMismatch`]
-    /// unless there is a value for each key, [`Error::ValueSizeMismatch`] for values of a configuration without,
-    /// [`Error::RangeTooSmall`] if a result is shorter than its keys or values, and the errors of
+    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys or values, [`ValueCountMismatch`](crate::Error::ValueCountMismatch)
+    /// unless there is a value for each key, [`ValueSizeMismatch`](crate::Error::ValueSizeMismatch) for values of a configuration without,
+    /// [`RangeTooSmall`](crate::Error::RangeTooSmall) if a result is shorter than its keys or values, and the errors of
     /// [`MergePlan`](crate::merge::MergePlan).
     pub fn prepare_merge<'a>(
         &'a self,

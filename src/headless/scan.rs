@@ -29,7 +29,7 @@ impl Gpu {
     /// is unchanged.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
+    /// [`ElementMismatch`](crate::Error::ElementMismatch) if they are not of the configuration's type (u32 stands for any type of 32 bits), and
     /// the errors of [`Self::scan_words`].
     pub fn scan<N: Number>(&self, config: ScanConfig, values: &mut [N]) -> Result<()> {
         self.scan_with(config, values, ScanInputs::default())
@@ -93,7 +93,7 @@ impl Gpu {
     /// Prepares [`Self::scan_words`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan).
+    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), and the errors of [`ScanPlan`](crate::scan::ScanPlan).
     pub fn prepare_scan<'a>(
         &'a self,
         mut config: ScanConfig,

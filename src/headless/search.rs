@@ -11,7 +11,7 @@ impl Gpu {
     /// `numpy.searchsorted(sorted, needles, side)`. That `sorted` is sorted is not checked.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] for keys of another type than the configuration's, [`Error::OutOfHostMemory`], and the
+    /// [`ElementMismatch`](crate::Error::ElementMismatch) for keys of another type than the configuration's, [`OutOfHostMemory`](crate::Error::OutOfHostMemory), and the
     /// errors of [`Self::prepare_search`] and [`Prepared::run`].
     pub fn search<N: Number>(&self, config: SearchConfig, sorted: &[N], needles: &[N]) -> Result<Vec<u32>> {
         check_type::<N>(config.element_type())?;
@@ -25,7 +25,7 @@ impl Gpu {
     /// memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if a slice is not of whole keys, [`Error::RangeTooSmall`] if there are fewer
+    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys, [`RangeTooSmall`](crate::Error::RangeTooSmall) if there are fewer
     /// positions than needles, and the errors of [`SearchPlan`](crate::search::SearchPlan).
     pub fn prepare_search<'a>(
         &'a self,

@@ -1,4 +1,4 @@
-//! The table of arguments of a recording: name, role and size of each, a row of the primitive's [`Buffers`].
+//! The table of arguments of a recording: name, role and size of each, a row of the primitive's [`Buffers`](super::Buffers).
 //!
 //! From it come the checks of a recording, the memory of the functions on slices, and the tests that wrong memory is refused.
 
