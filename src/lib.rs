@@ -24,10 +24,10 @@ mod threads;
 /// What the program of this repository takes besides, which is no part of the interface.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::device::{HONEYKRISP, push, statistics_of};
-    pub use crate::error::within;
-    pub use crate::kernels::spirv;
-    pub use crate::primitives::sort::can_be_row;
+    pub use crate::device::architecture::HONEYKRISP;
+    pub use crate::device::push_constants::push;
+    pub use crate::device::statistics::statistics_of;
+    pub use crate::primitives::sort::tuning::can_be_row;
     pub use crate::printable::printable;
     #[cfg(feature = "headless")]
     pub use crate::reading::read_full;

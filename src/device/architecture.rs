@@ -6,6 +6,7 @@ use super::capabilities::Capabilities;
 
 /// Architecture of a device, as distinguished by the tables of tuned policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Architecture {
     /// NVIDIA GPUs: subgroups of 32 lanes.
     Nvidia,
@@ -29,6 +30,7 @@ pub enum Architecture {
 
 /// Generation of an architecture, where the tables distinguish generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Generation {
     /// NVIDIA's compute capability 7.5.
     Turing,

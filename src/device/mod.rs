@@ -4,7 +4,7 @@
 //! memory by device address, pipelines without descriptors, and a [`Recorder`] for every command. Objects created here
 //! are destroyed on drop; adopted handles never are.
 
-mod architecture;
+pub(crate) mod architecture;
 mod barrier;
 mod buffer;
 mod capabilities;
@@ -14,18 +14,16 @@ mod identity;
 mod logical;
 mod phases;
 mod pipeline;
-mod push_constants;
+pub(crate) mod push_constants;
 mod recorder;
 mod registry;
 mod requirements;
 mod self_test;
-mod statistics;
+pub(crate) mod statistics;
 mod timestamps;
 mod trace;
 mod workarounds;
 
-#[doc(hidden)]
-pub use architecture::HONEYKRISP;
 pub use architecture::{Architecture, Generation};
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
@@ -39,8 +37,7 @@ pub use logical::{Device, OpenOptions};
 pub use phases::TimestampSlots;
 pub(crate) use pipeline::module_of;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
-#[doc(hidden)]
-pub use push_constants::push;
+pub(crate) use push_constants::push;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::SubmissionSplitter;
@@ -50,8 +47,6 @@ pub use registry::PipelineCounts;
 pub(crate) use requirements::NOT_ASKED;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
 pub use self_test::{SelfTest, SelfTestVerdict};
-#[doc(hidden)]
-pub use statistics::statistics_of;
 pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;
 pub use trace::{Command, Trace, Workgroups};

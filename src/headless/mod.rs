@@ -354,11 +354,7 @@ pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
 
 /// The numbers that `words` are, in memory order.
 fn numbers<N: Number>(words: &[u32]) -> Result<Vec<N>> {
-    let (value_count, columns) = (words.len() as u64, N::TYPE.words());
-    if !value_count.is_multiple_of(columns.into()) {
-        return Err(Error::RowLengthMismatch { value_count, columns });
-    }
-    let mut numbers = zeroed(words.len() / columns as usize)?;
+    let mut numbers = zeroed(row_count(words, size_of::<N>() as u64, 1)? as usize)?;
     bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(words);
     Ok(numbers)
 }

@@ -1,7 +1,7 @@
 //! Reduce on slices.
 
 use super::slices::{check_type, row_count};
-use super::{Gpu, Prepared, zeroed};
+use super::{Gpu, Prepared, numbers};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
@@ -44,7 +44,7 @@ impl Gpu {
             });
         }
         let reduced = self.reduce_checked(config, values, offsets)?;
-        rows_of(&reduced.results)
+        numbers(&reduced.results)
     }
 
     /// Returns the row of the minimum or maximum of each column, or along rows its index in each row, for a configuration of [`ReduceConfig::argmin`] or
@@ -78,7 +78,7 @@ impl Gpu {
             });
         }
         let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(keys))?;
-        Ok((rows_of(&reduced.unique_keys)?, rows_of(&reduced.results)?))
+        Ok((numbers(&reduced.unique_keys)?, numbers(&reduced.results)?))
     }
 
     fn reduce_checked<N: Number>(
@@ -130,11 +130,4 @@ impl Gpu {
             Ok(())
         }))
     }
-}
-
-/// Words as numbers.
-fn rows_of<N: Number>(words: &[u32]) -> Result<Vec<N>> {
-    let mut rows = zeroed(size_of_val(words) / size_of::<N>())?;
-    bytemuck::cast_slice_mut(&mut rows).copy_from_slice(words);
-    Ok(rows)
 }

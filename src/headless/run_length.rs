@@ -1,7 +1,7 @@
 //! Run-length encoding and decoding on slices.
 
 use super::slices::{check_type, row_count};
-use super::{Gpu, Prepared};
+use super::{Gpu, Prepared, numbers};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::run_length::{RunLengthBuffers, RunLengthConfig};
@@ -21,13 +21,9 @@ impl RunLengths {
     /// The values as numbers.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if their words are not whole numbers of the type.
+    /// [`Error::RowLengthMismatch`] if their words are not whole numbers of the type; [`Error::OutOfHostMemory`].
     pub fn values<N: Number>(&self) -> Result<Vec<N>> {
-        let (value_count, columns) = (self.values.len() as u64, N::TYPE.words());
-        if !value_count.is_multiple_of(columns.into()) {
-            return Err(Error::RowLengthMismatch { value_count, columns });
-        }
-        Ok(bytemuck::pod_collect_to_vec(&self.values))
+        numbers(&self.values)
     }
 }
 

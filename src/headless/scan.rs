@@ -114,9 +114,6 @@ impl Gpu {
         let given = [("source", &*words), ("segments", segments)];
         let slices = self.slices(plan, buffers, count, &given)?.in_place(is_in_place);
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            if count == 0 {
-                return Ok(());
-            }
             let scanned = slices.run(&[("source", &*words), ("segments", segments)])?;
             scanned.read_back([("destination", words)], on_error)
         }))

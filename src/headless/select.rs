@@ -58,6 +58,14 @@ impl<'a> SelectInputs<'a> {
         self
     }
 
+    /// What a recording reads, with flags as words.
+    fn given<'i>(&self, flags: &'i [u32]) -> [(&'static str, &'i [u32]); 3]
+    where
+        'a: 'i,
+    {
+        [("source", self.source), ("flags", flags), ("values", self.values)]
+    }
+
     /// The number of elements; fails unless there is a flag and a value for each.
     fn count(&self, config: &SelectConfig) -> Result<u64> {
         if let (Some(expected), Some(got)) = (config.element_type(), self.element)
@@ -168,11 +176,9 @@ impl Gpu {
             return Err(Error::Unsupported { reason: "operands of a selection from slices are of the host" });
         }
         let buffers = SelectBuffers::default().operands(inputs.operands);
-        let given = [("source", inputs.source), ("flags", &flags[..]), ("values", inputs.values)];
-        let slices = self.slices(plan, buffers, count, &given)?;
+        let slices = self.slices(plan, buffers, count, &inputs.given(&flags))?;
         Ok(Prepared::new(slices.device_size(), move |_| {
-            let given = [("source", inputs.source), ("flags", &flags[..]), ("values", inputs.values)];
-            let completed = slices.run(&given)?;
+            let completed = slices.run(&inputs.given(&flags))?;
             let counts = completed.read("counts", config.counts_size() / 4)?;
             let kept_count = if config.part_count() > 1 { count } else { counts[0].into() };
             *selected = Selected {

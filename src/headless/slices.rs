@@ -145,7 +145,8 @@ impl Completed<'_> {
         on_error: OnError,
     ) -> Result<()> {
         let results = results.into_iter().filter_map(|(name, words)| Some((self.buffer(name)?, words)));
-        self.gpu.read_back(&mut results.collect::<Vec<_>>(), on_error)
+        let mut results: Vec<_> = results.collect();
+        if results.is_empty() { Ok(()) } else { self.gpu.read_back(&mut results, on_error) }
     }
 }
 

@@ -164,9 +164,6 @@ impl<'a, P: Primitive> Slices<'a, P> {
         segments: Option<&'a [u32]>,
     ) -> Prepared<'a> {
         Prepared::new(self.device_size(), move |on_error| {
-            if keys.words().is_empty() {
-                return Ok(());
-            }
             let of_segments = segments.map(|segments| ("segments", segments));
             let inputs = [("keys", keys.words()), ("values", &*values)];
             let completed = self.run(&inputs.into_iter().chain(of_segments).collect::<Vec<_>>())?;

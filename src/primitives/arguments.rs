@@ -54,6 +54,11 @@ pub enum Memory<'a> {
     Buffer(&'a mut BufferRange),
 }
 
+/// The size of an argument that some recordings have.
+pub(super) const fn size_if(is_there: bool, size: u64) -> u64 {
+    if is_there { size } else { 0 }
+}
+
 /// Size of `count` rows of `row_size` bytes.
 pub(super) fn size_of_rows(count: u64, row_size: u64) -> Result<u64> {
     let max = u64::MAX / row_size;
@@ -153,16 +158,14 @@ impl Checker {
 
     /// Fails where a range that is written overlaps another.
     pub(super) fn check_disjoint(&self) -> Result<()> {
-        for (index, (first, range)) in self.rows.iter().flatten().enumerate() {
-            let mut later = self.rows.iter().flatten().skip(index + 1);
-            let is_next = |argument: &Argument| self.rows[index + 1].is_some_and(|row| row.0 == *argument);
-            let conflict = later.find(|(second, other)| {
+        let rows = || self.rows.iter().flatten().enumerate();
+        for (index, (first, range)) in rows() {
+            for (later, (second, other)) in rows().skip(index + 1) {
                 let are_read = first.role == Role::Read && second.role == Role::Read;
-                let is_in_place = second.role == Role::WriteInPlace && range == other && is_next(second);
-                !are_read && !is_in_place && range.overlaps(other)
-            });
-            if let Some((second, _)) = conflict {
-                return Err(Error::Overlap { first: first.name, second: second.name });
+                let is_in_place = second.role == Role::WriteInPlace && later == index + 1 && range == other;
+                if !are_read && !is_in_place && range.overlaps(other) {
+                    return Err(Error::Overlap { first: first.name, second: second.name });
+                }
             }
         }
         Ok(())

@@ -106,7 +106,7 @@ impl<A: Into<Count>, B: Into<Count>> From<(A, B)> for MergeCount {
 
 impl MergeCount {
     const fn is_indirect(self) -> bool {
-        matches!((self.a, self.b), (Count::Indirect { .. }, _) | (_, Count::Indirect { .. }))
+        self.a.is_indirect() || self.b.is_indirect()
     }
 }
 

@@ -38,6 +38,7 @@ use scratch::ScratchCursor;
 
 /// Number of elements, on the host or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Count {
     /// Direct count, given at recording.
     Direct(u64),

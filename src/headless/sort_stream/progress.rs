@@ -16,6 +16,7 @@ pub struct SortProgress {
 
 /// A phase of a sort of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SortPhase {
     /// Chunks are read and sorted.
     Sorting,

@@ -5,7 +5,7 @@ use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
-use crate::primitives::arguments::{Arguments, size_of_rows};
+use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
 use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::scan::{CustomOperator, ScanOperator};
 use crate::primitives::{Count, ElementType};
@@ -33,6 +33,7 @@ pub(super) enum Operation {
 
 /// Runs of rows with a result each, and their representation in [`ReduceBuffers::segments`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReduceRuns {
     /// Segments by offsets: the first row of each, as u32, ascending. A segment ends where the next begins, and the last
     /// with the rows; of two that begin at the same row, the first is empty. Rows before the first are in no segment. The
@@ -343,7 +344,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         table.read("segments", &mut self.segments, segments_size)?;
         table.write("destination", &mut self.destination, results_size)?;
         table.write("unique_keys", &mut self.unique_keys, keys_size)?;
-        table.write("run_count", &mut self.run_count, if key_size > 0 { 4 } else { 0 })?;
+        table.write("run_count", &mut self.run_count, size_if(key_size > 0, 4))?;
         table.scratch(&mut self.scratch)
     }
 }

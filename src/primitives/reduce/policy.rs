@@ -13,6 +13,7 @@ use crate::sort::TileShape;
 
 /// Algorithm of a reduction of runs of equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReduceByKeyAlgorithm {
     /// The heads of runs are found first, and are the offsets of segments.
     Segments,

@@ -4,7 +4,7 @@ use super::RunLength;
 use super::policy::RunLengthPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
-use crate::primitives::arguments::{Arguments, Role};
+use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ElementType};
 
@@ -181,12 +181,11 @@ impl Buffers<RunLength> for RunLengthBuffers {
             true => (Role::Write, self.elements.size / element_size * element_size, Role::Read),
             false => (Role::Read, size, Role::Write),
         };
-        let or_none = |is_there: bool, size: u64| if is_there { size } else { 0 };
         table.count("count", count)?;
         table.addresses("elements", elements, &mut self.elements, elements_size)?;
-        table.addresses("values", runs, &mut self.values, or_none(config.has_values, size))?;
+        table.addresses("values", runs, &mut self.values, size_if(config.has_values, size))?;
         table.addresses("counts", runs, &mut self.counts, counts_size)?;
-        table.addresses("offsets", runs, &mut self.offsets, or_none(config.has_offsets, counts_size))?;
+        table.addresses("offsets", runs, &mut self.offsets, size_if(config.has_offsets, counts_size))?;
         table.write("result_count", &mut self.result_count, 4)?;
         table.scratch(&mut self.scratch)
     }

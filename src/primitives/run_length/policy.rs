@@ -13,6 +13,7 @@ use crate::select::SelectPolicy;
 
 /// Algorithm of an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RunLengthAlgorithm {
     /// A selection of the first element of each run, and lengths from their indices; of runs of more than one element a
     /// selection of these.

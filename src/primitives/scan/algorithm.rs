@@ -6,6 +6,7 @@ use super::config::{ScanConfig, ScanKind};
 
 /// Algorithm of a scan across workgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ScanAlgorithm {
     /// Reduce each tile, scan the tile aggregates, then scan each tile from its carry-in.
     ReduceThenScan(WorkgroupScan),
@@ -21,6 +22,7 @@ pub enum ScanAlgorithm {
 
 /// Workgroup scan: the scan of the invocations' aggregates within a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum WorkgroupScan {
     /// Subgroup scans, then a scan of the subgroups' aggregates by one subgroup.
     #[default]

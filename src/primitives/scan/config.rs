@@ -381,6 +381,7 @@ impl ScanConfig {
 
 /// Initial value: a row that precedes the first row, or, with segments, the first row of each segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum InitialValue {
     /// The operator's identity.
     #[default]

@@ -5,7 +5,7 @@ use super::policy::SelectPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
-use crate::primitives::arguments::Arguments;
+use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ElementType, Number};
 
@@ -324,6 +324,7 @@ impl Config for SelectConfig {
 /// Operands of the comparisons of a recording: one for each comparison, two for a range; those of the second comparison
 /// of a partition in three follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Operands {
     /// No operands.
     #[default]
@@ -495,9 +496,9 @@ impl Buffers<Select> for SelectBuffers {
     ) -> Result<()> {
         self.operands.check(config)?;
         let max = count.max();
-        let kept_size = if config.has_elements { max.saturating_mul(config.element_size()) } else { 0 };
+        let kept_size = size_if(config.has_elements, max.saturating_mul(config.element_size()));
         let values_size = max.saturating_mul(config.value_size());
-        let indices_size = if config.has_indices { max * 4 } else { 0 };
+        let indices_size = size_if(config.has_indices, max.saturating_mul(4));
         table.count("count", count)?;
         table.read("source", &mut self.source, config.source_size(max))?;
         table.read("flags", &mut self.flags, (max * config.flag_size()).next_multiple_of(4))?;

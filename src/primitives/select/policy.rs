@@ -12,6 +12,7 @@ use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 
 /// Algorithm of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SelectAlgorithm {
     /// Counts of tiles, their scan, and compaction of the tiles.
     ReduceThenScan,

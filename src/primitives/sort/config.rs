@@ -5,7 +5,7 @@ use super::{Sort, SortPlan};
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
-use crate::primitives::arguments::{Arguments, Role};
+use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ElementType};
 
@@ -467,15 +467,14 @@ impl Buffers<Sort> for SortBuffers {
         }
         let size = |size: u64| count.max().saturating_mul(size);
         let (keys_size, values_size) = (size(config.key_size()), size(config.value_size()));
-        let or_none = |is_there: bool, size: u64| if is_there { size } else { 0 };
         let has_alternates = config.form != Form::InPlace;
-        let given_values_size = or_none(!config.has_unused_values(), values_size);
+        let given_values_size = size_if(!config.has_unused_values(), values_size);
         let (keys, values) = config.roles();
         table.count("count", count)?;
         table.addresses("keys", keys, &mut self.keys, keys_size)?;
         table.addresses("values", values, &mut self.values, given_values_size)?;
-        table.write("keys_alt", &mut self.keys_alt, or_none(has_alternates, keys_size))?;
-        table.write("values_alt", &mut self.values_alt, or_none(has_alternates, values_size))?;
+        table.write("keys_alt", &mut self.keys_alt, size_if(has_alternates, keys_size))?;
+        table.write("values_alt", &mut self.values_alt, size_if(has_alternates, values_size))?;
         table.scratch(&mut self.scratch)
     }
 }

@@ -14,7 +14,7 @@ mod passes;
 mod policy;
 mod segmented;
 mod single_workgroup;
-mod tuning;
+pub(crate) mod tuning;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
 pub use policy::{
@@ -25,8 +25,6 @@ pub use segmented::{
     ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
     SegmentedSortPlan, SegmentedSortPolicy,
 };
-#[doc(hidden)]
-pub use tuning::can_be_row;
 
 use std::ffi::CStr;
 

@@ -15,6 +15,7 @@ pub(super) const COUNT_SCAN: ScanConfig = ScanConfig::exclusive(ElementType::U32
 
 /// Sort algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SortAlgorithm {
     /// Three kernels per pass, digits of 2 bits: 16 passes over 32-bit keys.
     Radix2Bit,

@@ -4,6 +4,7 @@ use super::{KernelShape, TunedPart};
 
 /// A number of a [`KernelShape`] that a sweep varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TuningAxis {
     /// Invocations in a workgroup.
     WorkgroupSize,

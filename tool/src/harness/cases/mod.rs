@@ -575,15 +575,13 @@ mod tests {
 
     /// The capabilities of a small device.
     pub(super) fn capabilities() -> Capabilities {
-        {
-            let mut capabilities = Capabilities::default();
-            capabilities.subgroup_size = 8;
-            capabilities.min_subgroup_size = 8;
-            capabilities.max_subgroup_size = 8;
-            capabilities.max_workgroup_invocations = 256;
-            capabilities.shared_memory_size = 32 << 10;
-            capabilities
-        }
+        let mut capabilities = Capabilities::default();
+        capabilities.subgroup_size = 8;
+        capabilities.min_subgroup_size = 8;
+        capabilities.max_subgroup_size = 8;
+        capabilities.max_workgroup_invocations = 256;
+        capabilities.shared_memory_size = 32 << 10;
+        capabilities
     }
 
     const CPU: BenchScale = BenchScale { effort: Effort::Quick, is_gpu: false };
@@ -636,15 +634,12 @@ mod tests {
     /// Devices of few and of many lanes, with and without doubles.
     pub(super) fn devices() -> Vec<Capabilities> {
         let of = |(lanes, shader_float64)| {
-            let mut device = {
-                let mut capabilities = Capabilities::default();
-                capabilities.subgroup_size = lanes;
-                capabilities.min_subgroup_size = lanes;
-                capabilities.max_subgroup_size = lanes;
-                capabilities.max_workgroup_invocations = 1024;
-                capabilities.shared_memory_size = 48 << 10;
-                capabilities
-            };
+            let mut device = Capabilities::default();
+            device.subgroup_size = lanes;
+            device.min_subgroup_size = lanes;
+            device.max_subgroup_size = lanes;
+            device.max_workgroup_invocations = 1024;
+            device.shared_memory_size = 48 << 10;
             device.enabled.shader_float64 = shader_float64;
             device
         };

@@ -357,11 +357,8 @@ mod tests {
 
     #[test]
     fn values_that_are_too_wide_for_a_workgroup_are_sorted() {
-        let small = {
-            let mut capabilities = capabilities();
-            capabilities.max_workgroup_invocations = 256;
-            capabilities
-        };
+        let mut small = capabilities();
+        small.max_workgroup_invocations = 256;
         let reason = |values| {
             let config = TopKConfig::largest(ElementType::U32, 9000, 4000).values(values);
             let choice = TopKPolicy::choose(&small, &config);

@@ -345,11 +345,8 @@ mod tests {
 
     /// A device of this driver, with any subgroup size.
     fn device(driver_id: vk::DriverId) -> Capabilities {
-        let mut capabilities = {
-            let mut capabilities = Capabilities::default();
-            capabilities.min_subgroup_size = 4;
-            capabilities
-        };
+        let mut capabilities = Capabilities::default();
+        capabilities.min_subgroup_size = 4;
         capabilities.identity.driver_id = driver_id;
         capabilities
     }
@@ -397,11 +394,8 @@ mod tests {
         assert_eq!(summary(vk::DriverId::MESA_RADV, 32, &reported), expected);
         // Half as many subgroups per workgroup: GCN has 8 on a SIMD, and RDNA 4, as each counts twice.
         let amd = |min_subgroup_size| {
-            let mut capabilities = {
-                let mut capabilities = device(vk::DriverId::MESA_RADV);
-                capabilities.min_subgroup_size = min_subgroup_size;
-                capabilities
-            };
+            let mut capabilities = device(vk::DriverId::MESA_RADV);
+            capabilities.min_subgroup_size = min_subgroup_size;
             capabilities.identity.vendor_id = 0x1002;
             Summary::new(&capabilities, 256, &[executable_of(64, &reported)]).workgroups
         };

@@ -281,12 +281,8 @@ impl PrimitiveCase for SortCase {
                 }
                 let keys_alt = scratch.slice(keys_offset, keys_size);
                 let values_alt = scratch.slice(values_offset, values_size);
-                let buffers = {
-                    let mut buffers = buffers;
-                    buffers.scratch = scratch.slice(0, scratch_size);
-                    buffers
-                }
-                .alternates(keys_alt.addresses(), values_alt.addresses());
+                let mut buffers = buffers.alternates(keys_alt.addresses(), values_alt.addresses());
+                buffers.scratch = scratch.slice(0, scratch_size);
                 plan.record(recorder, &buffers, count)?;
                 if plan.is_result_in_alt(room) {
                     recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
@@ -315,11 +311,8 @@ mod tests {
 
     #[test]
     fn every_policy_fits_its_algorithm() {
-        let capabilities = {
-            let mut capabilities = capabilities();
-            capabilities.min_subgroup_size = 8;
-            capabilities
-        };
+        let mut capabilities = capabilities();
+        capabilities.min_subgroup_size = 8;
         let scale = |effort| BenchScale { effort, is_gpu: false };
         let measured =
             [Effort::Quick, Effort::Normal, Effort::Full].into_iter().flat_map(|it| bench_cases(scale(it)));

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use subsweep::ash::vk;
 
 use subsweep::internal::printable;
-use subsweep::internal::spirv::sizes::Sizes;
-use subsweep::internal::spirv::{Instruction, Module, Type, decoration, opcode, storage};
+use subsweep::kernels::spirv::sizes::Sizes;
+use subsweep::kernels::spirv::{Instruction, Module, Type, decoration, opcode, storage};
 
 /// A module with at least one compute shader.
 #[derive(Debug, Clone)]

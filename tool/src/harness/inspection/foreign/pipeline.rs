@@ -8,9 +8,10 @@ use subsweep::ash::vk;
 
 use super::module::{Feature, SpecializedModule};
 use crate::harness::inspection::{InspectedExecutable, InspectedPipeline, Summary};
+use subsweep::error::within;
 use subsweep::error::{Error, Result};
 use subsweep::headless::{Candidate, Instance};
-use subsweep::internal::{statistics_of, within};
+use subsweep::internal::statistics_of;
 
 impl SpecializedModule<'_> {
     /// Compiles the module on `candidate`, and returns the driver's statistics. `name` is the kernel's name in the

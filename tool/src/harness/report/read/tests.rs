@@ -61,13 +61,10 @@ fn report() -> Report {
 /// Numbers of full precision, and the limits of their types.
 fn capabilities() -> Capabilities {
     let heap = MemoryHeap { size: u64::MAX, is_device_local: true };
-    let mut capabilities = {
-        let mut capabilities = Capabilities::default();
-        capabilities.subgroup_size = 8;
-        capabilities.memory_heaps = vec![heap];
-        capabilities.timestamp_period_ns = 52.083;
-        capabilities
-    };
+    let mut capabilities = Capabilities::default();
+    capabilities.subgroup_size = 8;
+    capabilities.memory_heaps = vec![heap];
+    capabilities.timestamp_period_ns = 52.083;
     capabilities.identity.name = "llvmpipe".into();
     capabilities.identity.api_version = subsweep::ash::vk::make_api_version(0, 1, 3, 230);
     capabilities.identity.device_id = u32::MAX;
