@@ -91,5 +91,6 @@
 #define ID_ALL_BITS 86
 #define ID_REDUCES_BEFORE 87
 #define ID_SUMS_COUNTS 88
+#define ID_FIRST_IN_ANY_ORDER 89
 
 #endif

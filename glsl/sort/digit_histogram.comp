@@ -11,7 +11,7 @@
 //           PASS_COUNT passes, and for the final copy; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for
 //           each portion of each pass. The bins of a pass's first portion become the offset of each digit's first
 //           key.
-// Shared:   the workgroup scan's, 1 word, and with BINS COPIES * RADIX * PASS_COUNT words.
+// Shared:   1 word, and with BINS COPIES * RADIX * PASS_COUNT words.
 // Pass model: reference::passes::digit_histogram::Config::histogram.
 // Source:   the single upfront histogram is that of Adinets and Merrill, "Onesweep", 2022; passes over digits that
 //           are equal in all keys are skipped.
@@ -22,7 +22,7 @@
 #include "common/last_workgroup.glsl"
 #include "common/stride.glsl"
 #include "common/tiles.glsl"
-#include "common/workgroup_scan.glsl"
+#include "common/element.glsl"
 #include "sort/dispatch_args.glsl"
 #include "sort/tile.glsl"
 #ifdef BINS
@@ -133,10 +133,9 @@ uint running_passes(Key differing, uint result) {
         Digit digit = digit_of_pass(pass);
         passes |= (bits_of(differing, digit.shift, digit.mask) != 0 ? 1 : 0) << pass;
     }
-    // Passes write the indices, so at least one must run.
-    if (passes == 0 && (push.result & BEGINS_AS_INDICES) != 0) {
-        passes = 1;
-    }
+    // Passes write the indices, so at least one must run. NVIDIA 580.159 compiled `if (passes == 0 && …)` wrongly here: of
+    // two passes that had to run, one ran.
+    passes = max(passes, (push.result & BEGINS_AS_INDICES) != 0 ? 1 : 0);
     // The first pass that would be skipped.
     if ((push.result & EVEN) != 0 && bitCount(passes) % 2 == 1) {
         passes |= passes + 1;
@@ -238,65 +237,72 @@ void add_to_bins() {
     }
 }
 
-// Loads a word of each bin that the invocation handles, by atomics, which bypass non-coherent caches. `first` is the
-// index of the word of digit 0.
-void load_bins(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        words[k] = 0;
-        if (d < RADIX) {
-            words[k] = atomicAdd(bins.word[first + d], 0u);
-        }
-    }
-}
+// Digits whose counts a lane loads together.
+const uint DIGITS_PER_LANE = RADIX < 8 ? RADIX : 8;
 
-void store_bins(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
-    FOR_EACH_BIN(k) {
-        atomicExchange(bins.word[first + bin_index(k)], words[k]);
-    }
-}
-
-// Exclusive prefix sum over the digits, of one word each. Every invocation of the workgroup must call it, with a
-// barrier after the previous use of shared memory.
-void scan_digits(inout uint words[BINS_PER_INVOCATION]) {
+// Exclusive prefix sum of one word of each digit, mod 2^32, by a subgroup. `carry` is the sum of the digits before.
+void scan_digits(inout uint words[DIGITS_PER_LANE], inout uint carry) {
     uint own_total = 0;
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+    [[unroll]] for (uint k = 0; k < DIGITS_PER_LANE; k++) {
         own_total += words[k];
     }
     uint all;
-    uint prefix = workgroup_exclusive_scan(subgroup_reduce(own_total), all);
-    prefix += subgroup_exclusive_scan(own_total);
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+    uint prefix = carry + subgroup_exclusive_scan(own_total, all);
+    carry += all;
+    [[unroll]] for (uint k = 0; k < DIGITS_PER_LANE; k++) {
         uint word = words[k];
         words[k] = prefix;
         prefix += word;
     }
-    barrier();
 }
 
-// Exclusive prefix sum of each pass's histogram: the offset of each digit's first key. Every invocation of the
-// workgroup must call it, with a barrier after the previous use of shared memory.
-void scan_bins() {
-    for (uint pass = 0; pass < PASS_COUNT; pass++) {
-        Words bins = bins_of_pass(pass);
-        uint low[BINS_PER_INVOCATION];
-        uint first_low[BINS_PER_INVOCATION];
-        load_bins(bins, 0, low);
-        [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+// A word of a bin, by an atomic, which bypasses non-coherent caches.
+uint load_bin(Words bins, uint word, uint digit) {
+    return digit < RADIX ? atomicAdd(bins.word[word + digit], 0u) : 0;
+}
+
+void store_bin(Words bins, uint word, uint digit, uint value) {
+    if (digit < RADIX) {
+        atomicExchange(bins.word[word + digit], value);
+    }
+}
+
+// Exclusive prefix sum of a pass's histogram: the offset of each digit's first key. Every lane of a subgroup must
+// call it.
+void scan_bins_of_pass(Words bins) {
+    uint carry = 0;
+    uint high_carry = 0;
+    for (uint first = 0; first < RADIX; first += gl_SubgroupSize * DIGITS_PER_LANE) {
+        uint digit = first + gl_SubgroupInvocationID * DIGITS_PER_LANE;
+        uint low[DIGITS_PER_LANE];
+        uint high[DIGITS_PER_LANE];
+        uint first_low[DIGITS_PER_LANE];
+        [[unroll]] for (uint k = 0; k < DIGITS_PER_LANE; k++) {
+            low[k] = load_bin(bins, 0, digit + k);
+            high[k] = WIDE_OFFSETS ? load_bin(bins, RADIX, digit + k) : 0;
             first_low[k] = low[k];
         }
-        scan_digits(first_low);
-        store_bins(bins, 0, first_low);
+        scan_digits(first_low, carry);
+        [[unroll]] for (uint k = 0; k < DIGITS_PER_LANE; k++) {
+            store_bin(bins, 0, digit + k, first_low[k]);
+        }
         if (WIDE_OFFSETS) {
-            uint high[BINS_PER_INVOCATION];
-            load_bins(bins, RADIX, high);
             // Where the sum of low words wraps, the digit carries one into the high words.
-            [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+            [[unroll]] for (uint k = 0; k < DIGITS_PER_LANE; k++) {
                 high[k] += first_low[k] + low[k] < low[k] ? 1 : 0;
             }
-            scan_digits(high);
-            store_bins(bins, RADIX, high);
+            scan_digits(high, high_carry);
+            [[unroll]] for (uint k = 0; k < DIGITS_PER_LANE; k++) {
+                store_bin(bins, RADIX, digit + k, high[k]);
+            }
         }
+    }
+}
+
+// Scans the histograms of all passes, one a subgroup at a time.
+void scan_bins() {
+    for (uint pass = gl_SubgroupID; pass < PASS_COUNT; pass += gl_NumSubgroups) {
+        scan_bins_of_pass(bins_of_pass(pass));
     }
 }
 #else
@@ -387,7 +393,8 @@ void main() {
     if (!is_last_workgroup(push.state, DONE, workgroups)) {
         return;
     }
-    if (invocation_index() == 0) {
+    // By the last subgroup, while the first ones scan.
+    if (invocation_index() == WORKGROUP_SIZE - 1) {
         store_args_of_passes(or_bits(SET, Key(0)) & or_bits(CLEAR, Key(0)), tiles);
     }
     scan_bins();

@@ -11,6 +11,8 @@
 // pass is a valid status of the next, so that descriptors are cleared once for all passes. More keys than 30 bits can
 // count are sorted in portions, a dispatch each.
 //
+// With FIRST_IN_ANY_ORDER the first pass ranks by an atomic add for each key.
+//
 // With MAX_WORKGROUPS a workgroup takes the ticket of its next tile while it ranks one, and loads that tile's keys while
 // it stores those of this one. It waits for lower tickets alone, each of whose tiles its workgroup handles before those
 // with higher tickets.
@@ -68,6 +70,10 @@ const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 layout(constant_id = ID_SPIN_LIMIT) const uint SPIN_LIMIT = 100;
 
 const bool STRIDES = MAX_WORKGROUPS != 0;
+
+// Whether the first pass keeps no order of keys with the same digit: where it sorts by the lowest bits, and nothing but whole
+// keys is sorted, equal keys cannot be told apart, and others are ordered by the passes to come.
+layout(constant_id = ID_FIRST_IN_ANY_ORDER) const bool FIRST_IN_ANY_ORDER = false;
 
 shared uint s_tile_index;
 // One more than the last stalled tile of any invocation; 0 if none. Double-buffered between rounds.
@@ -221,12 +227,17 @@ void main() {
     Words sorted = KEYS_TO;
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
     Digit digit = Digit(push.shift, push.digit_mask);
+    bool is_any_order = FIRST_IN_ANY_ORDER && push.pass == 0;
     load_tile(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), tile_extent(pass, tile, TILE_ITEMS), key_words);
 
     for (uint round = 1;; round++) {
         uint extent = tile_extent(pass, tile, TILE_ITEMS);
         bool takes_next = STRIDES && round < MAX_STRIDE_TILES;
-        count_tile(digit, extent);
+        if (is_any_order) {
+            count_tile_in_any_order(digit, extent);
+        } else {
+            count_tile(digit, extent);
+        }
         FOR_EACH_BIN(k) {
             if (publishes(tile)) {
                 publish(tile, bin_index(k), tile == 0 ? PREFIX : AGGREGATE, bin_count[k]);
@@ -238,7 +249,11 @@ void main() {
                 take_tile();
             }
         }
-        rank_tile(digit);
+        if (is_any_order) {
+            rank_tile_in_any_order(digit, extent);
+        } else {
+            rank_tile(digit);
+        }
         if (EXCHANGE) {
             barrier();
             scatter_to_shared(key_words[0]);

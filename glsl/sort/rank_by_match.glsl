@@ -14,6 +14,11 @@
 // With both, a full tile of one digit keeps its order and is not ranked, since all lanes would contend for the mask
 // of one bin.
 //
+// Ranks in any order take one table of the workgroup and an atomic add for each key, in place of the two functions:
+//
+//   count_tile_in_any_order   the table becomes the workgroup's counts, and ranks those in the bin
+//   rank_tile_in_any_order    adds the bins' first ranks
+//
 // Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with
 //                SHARED_MASKS; the workgroup scan's, and a word.
 // Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as
@@ -53,6 +58,11 @@ void set_rank(uint i, uint rank) {
     } else {
         ranks[i] = rank;
     }
+}
+
+// Adds to the rank of item `i`, which stays below 2^16.
+void add_to_rank(uint i, uint addend) {
+    ranks[PACKED_RANKS ? i / 2 : i] += PACKED_RANKS ? addend << (i % 2 * 16) : addend;
 }
 
 // Orders a subgroup's accesses to shared memory.
@@ -166,7 +176,8 @@ void count_tile(Digit digit, uint extent) {
     }
 }
 
-void rank_tile(Digit digit) {
+// Sets bin_first, by the scan of bin_count. Every invocation must call it, once.
+void rank_bins() {
     uint invocation_count = 0;
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         bin_first[k] = invocation_count;
@@ -176,8 +187,14 @@ void rank_tile(Digit digit) {
     uint prefix = subgroup_exclusive_scan(invocation_count, subgroup_count);
     prefix += workgroup_exclusive_scan(subgroup_count, tile_count);
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint bin = bin_index(k);
         bin_first[k] += prefix;
+    }
+}
+
+void rank_tile(Digit digit) {
+    rank_bins();
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint bin = bin_index(k);
         if (bin < RADIX) {
             uint first = bin_first[k];
             for (uint subgroup = 0; subgroup < gl_NumSubgroups; subgroup++) {
@@ -199,8 +216,41 @@ void rank_tile(Digit digit) {
         }
     } else {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            uint first = s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)];
-            ranks[PACKED_RANKS ? i / 2 : i] += PACKED_RANKS ? first << (i % 2 * 16) : first;
+            add_to_rank(i, s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)]);
+        }
+    }
+}
+
+// count_tile for rank_tile_in_any_order.
+void count_tile_in_any_order(Digit digit, uint extent) {
+    FOR_EACH_BIN(k) {
+        s_tile[bin_index(k)] = 0;
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        // Padding is not counted, and ranks last.
+        uint rank = item_index(i);
+        if (extent == TILE_ITEMS || item_index(i) < extent) {
+            rank = atomicAdd(s_tile[digit_of(key_at(i), digit.shift, digit.mask)], 1u);
+        }
+        set_rank(i, rank);
+    }
+    barrier();
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        bin_count[k] = bin_index(k) < RADIX ? s_tile[bin_index(k)] : 0;
+    }
+}
+
+// Ranks the keys, of which those of a digit are in any order.
+void rank_tile_in_any_order(Digit digit, uint extent) {
+    rank_bins();
+    FOR_EACH_BIN(k) {
+        s_tile[bin_index(k)] = bin_first[k];
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        if (extent == TILE_ITEMS || item_index(i) < extent) {
+            add_to_rank(i, s_tile[digit_of(key_at(i), digit.shift, digit.mask)]);
         }
     }
 }

@@ -58,8 +58,7 @@ void keep_offset(uint i, uint bin, uint offset) {
 #define keep_offset(i, bin, offset)
 #endif
 
-void store_item_key(uint i, Words sorted, Digit digit) {
-    Key key = key_at(i);
+void store_item_key(uint i, Key key, Words sorted, Digit digit) {
     uint bin = digit_of(key, digit.shift, digit.mask);
     uvec2 offset = scatter_offset(bin, stored_rank(i));
     keep_offset(i, bin, offset.x);
@@ -69,9 +68,33 @@ void store_item_key(uint i, Words sorted, Digit digit) {
     }
 }
 
+#if KEY_WORDS == 1 && VALUE_WORDS == 0
+// Keys that an invocation loads from the exchanged tile before it stores the first. All of them would take registers that
+// bound how many workgroups are resident.
+const uint STORES_IN_FLIGHT = 4;
+
+// Stores the keys of the exchanged tile.
+void store_exchanged_keys(Words sorted, Digit digit, uint extent) {
+    [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += STORES_IN_FLIGHT) {
+        [[unroll]] for (uint i = first; i < first + STORES_IN_FLIGHT; i++) {
+            // Leaves out those beyond the last item, too.
+            if (striped_index(i) < extent) {
+                store_item_key(i, s_tile[striped_index(i)], sorted, digit);
+            }
+        }
+    }
+}
+#endif
+
 // Stores the keys, where the pass writes them, after scatter_to_shared of their first word, set_bin_offset and a
 // barrier. Every invocation must call it.
 void store_keys(Words sorted, Digit digit, uint extent) {
+#if KEY_WORDS == 1 && VALUE_WORDS == 0
+    if (EXCHANGE) {
+        store_exchanged_keys(sorted, digit, extent);
+        return;
+    }
+#endif
     if (EXCHANGE) {
         load_striped(key_words[0]);
         [[unroll]] for (uint w = 1; w < KEY_WORDS; w++) {
@@ -80,12 +103,12 @@ void store_keys(Words sorted, Digit digit, uint extent) {
     }
     if (extent == TILE_ITEMS) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            store_item_key(i, sorted, digit);
+            store_item_key(i, key_at(i), sorted, digit);
         }
     } else {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (stored_index(i) < extent) {
-                store_item_key(i, sorted, digit);
+                store_item_key(i, key_at(i), sorted, digit);
             }
         }
     }

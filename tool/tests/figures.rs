@@ -14,12 +14,18 @@ fn record(name: &str) -> Report {
     Report::from_json(&json).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The only measurement whose id contains all of `parts`; `None` if there is none.
+fn find_one<'r>(report: &'r Report, parts: &[&str]) -> Option<&'r Measurement> {
+    let measured = report.devices.iter().flat_map(|device| &device.measured);
+    let mut found = measured.filter(|m| parts.iter().all(|part| m.id.contains(part)));
+    let (one, other) = (found.next(), found.next());
+    assert!(other.is_none(), "{parts:?}");
+    one
+}
+
 /// The only measurement whose id contains all of `parts`.
 fn find<'r>(report: &'r Report, parts: &[&str]) -> &'r Measurement {
-    let measured = report.devices.iter().flat_map(|device| &device.measured);
-    let found: Vec<_> = measured.filter(|m| parts.iter().all(|part| m.id.contains(part))).collect();
-    assert_eq!(found.len(), 1, "{parts:?}");
-    found[0]
+    find_one(report, parts).unwrap_or_else(|| panic!("{parts:?}"))
 }
 
 /// Millions of elements per second, and percent of the copy.
@@ -123,9 +129,9 @@ fn tutorial_13() -> String {
     text
 }
 
-/// CUB's time over ours on an H200, and ours.
+/// CUB's time over ours on an H200, and ours, where there is one of both.
 fn beside_cub() -> String {
-    const ROWS: [(&str, &[&str]); 18] = [
+    const ROWS: [(&str, &[&str]); 31] = [
         ("sort of u32 keys", &["sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0;n="]),
         ("sort of u32 keys, double buffer", &["sort:keys:type=u32;", "result=double-buffer;"]),
         ("sort of u32 keys, bits 8 to 32", &["sort:keys:type=u32;", "bits=8:32;"]),
@@ -133,6 +139,9 @@ fn beside_cub() -> String {
         ("sort of u64 keys", &["sort:keys:type=u64;"]),
         ("sort of u32 pairs, values of 4 bytes", &["sort:pairs4:"]),
         ("sort of u32 pairs, values of 8 bytes", &["sort:pairs8:"]),
+        ("segmented sort, 0 to 24 keys", &["segmented_sort:", "segments=short;"]),
+        ("segmented sort, 33 to 64 keys", &["segmented_sort:", "segments=medium;"]),
+        ("segmented sort, a power law", &["segmented_sort:", "segments=power-law;"]),
         ("scan of u32, single pass", &["scan:", "type=u32;", "algorithm=chained;"]),
         ("scan of u32, reduce-then-scan", &["scan:", "type=u32;", "algorithm=reduce-then-scan;"]),
         ("scan of u64, reduce-then-scan", &["scan:", "type=u64;", "algorithm=reduce-then-scan;"]),
@@ -144,8 +153,18 @@ fn beside_cub() -> String {
         ("reduce, argmin of f32", &["reduce:all:type=f32;op=argmin;"]),
         ("segmented reduce, rows of 40", &["reduce:rows:", "length=40;"]),
         ("segmented reduce, segments by offsets", &["reduce:offsets:"]),
+        ("reduce by key, f32 sums, runs of 2", &["reduce:keys32:"]),
+        ("histogram of f32, 256 bins", &["histogram:even:", "bins=256;", "input=uniform"]),
+        ("the same, equal values", &["histogram:even:", "bins=256;", "input=constant-0x0"]),
+        ("run lengths, runs of 2", &["run_length:encode:", "mean=2;"]),
+        ("run lengths, runs of 100", &["run_length:encode:", "mean=100;"]),
+        ("runs of more than one element", &["run_length:non-trivial:"]),
+        ("merge of u32", &["merge:keys:type=u32;"]),
+        ("merge of u32 with values of 4 bytes", &["merge:pairs:type=u32;"]),
+        ("merge of u64", &["merge:keys:type=u64;"]),
+        ("difference of f32", &["difference:type=f32;"]),
     ];
-    let [ours, cub] = ["h200-peers", "h200-cub"].map(record);
+    let [ours, cub, lacking] = ["h200-peers", "h200-cub", "h200-cub-2"].map(record);
     let mut text = String::new();
     let counts = [16, 20, 24, 26];
     let names = counts.map(|bits| format!("2^{bits}"));
@@ -155,9 +174,13 @@ fn beside_cub() -> String {
         let cells = counts.map(|bits| {
             let count = format!("n={};", 1u64 << bits);
             let parts = [parts, &[count.as_str()]].concat();
-            let [ours, cub] = [find(&ours, &parts), find(&cub, &parts)].map(|one| one.time.median_ns);
+            let of = |report| find_one(report, &parts).map(|one| one.time.median_ns);
+            let Some(ours) = of(&ours) else { return "–".to_owned() };
             let digits = usize::from(ours < 1e5);
-            format!("{:.2} ({:.digits$})", cub / ours, ours / 1e3)
+            match of(&lacking).or_else(|| of(&cub)) {
+                Some(cub) => format!("{:.2} ({:.digits$})", cub / ours, ours / 1e3),
+                None => format!("– ({:.digits$})", ours / 1e3),
+            }
         });
         row(&mut text, name, cells);
     }

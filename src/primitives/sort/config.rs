@@ -295,6 +295,11 @@ impl SortConfig {
         self.discards_keys || self.is_argsort()
     }
 
+    /// Whether the order of equal keys cannot be seen in the result: of keys by all bits, without values.
+    pub(super) const fn sorts_whole_keys_alone(&self) -> bool {
+        self.value_size() == 0 && self.bit_count() == self.key.bits()
+    }
+
     /// Bytes per key that passes omit: the first reads no indices, and the last may write no keys.
     pub(super) const fn omitted_size(&self) -> u64 {
         (if self.begins_as_indices() { self.value_size() } else { 0 })
@@ -491,6 +496,16 @@ mod tests {
         assert_eq!(counts, [16, 8, 4]);
         assert_eq!([keys.bits(3..12).pass_count(4), keys.bits(5..5).pass_count(8)], [3, 0]);
         assert_eq!(SortConfig::argsort(ElementType::F64).bits(5..5).pass_count(8), 1);
+    }
+
+    #[test]
+    fn equal_keys_cannot_be_told_apart_where_nothing_else_is_sorted() {
+        let keys = SortConfig::keys(ElementType::F64);
+        assert!(keys.sorts_whole_keys_alone() && keys.descending().double_buffer().sorts_whole_keys_alone());
+        let pairs = SortConfig::pairs(ElementType::F64, ValueSize::B4);
+        for config in [keys.bits(0..63), keys.bits(1..64), pairs, SortConfig::argsort(ElementType::F64)] {
+            assert!(!config.sorts_whole_keys_alone(), "{config:?}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) mod tuning;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
 pub use policy::{
-    ChunkCounting, DigitHistogramShape, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape,
+    ChunkCounting, DigitHistogramShape, FewKeys, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape,
 };
 pub(super) use policy::{match_tables_size, shared_tables_size};
 pub use segmented::{
@@ -58,7 +58,7 @@ pub type SortPlan = Plan<Sort>;
 /// | a double buffer, a sort that destroys its input | none for alternate buffers |
 /// | a sort out of place | alternate buffers for more than one pass |
 /// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
-/// | `onesweep` | a word per digit and tile |
+/// | `onesweep` | a word per digit and tile, of [`SortPolicy::few_keys`] for all of its tiles |
 /// | histogram and dispatch arguments | a small amount per pass |
 ///
 /// | commands | |
@@ -80,8 +80,8 @@ pub type SortPlan = Plan<Sort>;
 pub struct Sort {
     /// For the keys that one workgroup holds, the fewest first.
     single_workgroups: Vec<SingleWorkgroup>,
-    /// For more keys than one workgroup holds; `None` for `single-workgroup`.
-    passes: Option<Box<dyn PassAlgorithm>>,
+    /// For more keys than one workgroup holds, the fewest first; none for `single-workgroup`.
+    passes: Vec<Box<dyn PassAlgorithm>>,
 }
 
 /// An algorithm of passes over all keys.
@@ -104,12 +104,14 @@ impl Sort {
 
     /// The passes for `count` keys; `None` if one workgroup holds them.
     fn passes(&self, count: u64) -> Option<&dyn PassAlgorithm> {
-        self.passes.as_deref().filter(|_| self.single_workgroup(count).is_none())
+        let has_passes = self.single_workgroup(count).is_none();
+        let passes = self.passes.iter().find(|passes| count <= passes.max_count()).or(self.passes.last());
+        passes.filter(|_| has_passes).map(|passes| &**passes)
     }
 
     fn max_count(&self) -> u64 {
         let single = self.single_workgroups.last().map_or(0, SingleWorkgroup::max_count);
-        self.passes.as_ref().map_or(single, |passes| passes.max_count())
+        self.passes.last().map_or(single, |passes| passes.max_count())
     }
 }
 
@@ -134,19 +136,22 @@ impl Primitive for Sort {
         policy.check(config, capabilities)?;
         let single = |shape| SingleWorkgroup::new(device, config, shape, &policy);
         let single_workgroups = policy.single_workgroups().map(single).collect::<Result<_>>()?;
-        let passes: Option<Box<dyn PassAlgorithm>> = match policy.algorithm {
-            SortAlgorithm::SingleWorkgroup => None,
+        let passes: Vec<Box<dyn PassAlgorithm>> = match policy.algorithm {
+            SortAlgorithm::SingleWorkgroup => Vec::new(),
             SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
-                Some(Box::new(Passes::new(device, config, &policy)?))
+                vec![Box::new(Passes::new(device, config, &policy)?)]
             }
-            SortAlgorithm::Onesweep => Some(Box::new(Onesweep::new(device, config, &policy)?)),
+            SortAlgorithm::Onesweep => {
+                let all = Onesweep::all(device, config, &policy)?;
+                all.into_iter().map(|passes| Box::new(passes) as _).collect()
+            }
         };
         Ok((policy, Self { single_workgroups, passes }))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         let single = self.single_workgroups.iter().map(|single| single as _);
-        single.chain(self.passes.as_deref().map(|passes| passes as _))
+        single.chain(self.passes.iter().map(|passes| &**passes as _))
     }
 
     fn algorithm(&self, config: &SortConfig, max: u64) -> Option<&dyn Recordable<Self>> {
@@ -159,20 +164,18 @@ impl Primitive for Sort {
 
     fn check_count(&self, config: &SortConfig, count: u64) -> Result<()> {
         let max = self.max_count();
-        let what = match self.passes {
-            None => "one workgroup of this policy",
-            Some(_) if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => {
-                "a sort without large counts"
-            }
-            Some(_) => "one sort of this policy",
+        let what = match self.passes[..] {
+            [] => "one workgroup of this policy",
+            _ if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => "a sort without large counts",
+            _ => "one sort of this policy",
         };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
     }
 
     fn first_access(&self, _: &SortConfig) -> Access {
-        match self.passes {
-            Some(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
-            None => Access::COMPUTE,
+        match self.passes[..] {
+            [] => Access::COMPUTE,
+            _ => Access::COMPUTE.and(Access::TRANSFER_WRITE),
         }
     }
 }
@@ -214,5 +217,26 @@ impl SortPlan {
         let (config, count) = (self.config(), count.into().max());
         let passes = self.primitive.passes(count).filter(|_| !records_nothing(config, count));
         config.is_double_buffered() && passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::{ElementType, tuning};
+
+    #[test]
+    fn fewer_keys_never_take_more_scratch() -> Result<()> {
+        let device = Device::absent(tuning::h200());
+        let configs = [SortConfig::keys(ElementType::U32), SortConfig::argsort(ElementType::U64)];
+        for config in configs {
+            let plan = SortPlan::declare(&device, config)?;
+            let few = plan.policy().few_keys.map_or(0, |few| few.max_count());
+            assert!(few > 1 << 16, "an H200 has tiles for few keys");
+            let counts = [1 << 13, few / 2, few - 1, few, few + 1, few + 2, 2 * few, 1 << 24];
+            let sizes = counts.map(|count| plan.scratch_requirements(count).size);
+            assert!(sizes.is_sorted(), "{sizes:?}");
+        }
+        Ok(())
     }
 }

@@ -35,6 +35,10 @@ pub(super) struct Onesweep {
     passes: PassShape,
     radix: u32,
     max_workgroups: Option<u32>,
+    /// The maximum of keys of the tiles for few keys; `None` without.
+    max_few_keys: Option<u64>,
+    /// Tiles for which scratch has room whatever the count: those for few keys.
+    min_tiles: u64,
     histogram: DigitHistogram,
     pipeline: Pipeline,
 }
@@ -54,7 +58,19 @@ pub(super) struct ScratchLayout {
 }
 
 impl Onesweep {
-    pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
+    /// The passes over few keys, if the policy has tiles for these, and over more.
+    pub(super) fn all(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Vec<Self>> {
+        let mut all = Vec::new();
+        if let (Some(few), Some(policy)) = (policy.few_keys, policy.for_few_keys()) {
+            let max_few_keys = Some(few.max_count());
+            all.push(Self { max_few_keys, ..Self::new(device, config, &policy)? });
+        }
+        let min_tiles = policy.few_keys.map_or(0, |few| few.max_tiles.into());
+        all.push(Self { min_tiles, ..Self::new(device, config, policy)? });
+        Ok(all)
+    }
+
+    fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
         let radix_bits = policy.algorithm.radix_bits();
         let passes = PassShape {
             count: config.pass_count(radix_bits),
@@ -82,6 +98,7 @@ impl Onesweep {
             spins,
             ("EXCHANGE", policy.has_exchange.into()),
             config.last_keys_constant(),
+            ("FIRST_IN_ANY_ORDER", (policy.first_in_any_order && config.sorts_whole_keys_alone()).into()),
         ];
         let kernel = kernels::SORT_ONESWEEP.module(&config.defines());
         let options = PipelineOptions {
@@ -94,6 +111,8 @@ impl Onesweep {
             passes,
             radix: 1 << radix_bits,
             max_workgroups: policy.max_workgroups,
+            max_few_keys: None,
+            min_tiles: 0,
             histogram: DigitHistogram::new(device, config, policy, passes)?,
             pipeline: Pipeline::declare(device, kernel, options)?,
         })
@@ -103,7 +122,8 @@ impl Onesweep {
 impl PassAlgorithm for Onesweep {
     fn max_count(&self) -> u64 {
         let portion = u64::from(self.passes.portion_tiles) * u64::from(self.passes.tile_items);
-        (MAX_PORTIONS * portion).min(self.histogram.max_count())
+        let most = (MAX_PORTIONS * portion).min(self.histogram.max_count());
+        self.max_few_keys.map_or(most, |few| most.min(few))
     }
 
     fn pass_count(&self) -> u32 {
@@ -129,9 +149,11 @@ impl Algorithm<Sort> for Onesweep {
         let histogram = self.histogram.layout(cursor, count);
         let tickets_size = u64::from(histogram.portion_count) * TICKETS_SIZE;
         let state_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
-        let state = cursor.take("tickets and descriptors", state_size);
+        // Fewer keys never take more scratch.
+        let min_size = self.min_tiles.saturating_mul(tile_size) + TICKETS_SIZE;
+        let state = cursor.take("tickets and descriptors", state_size.max(min_size));
         ScratchLayout {
-            zeroed_size: cursor.size,
+            zeroed_size: state + state_size,
             histogram,
             state,
             state_size,

@@ -267,6 +267,33 @@ impl DigitHistogramShape {
     }
 }
 
+/// Tiles of `onesweep` for few keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FewKeys {
+    /// The tile.
+    pub tile: TileShape,
+    /// The window of its look-back.
+    pub window: u32,
+    /// The tiles up to which it is taken.
+    pub max_tiles: u32,
+}
+
+impl FewKeys {
+    /// Up to 4,096 tiles: scratch has room for them whatever the count.
+    const MAX_TILES: u32 = 4096;
+
+    /// Those of a shape; `None` for no tiles.
+    fn new(tuned: &KernelShape) -> Option<Self> {
+        let few = Self { tile: tile(tuned), window: tuned.look_back.window, max_tiles: tuned.few_tiles };
+        (few.max_tiles > 0).then_some(few)
+    }
+
+    /// The maximum of keys.
+    pub fn max_count(&self) -> u64 {
+        u64::from(self.max_tiles) * u64::from(self.tile.tile_items())
+    }
+}
+
 /// Policy of a sort. A tile is `workgroup_size * items_per_invocation` keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -286,6 +313,11 @@ pub struct SortPolicy {
     /// The maximum of workgroups of a pass of `onesweep`, which take a tile after the other, at most 32 each, and load the
     /// keys of the next one while they store those of one; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
+    /// Whether the first pass of `onesweep` ranks keys of one digit in any order, where nothing but whole keys is sorted: by
+    /// an atomic add in shared memory for each key.
+    pub first_in_any_order: bool,
+    /// Tiles of `onesweep` for few keys, which would not fill a GPU with the others; `None` for none.
+    pub few_keys: Option<FewKeys>,
     /// Tiles up to which the host dispatches the passes of `onesweep` in place itself; an even number of passes runs
     /// then, so that no copy follows. 0 for none: the device decides which passes run.
     pub direct_tiles: u32,
@@ -354,13 +386,11 @@ impl SortPolicy {
             SortAlgorithm::Radix8Bit => tuning.radix_8bit,
             _ => tuning.counted,
         };
-        Self::of_shape(algorithm, tuned, &tuning.histogram, capabilities)
-            .with_mixed_access(tuning.counted.mixed_access)
-    }
-
-    const fn with_mixed_access(mut self, mixed_access: bool) -> Self {
-        self.mixed_access = mixed_access;
-        self
+        Self {
+            few_keys: FewKeys::new(&tuning.few_keys).filter(|_| algorithm == SortAlgorithm::Onesweep),
+            mixed_access: tuning.counted.mixed_access,
+            ..Self::of_shape(algorithm, tuned, &tuning.histogram, capabilities)
+        }
     }
 
     /// The policy of an algorithm with a shape, and with that of the digit histogram.
@@ -385,6 +415,8 @@ impl SortPolicy {
             items_per_invocation,
             portion_items: Self::MAX_PORTION_ITEMS,
             max_workgroups: tuned.max_workgroups.filter(|_| algorithm == SortAlgorithm::Onesweep),
+            first_in_any_order: tuned.first_in_any_order && algorithm == SortAlgorithm::Onesweep,
+            few_keys: None,
             direct_tiles: tuned.few_tiles,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
             large_workgroup: None,
@@ -411,6 +443,8 @@ impl SortPolicy {
             items_per_invocation: 8,
             portion_items: Self::MAX_PORTION_ITEMS,
             max_workgroups: None,
+            first_in_any_order: false,
+            few_keys: None,
             direct_tiles: 0,
             single_workgroup: None,
             large_workgroup: None,
@@ -430,6 +464,14 @@ impl SortPolicy {
         self.histogram_subgroup_size = Some(size);
         self.scan = self.scan.with_subgroup_size(size);
         self
+    }
+
+    /// The policy of the passes over few keys.
+    pub(super) fn for_few_keys(&self) -> Option<Self> {
+        let FewKeys { tile: TileShape { workgroup_size, items_per_invocation }, window, .. } =
+            self.few_keys?;
+        let look_back = LookBack { window, ..self.look_back };
+        Some(Self { workgroup_size, items_per_invocation, look_back, few_keys: None, ..*self })
     }
 
     /// Keys per tile, for `single-workgroup` those of its workgroup; saturates at [`u32::MAX`].
@@ -511,6 +553,12 @@ impl SortPolicy {
         let is_onesweep = self.algorithm == SortAlgorithm::Onesweep;
         require(!config.has_large_counts || is_onesweep, "large counts require onesweep")?;
         require(self.max_workgroups.is_none() || is_onesweep, "max_workgroups is for onesweep")?;
+        require(!self.first_in_any_order || is_onesweep, "first_in_any_order is for onesweep")?;
+        require(self.few_keys.is_none() || is_onesweep, "few_keys is for onesweep")?;
+        if let (Some(few), Some(policy)) = (self.few_keys, self.for_few_keys()) {
+            PolicyConflict::check_range("max_tiles", few.max_tiles, 1..=FewKeys::MAX_TILES)?;
+            policy.check(config, capabilities)?;
+        }
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
             return require(
                 self.single_workgroup.is_some(),
@@ -593,6 +641,7 @@ impl fmt::Display for SortPolicy {
         for (is_set, text) in [(has_early_counts, ", early counts"), (has_packed_ranks, ", packed ranks")] {
             f.write_str(if is_set { text } else { "" })?;
         }
+        f.write_str(if self.first_in_any_order { ", the first pass in any order" } else { "" })?;
         if !self.has_exchange {
             f.write_str(", scattered from registers")?;
         }
@@ -604,6 +653,11 @@ impl fmt::Display for SortPolicy {
             }
             if self.direct_tiles > 0 {
                 write!(f, ", up to {} tiles without a copy", self.direct_tiles)?;
+            }
+            if let Some(few) = self.few_keys {
+                let TileShape { workgroup_size, items_per_invocation } = few.tile;
+                write!(f, "; up to {} keys: workgroup {workgroup_size}, ", few.max_count())?;
+                write!(f, "{items_per_invocation} items per invocation, look-back window {}", few.window)?;
             }
         }
         if self.ranking == Ranking::CounterScan && !self.mixed_access {

@@ -8,6 +8,8 @@ use crate::primitives::tuning::{self, KernelShape, TunedPart};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SortTuning {
     pub(super) onesweep: KernelShape,
+    /// Of onesweep's tiles for few keys, up to `few_tiles` of them.
+    pub(super) few_keys: KernelShape,
     pub(super) radix_8bit: KernelShape,
     /// Of radix-4bit, radix-2bit and the single workgroup.
     pub(super) counted: KernelShape,
@@ -23,6 +25,7 @@ impl SortTuning {
             let shape = |part| shape_of(capabilities, part, words);
             Self {
                 onesweep: shape(TunedPart::Onesweep),
+                few_keys: shape(TunedPart::OnesweepFew),
                 radix_8bit: shape(TunedPart::Radix8Bit),
                 counted: shape(TunedPart::CountedSort),
                 large_workgroup: shape(TunedPart::LargeWorkgroupSort),
@@ -39,7 +42,8 @@ impl SortTuning {
     }
 
     fn fits(&self, capabilities: &Capabilities) -> bool {
-        let matched = [self.onesweep, self.radix_8bit].iter().all(|shape| {
+        let few = Some(self.few_keys).filter(|shape| shape.few_tiles > 0);
+        let matched = [self.onesweep, self.radix_8bit].iter().chain(&few).all(|shape| {
             let KernelShape { matching, subgroup_size, .. } = *shape;
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
         });
@@ -59,7 +63,7 @@ pub(super) const fn tile(shape: &KernelShape) -> TileShape {
 pub fn can_be_row(part: TunedPart, shape: &KernelShape, capabilities: &Capabilities) -> bool {
     let KernelShape { matching, subgroup_size, .. } = *shape;
     match part {
-        TunedPart::Onesweep | TunedPart::Radix8Bit => {
+        TunedPart::Onesweep | TunedPart::OnesweepFew | TunedPart::Radix8Bit => {
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
         }
         _ => true,

@@ -48,6 +48,8 @@ pub enum TuningAxis {
     Lanes,
     /// Clusters that sort by a network.
     Network,
+    /// A first pass of sorts that keeps no order of equal digits.
+    AnyOrder,
 }
 
 const FLAG: &[u32] = &[0, 1];
@@ -77,6 +79,7 @@ impl TuningAxis {
             Self::SharedSteps => "shared-steps",
             Self::Lanes => "cluster-lanes",
             Self::Network => "network",
+            Self::AnyOrder => "any-order",
         }
     }
 
@@ -89,6 +92,7 @@ impl TuningAxis {
                 TunedPart::Onesweep | TunedPart::Radix8Bit => {
                     &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24]
                 }
+                TunedPart::OnesweepFew => &[4, 6, 8, 10, 12],
                 TunedPart::CountedSort => &[4, 8, 12, 16],
                 TunedPart::LargeWorkgroupSort => &[4, 8, 12, 16, 24, 32],
                 TunedPart::DigitHistogram => &[16, 32, 48, 64],
@@ -109,10 +113,14 @@ impl TuningAxis {
             | Self::Exchange
             | Self::StatusLoads
             | Self::StatusStores
-            | Self::Network => FLAG,
+            | Self::Network
+            | Self::AnyOrder => FLAG,
             Self::SpinLimit => &[4, 16, 64, 100, 256],
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
-            Self::FewTiles => &[0, 16, 64, 256, 1024],
+            Self::FewTiles => match part {
+                TunedPart::OnesweepFew => &[64, 128, 256],
+                _ => &[0, 16, 64, 256, 1024],
+            },
             Self::LoadsInFlight => match part {
                 TunedPart::Histogram | TunedPart::LargeHistogram | TunedPart::HistogramInMemory => {
                     &[4, 8, 16]
@@ -158,6 +166,7 @@ impl TuningAxis {
             Self::SharedSteps => shape.shared_steps,
             Self::Lanes => shape.lanes,
             Self::Network => shape.by_network.into(),
+            Self::AnyOrder => shape.first_in_any_order.into(),
         }
     }
 
@@ -186,6 +195,7 @@ impl TuningAxis {
             Self::SharedSteps => shape.shared_steps = value,
             Self::Lanes => shape.lanes = value,
             Self::Network => shape.by_network = is_set,
+            Self::AnyOrder => shape.first_in_any_order = is_set,
         }
     }
 }

@@ -227,16 +227,17 @@ mod tests {
         };
         let keys = sort(SortConfig::keys(ElementType::U32));
         let pairs = sort(SortConfig::pairs(ElementType::U32, ValueSize::B4));
-        let expected = "onesweep: workgroup 448, 18 items per invocation, ranked by matching lanes by shared masks, \
-                        early counts, statuses by loads and stores, look-back window 4, up to 256 tiles without a copy; \
-                        histogram of digits: at most 132 workgroups, 8 loads in flight, 2 × the counters";
+        let expected = "onesweep: workgroup 448, 20 items per invocation, ranked by matching lanes by shared masks, \
+                        early counts, the first pass in any order, statuses by loads and stores, look-back window 8, \
+                        up to 256 tiles without a copy; up to 262144 keys: workgroup 256, 8 items per invocation, \
+                        look-back window 8; histogram of digits: at most 132 workgroups, 8 loads in flight, 2 × the counters";
         assert!(keys.to_string().ends_with(expected), "{keys}");
         assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (320, 18));
         assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(132), 8));
         sort(SortConfig::pairs(ElementType::U64, ValueSize::B8).large_counts());
         let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
         let scan = ScanPolicy::choose(&h200(), &config).policy;
-        let expected = "chained: workgroup 256, 16 items per invocation in runs of 4, sums in status words, statuses by loads, up to 16 tiles without state";
+        let expected = "chained: workgroup 256, 16 items per invocation in runs of 4, sums in status words, statuses by loads";
         assert_eq!((scan.to_string().as_str(), scan.check(&config, &h200())), (expected, Ok(())));
         // Reduce-then-scan has a shape of its own.
         let in_place = ScanPolicy::choose(&h200(), &ScanConfig::inclusive(ElementType::U32)).policy;

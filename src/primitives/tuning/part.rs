@@ -17,6 +17,8 @@ pub enum TunedPart {
     ChainedSelect,
     /// Passes of `onesweep`; items are keys.
     Onesweep,
+    /// Passes of `onesweep` over few keys; items are keys.
+    OnesweepFew,
     /// Passes of `radix-8bit`, also of long segments; items are keys.
     Radix8Bit,
     /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
@@ -64,8 +66,9 @@ pub enum TunedPart {
 
 impl TunedPart {
     /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Onesweep,
+        Self::OnesweepFew,
         Self::ChainedScan,
         Self::DigitHistogram,
         Self::ChainedSelect,
@@ -126,12 +129,14 @@ impl TunedPart {
                 SharedMasks,
                 MaxWorkgroups,
                 FewTiles,
+                AnyOrder,
                 PackedRanks,
                 EarlyCounts,
                 Exchange,
                 SubgroupSize,
                 SpinLimit,
             ],
+            Self::OnesweepFew => &[Window, WorkgroupSize, Items, FewTiles],
             Self::Radix8Bit => &[WorkgroupSize, Items, SharedMasks, PackedRanks, Exchange, SubgroupSize],
             Self::CountedSort => &[WorkgroupSize, Items, Exchange, MixedAccess, SubgroupSize],
             Self::LargeWorkgroupSort => &[WorkgroupSize, Items],
@@ -170,6 +175,7 @@ impl TunedPart {
             Self::Scan
                 | Self::ChainedScan
                 | Self::Onesweep
+                | Self::OnesweepFew
                 | Self::Radix8Bit
                 | Self::CountedSort
                 | Self::LargeWorkgroupSort
@@ -188,6 +194,7 @@ impl TunedPart {
             Self::Select => "select",
             Self::ChainedSelect => "select-chained",
             Self::Onesweep => "sort-onesweep",
+            Self::OnesweepFew => "sort-onesweep-few",
             Self::Radix8Bit => "sort-radix-8bit",
             Self::CountedSort => "sort-counted",
             Self::LargeWorkgroupSort => "sort-large-workgroup",

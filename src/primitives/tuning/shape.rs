@@ -27,7 +27,8 @@ pub struct KernelShape {
     pub look_back: LookBack,
     /// The maximum of workgroups, which stride over tiles; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`; selections: as
+    /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`, and of its tiles for
+    /// few keys as `FewKeys::max_tiles`; selections: as
     /// `SelectPolicy::summed_tiles`.
     pub few_tiles: u32,
     /// Items that an invocation loads together. Histograms: values, 4, 8 or 16; digit histogram: keys; merge: keys, and words
@@ -43,6 +44,8 @@ pub struct KernelShape {
     pub lanes: u32,
     /// Segmented sort: whether a network sorts the segments of clusters, in place of counting.
     pub by_network: bool,
+    /// As `SortPolicy::first_in_any_order`.
+    pub first_in_any_order: bool,
 }
 
 impl KernelShape {
@@ -66,6 +69,7 @@ impl KernelShape {
             shared_steps: 8,
             lanes: 8,
             by_network: false,
+            first_in_any_order: false,
         }
     }
 
@@ -143,6 +147,12 @@ impl KernelShape {
     /// With at most `workgroups` workgroups, which stride over tiles.
     pub const fn strides(mut self, workgroups: u32) -> Self {
         self.max_workgroups = Some(workgroups);
+        self
+    }
+
+    /// With a first pass of sorts that keeps no order of equal digits, where it may.
+    pub const fn any_order(mut self) -> Self {
+        self.first_in_any_order = true;
         self
     }
 
@@ -224,6 +234,7 @@ impl fmt::Display for KernelShape {
             (self.look_back.has_loads, "status_loads"),
             (self.look_back.has_stores, "status_stores"),
             (self.by_network, "network"),
+            (self.first_in_any_order, "any_order"),
         ];
         for (_, name) in flags.iter().filter(|(is_set, _)| *is_set) {
             write!(f, ".{name}()")?;

@@ -48,7 +48,7 @@ use subsweep::error::Result;
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use subsweep::sort::{
-    ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
+    ChunkCounting, DigitHistogramShape, FewKeys, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
 };
 use subsweep::tuning::{self, KernelShape, TunedPart};
 use subsweep::{ElementType, LookBack};
@@ -278,8 +278,14 @@ impl PolicyName {
                     matching.by_shared_masks = self == Self::SmallMasks;
                     matching.has_packed_ranks = self == Self::SmallWindows;
                 }
+                policy.few_keys = None;
                 if self == Self::SmallWindows {
                     policy.look_back = WINDOWS;
+                    policy.first_in_any_order = algorithm == SortAlgorithm::Onesweep;
+                    // Also where the tiles of others would be one.
+                    let tile = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 2 };
+                    let few = FewKeys { tile, window: 1, max_tiles: 3 };
+                    policy.few_keys = policy.first_in_any_order.then_some(few);
                     policy.max_workgroups = (algorithm == SortAlgorithm::Onesweep).then_some(3);
                     policy.histogram = DigitHistogramShape {
                         items_per_invocation: 4,

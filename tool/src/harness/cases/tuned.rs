@@ -22,6 +22,7 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
     let takes_values = matches!(
         part,
         TunedPart::Onesweep
+            | TunedPart::OnesweepFew
             | TunedPart::Radix8Bit
             | TunedPart::CountedSort
             | TunedPart::LargeWorkgroupSort
@@ -61,6 +62,7 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::Select => (select(SelectAlgorithm::ReduceThenScan), count),
         TunedPart::ChainedSelect => (select(SelectAlgorithm::Chained), count),
         TunedPart::Onesweep | TunedPart::DigitHistogram => (sort(SortAlgorithm::Onesweep), count),
+        TunedPart::OnesweepFew => (sort(SortAlgorithm::Onesweep), count.min(FEW_KEYS)),
         TunedPart::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
         TunedPart::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
         TunedPart::LargeWorkgroupSort => {
@@ -114,8 +116,8 @@ impl Case {
     /// another part of the primitive.
     pub fn has_its_shape(&self, capabilities: &Capabilities) -> bool {
         let Some((part, shape)) = self.tuned else { return true };
-        let Some([workgroup_size, items]) = tile_of(&self.work, part, &self.capabilities(capabilities))
-        else {
+        let capabilities = self.capabilities(capabilities);
+        let Some([workgroup_size, items]) = tile_of(&self.work, part, self.count, &capabilities) else {
             return false;
         };
         let is_of_shape = |axis: &TuningAxis| match axis {
@@ -127,11 +129,15 @@ impl Case {
     }
 }
 
+/// Keys by which a sort of few keys is tuned, at most.
+const FEW_KEYS: u64 = 1 << 16;
+
 /// Keys by which a sort in one large workgroup is tuned: passes would sort as many in a tile or two.
 const LARGE_WORKGROUP_KEYS: u64 = 1 << 13;
 
-/// Workgroup size and items of a part in the policy of a work, in the units of a shape. `None` where another part runs.
-fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<[u32; 2]> {
+/// Workgroup size and items of a part in the policy of a work on `count` elements, in the units of a shape. `None` where
+/// another part runs.
+fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities) -> Option<[u32; 2]> {
     Some(match work {
         Work::Scan(case) => {
             let policy = case.policy(capabilities);
@@ -149,6 +155,13 @@ fn tile_of(work: &Work, part: TunedPart, capabilities: &Capabilities) -> Option<
                     [shape.workgroup_size, shape.items_per_invocation]
                 }
                 TunedPart::DigitHistogram => [policy.workgroup_size, policy.histogram.items_per_invocation],
+                TunedPart::OnesweepFew => {
+                    let tile = policy.few_keys.filter(|few| count <= few.max_count())?.tile;
+                    [tile.workgroup_size, tile.items_per_invocation]
+                }
+                TunedPart::Onesweep if policy.few_keys.is_some_and(|few| count <= few.max_count()) => {
+                    return None;
+                }
                 _ => [policy.workgroup_size, policy.items_per_invocation],
             }
         }
@@ -225,12 +238,18 @@ mod tests {
         (format!("{:?}", case.work.plan(&with)), case.policy(&capabilities()))
     }
 
+    /// The shape in use, of few keys as a device has it that has tiles for these.
+    fn shape_of(capabilities: &Capabilities, part: TunedPart) -> KernelShape {
+        let shape = tuning::shape_of(capabilities, part, [1, 0]);
+        if part == TunedPart::OnesweepFew { shape.few(128) } else { shape }
+    }
+
     #[test]
     fn every_axis_of_a_part_changes_the_plan_of_its_case() {
         for part in TunedPart::ALL {
             let element = if part == TunedPart::ScanTree { ElementType::F32 } else { ElementType::U32 };
             let case = tuned_case(part, element, SortValues::None, 1 << 20).expect("the type is tuned");
-            let now = tuning::shape_of(&capabilities(), part, [1, 0]);
+            let now = shape_of(&capabilities(), part);
             for axis in part.axes() {
                 let plans = axis.values(part).iter().map(|&value| {
                     let mut shape = now;
@@ -258,7 +277,7 @@ mod tests {
         for part in TunedPart::ALL {
             let element = if part == TunedPart::ScanTree { ElementType::F32 } else { ElementType::U32 };
             let case = tuned_case(part, element, SortValues::None, 1 << 20).expect("the type is tuned");
-            let now = tuning::shape_of(&capabilities(), part, [1, 0]);
+            let now = shape_of(&capabilities(), part);
             let has_its_shape = |shape| case.clone().with_shape(part, shape).has_its_shape(&capabilities());
             assert!(has_its_shape(now), "{part:?}: {now}");
             let tile = [TuningAxis::WorkgroupSize, TuningAxis::Items];
