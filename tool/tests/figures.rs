@@ -131,7 +131,7 @@ fn tutorial_13() -> String {
 
 /// CUB's time over ours on an H200, and ours, where there is one of both.
 fn beside_cub() -> String {
-    const ROWS: [(&str, &[&str]); 31] = [
+    const ROWS: [(&str, &[&str]); 33] = [
         ("sort of u32 keys", &["sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0;n="]),
         ("sort of u32 keys, double buffer", &["sort:keys:type=u32;", "result=double-buffer;"]),
         ("sort of u32 keys, bits 8 to 32", &["sort:keys:type=u32;", "bits=8:32;"]),
@@ -163,6 +163,8 @@ fn beside_cub() -> String {
         ("merge of u32 with values of 4 bytes", &["merge:pairs:type=u32;"]),
         ("merge of u64", &["merge:keys:type=u64;"]),
         ("difference of f32", &["difference:type=f32;"]),
+        ("search, needles in no order", &["search:lower:", "sorted=n;", "input=uniform"]),
+        ("search, needles in order", &["search:lower:", "sorted=n;", "input=sorted"]),
     ];
     let [ours, cub, lacking] = ["h200-peers", "h200-cub", "h200-cub-2"].map(record);
     let mut text = String::new();

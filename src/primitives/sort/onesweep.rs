@@ -153,7 +153,7 @@ impl Algorithm<Sort> for Onesweep {
         let min_size = self.min_tiles.saturating_mul(tile_size) + TICKETS_SIZE;
         let state = cursor.take("tickets and descriptors", state_size.max(min_size));
         ScratchLayout {
-            zeroed_size: state + state_size,
+            zeroed_size: state.saturating_add(state_size),
             histogram,
             state,
             state_size,

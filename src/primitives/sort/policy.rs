@@ -262,7 +262,7 @@ impl DigitHistogramShape {
         PolicyConflict::check_multiple("items_per_invocation", items, loads, "the loads in flight")?;
         PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         PolicyConflict::check_range("copies", copies, 1..=8)?;
-        let shared_size = (copies * counters + workgroup_size / 4 + 2).saturating_mul(4);
+        let shared_size = (copies * counters + 1).saturating_mul(4);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
@@ -557,6 +557,9 @@ impl SortPolicy {
         require(self.few_keys.is_none() || is_onesweep, "few_keys is for onesweep")?;
         if let (Some(few), Some(policy)) = (self.few_keys, self.for_few_keys()) {
             PolicyConflict::check_range("max_tiles", few.max_tiles, 1..=FewKeys::MAX_TILES)?;
+            // More portions would take more scratch than those of more keys.
+            let is_portion = few.max_count() <= self.portion_items.into();
+            require(is_portion, "few keys are sorted in one portion")?;
             policy.check(config, capabilities)?;
         }
         if self.algorithm == SortAlgorithm::SingleWorkgroup {

@@ -42,7 +42,7 @@ impl SortTuning {
     }
 
     fn fits(&self, capabilities: &Capabilities) -> bool {
-        let few = Some(self.few_keys).filter(|shape| shape.few_tiles > 0);
+        let few = Some(of_few_keys(self.few_keys, &self.onesweep)).filter(|shape| shape.few_tiles > 0);
         let matched = [self.onesweep, self.radix_8bit].iter().chain(&few).all(|shape| {
             let KernelShape { matching, subgroup_size, .. } = *shape;
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()
@@ -54,6 +54,11 @@ impl SortTuning {
     }
 }
 
+/// Onesweep's tiles for few keys, ranked as its others.
+const fn of_few_keys(few: KernelShape, onesweep: &KernelShape) -> KernelShape {
+    KernelShape { matching: onesweep.matching, subgroup_size: onesweep.subgroup_size, ..few }
+}
+
 /// The tile of a shape.
 pub(super) const fn tile(shape: &KernelShape) -> TileShape {
     TileShape { workgroup_size: shape.workgroup_size, items_per_invocation: shape.items }
@@ -61,7 +66,12 @@ pub(super) const fn tile(shape: &KernelShape) -> TileShape {
 
 /// Whether a row of the table can have the shape for a part: it must fit with 64-bit offsets.
 pub fn can_be_row(part: TunedPart, shape: &KernelShape, capabilities: &Capabilities) -> bool {
-    let KernelShape { matching, subgroup_size, .. } = *shape;
+    let KernelShape { matching, subgroup_size, .. } = match part {
+        TunedPart::OnesweepFew => {
+            of_few_keys(*shape, &tuning::shape_of(capabilities, TunedPart::Onesweep, [1, 0]))
+        }
+        _ => *shape,
+    };
     match part {
         TunedPart::Onesweep | TunedPart::OnesweepFew | TunedPart::Radix8Bit => {
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()

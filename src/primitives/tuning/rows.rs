@@ -119,7 +119,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(HOPPER, SWEEP, hopper(448, 20).any_order().window(8), H200_TUNED).words(1, 0),
     row(HOPPER, SWEEP, hopper(320, 18), H200_TUNED).words(1, 1),
     row(HOPPER, SWEEP, hopper(320, 14).window(2), H200_TUNED).words(1, 2),
-    row(HOPPER, SWEEP, hopper(320, 18).any_order().window(2), H200_TUNED).words(2, 0),
+    row(HOPPER, SWEEP, hopper(320, 18).window(2), H200_TUNED).words(2, 0),
     row(HOPPER, SWEEP, hopper(320, 14), H200_TUNED).words(2, 1),
     row(HOPPER, SWEEP, hopper(256, 12), H200_TUNED).words(2, 2),
     row(HOPPER, &[TunedPart::OnesweepFew], KernelShape::tile(256, 8).window(8).few(128), H200_FEW),

@@ -279,6 +279,7 @@ impl PolicyName {
                     matching.has_packed_ranks = self == Self::SmallWindows;
                 }
                 policy.few_keys = None;
+                policy.first_in_any_order = self == Self::SmallLate && algorithm == SortAlgorithm::Onesweep;
                 if self == Self::SmallWindows {
                     policy.look_back = WINDOWS;
                     policy.first_in_any_order = algorithm == SortAlgorithm::Onesweep;
@@ -352,6 +353,12 @@ impl Case {
     /// The capabilities that its policy is chosen for.
     fn capabilities(&self, capabilities: &Capabilities) -> Capabilities {
         match &self.tuned {
+            // Of few keys as well.
+            Some((TunedPart::Onesweep, shape)) => {
+                let few = tuning::shape_of(capabilities, TunedPart::OnesweepFew, [1, 0]).few(0);
+                let without = tuning::with_shape(capabilities, TunedPart::OnesweepFew, &few);
+                tuning::with_shape(&without, TunedPart::Onesweep, shape)
+            }
             Some((part, shape)) => tuning::with_shape(capabilities, *part, shape),
             None => capabilities.clone(),
         }

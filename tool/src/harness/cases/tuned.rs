@@ -116,6 +116,10 @@ impl Case {
     /// another part of the primitive.
     pub fn has_its_shape(&self, capabilities: &Capabilities) -> bool {
         let Some((part, shape)) = self.tuned else { return true };
+        // Without tiles for few keys, the others are what a trial of these is compared with.
+        if part == TunedPart::OnesweepFew && shape.few_tiles == 0 {
+            return true;
+        }
         let capabilities = self.capabilities(capabilities);
         let Some([workgroup_size, items]) = tile_of(&self.work, part, self.count, &capabilities) else {
             return false;
@@ -158,9 +162,6 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
                 TunedPart::OnesweepFew => {
                     let tile = policy.few_keys.filter(|few| count <= few.max_count())?.tile;
                     [tile.workgroup_size, tile.items_per_invocation]
-                }
-                TunedPart::Onesweep if policy.few_keys.is_some_and(|few| count <= few.max_count()) => {
-                    return None;
                 }
                 _ => [policy.workgroup_size, policy.items_per_invocation],
             }
