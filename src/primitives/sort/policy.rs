@@ -253,7 +253,7 @@ impl DigitHistogramShape {
     }
 
     /// Checks the shape, for `counters` counters.
-    fn check(&self, counters: u32, workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
+    fn check(&self, counters: u32, capabilities: &Capabilities) -> Result<()> {
         let Self { items_per_invocation: items, loads_in_flight: loads, copies, .. } = *self;
         PolicyConflict::check_range("items_per_invocation", items, 4..=256)?;
         PolicyConflict::check_multiple("items_per_invocation", items, 4, "the keys of a round")?;
@@ -575,7 +575,7 @@ impl SortPolicy {
             PolicyConflict::check_range("max_workgroups", self.max_workgroups.unwrap_or(1), 1..=1 << 20)?;
         }
         let bins = if is_onesweep { config.pass_count(radix_bits) << radix_bits } else { 0 };
-        self.histogram.check(bins, self.workgroup_size, capabilities)?;
+        self.histogram.check(bins, capabilities)?;
         match self.ranking {
             Ranking::CounterScan => {
                 let rule = "counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match";
