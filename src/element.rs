@@ -1,82 +1,126 @@
-//! Element and key types.
+//! The table of element and key types, from which comes everything that depends on a type alone.
 
 use std::fmt;
 
-/// Type of a scan's element or a sort's key.
+/// What the bits of a type are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ElementType {
+pub enum NumberKind {
+    /// An unsigned integer.
+    Unsigned,
+    /// An integer in two's complement.
+    Signed,
+    /// IEEE 754.
+    Float,
+}
+
+/// What the table says of a type.
+struct Row {
+    name: &'static str,
+    kind: NumberKind,
+    size: usize,
+}
+
+/// Makes the types of the table, `$d` being a dollar sign, for the macro that this one makes.
+macro_rules! element_types {
+    ($d:tt $($(#[$doc:meta])* $element:ident: $number:ident, $kind:ident;)+) => {
+        /// Type of a scan's element or a sort's key.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ElementType {
+            $($(#[$doc])* $element),+
+        }
+
+        impl ElementType {
+            /// All types.
+            pub const ALL: [Self; [$(stringify!($element)),+].len()] = [$(Self::$element),+];
+
+            const fn row(self) -> Row {
+                match self {
+                    $(Self::$element => Row {
+                        name: stringify!($number),
+                        kind: NumberKind::$kind,
+                        size: size_of::<$number>(),
+                    }),+
+                }
+            }
+        }
+
+        $(
+            impl sealed::Sealed for $number {}
+
+            impl Number for $number {
+                const TYPE: ElementType = ElementType::$element;
+            }
+        )+
+
+        /// Calls a function that is generic in a [`Number`], by an [`ElementType`].
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! by_element_type {
+            ($d element:expr, $d function:ident($d($d argument:expr),* $d(,)?)) => {
+                match $d element {
+                    $($d crate::ElementType::$element => $d function::<$number>($d($d argument),*)),+
+                }
+            };
+        }
+    };
+}
+
+element_types! { $
     /// Unsigned, 32 bits.
-    U32,
+    U32: u32, Unsigned;
     /// Signed, 32 bits.
-    I32,
+    I32: i32, Signed;
     /// IEEE 754, 32 bits.
-    F32,
+    F32: f32, Float;
     /// Unsigned, 64 bits.
-    U64,
+    U64: u64, Unsigned;
     /// Signed, 64 bits.
-    I64,
+    I64: i64, Signed;
     /// IEEE 754, 64 bits.
-    F64,
+    F64: f64, Float;
 }
 
 impl ElementType {
-    /// All types.
-    pub const ALL: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
-
     /// Name of the type, as in Rust.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::U32 => "u32",
-            Self::I32 => "i32",
-            Self::F32 => "f32",
-            Self::U64 => "u64",
-            Self::I64 => "i64",
-            Self::F64 => "f64",
-        }
+        self.row().name
     }
 
-    /// The type in the header of an `.npy` file, without its byte order: `u4`.
-    pub const fn numpy_code(self) -> &'static str {
-        match self {
-            Self::U32 => "u4",
-            Self::I32 => "i4",
-            Self::F32 => "f4",
-            Self::U64 => "u8",
-            Self::I64 => "i8",
-            Self::F64 => "f8",
-        }
-    }
-
-    /// Size, bits.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::U32 | Self::I32 | Self::F32 => 32,
-            Self::U64 | Self::I64 | Self::F64 => 64,
-        }
+    /// What its bits are.
+    pub const fn kind(self) -> NumberKind {
+        self.row().kind
     }
 
     /// Size, bytes.
     pub const fn size(self) -> usize {
-        self.bits() as usize / 8
+        self.row().size
+    }
+
+    /// Size, bits.
+    pub const fn bits(self) -> u32 {
+        self.size() as u32 * 8
     }
 
     /// Size, 32-bit words; the lowest comes first.
     pub const fn words(self) -> u32 {
-        self.bits() / 32
+        self.size() as u32 / 4
     }
 
     /// Value of the specialization constant of `glsl/operator/names.glsl` for its interpretation of words.
-    pub(crate) const fn numbers(self) -> u32 {
-        match self {
-            Self::U32 | Self::U64 => 0,
-            Self::I32 | Self::I64 => 1,
-            Self::F32 | Self::F64 => 2,
-        }
+    #[doc(hidden)]
+    pub const fn numbers(self) -> u32 {
+        self.kind() as u32
     }
 
     /// Whether it is a floating-point type.
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
+        matches!(self.kind(), NumberKind::Float)
+    }
+
+    /// The unsigned type of its size: that of its orders.
+    pub(crate) fn unsigned(self) -> Self {
+        let is_it = |other: &Self| other.kind() == NumberKind::Unsigned && other.size() == self.size();
+        Self::ALL.into_iter().find(is_it).expect("the table has an unsigned type of each size")
     }
 }
 
@@ -96,16 +140,24 @@ pub trait Number: bytemuck::Pod + sealed::Sealed {
     const TYPE: ElementType;
 }
 
-macro_rules! numbers {
-    ($($type:ty => $element:ident),+ $(,)?) => {
-        $(
-            impl sealed::Sealed for $type {}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-            impl Number for $type {
-                const TYPE: ElementType = ElementType::$element;
-            }
-        )+
-    };
+    #[test]
+    fn the_numbers_of_kinds_are_those_of_kernels() {
+        let names = include_str!("../glsl/operator/names.glsl");
+        for kind in [NumberKind::Unsigned, NumberKind::Signed, NumberKind::Float] {
+            let line = format!("const uint {} = {};", format!("{kind:?}").to_uppercase(), kind as u32);
+            assert!(names.contains(&line), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_type_has_an_unsigned_one_of_its_size() {
+        for element in ElementType::ALL {
+            assert_eq!(element.unsigned().bits(), element.bits());
+            assert_eq!(element.unsigned().kind(), NumberKind::Unsigned);
+        }
+    }
 }
-
-numbers!(u32 => U32, i32 => I32, f32 => F32, u64 => U64, i64 => I64, f64 => F64);

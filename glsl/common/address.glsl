@@ -8,6 +8,7 @@
 #define SUBSWEEP_ADDRESS
 
 #include "common/extensions.glsl"
+#include "common/wide.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words {
     uint word[];
@@ -21,13 +22,6 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Quads {
 // Whether the pointer is null.
 bool is_null(Words words) {
     return all(equal(uvec2(words), uvec2(0)));
-}
-
-// `a` * `b` in 64 bits, low word first.
-uvec2 wide_product(uint a, uint b) {
-    uint high, low;
-    umulExtended(a, b, high, low);
-    return uvec2(low, high);
 }
 
 // `address` + `count` * `size`, in bytes, in 64 bits.

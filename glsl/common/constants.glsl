@@ -69,7 +69,6 @@
 #define ID_EVEN 63
 #define ID_UPPER 64
 #define ID_SHARED_STEPS 65
-#define ID_WORDS_PER_KEY 66
 #define ID_WORDS_PER_VALUE 67
 #define ID_KEEPS_FIRST 68
 #define ID_ALONG_ROWS 69

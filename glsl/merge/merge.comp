@@ -24,13 +24,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
+#include "common/key.glsl"
 
-// A key of one word is the high word of two.
-#define KEY_WORDS 2
-#include "sort/key.glsl"
-
-// 1 or 2.
-layout(constant_id = ID_WORDS_PER_KEY) const uint WORDS_PER_KEY = 1;
 // Even.
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 2;
 #ifdef ROUNDS
@@ -60,30 +55,16 @@ layout(push_constant, std430) uniform Push {
     uint b_count;
 } push;
 
-// An order's words, low word first.
-shared uint s_keys[WORDS_PER_KEY * TILE_ITEMS];
+shared Key s_keys[TILE_ITEMS];
 shared uint s_places[TILE_ITEMS / 2];
 shared uint s_begins[2];
 
-bool less(Key a, Key b) {
-    return a.y < b.y || a.y == b.y && a.x < b.x;
-}
-
-// Key `index`: its only word is the high word.
 Key key_at(uvec2 keys, uint index) {
-    Words words = Words(advance(keys, index, 4 * WORDS_PER_KEY));
-    return Key(words.word[0], words.word[WORDS_PER_KEY - 1]);
-}
-
-// The order of key `index`, with 0 in place of the low word of a key that has one word.
-Key order_at(uvec2 keys, uint index) {
-    Key order = ordered(key_at(keys, index));
-    return Key(WORDS_PER_KEY == 2 ? order.x : 0, order.y);
+    return load_key(Words(advance(keys, index, 4 * KEY_WORDS)), 0);
 }
 
 Key load_shared(uint place) {
-    uint word = WORDS_PER_KEY * min(place, TILE_ITEMS - 1);
-    return Key(WORDS_PER_KEY == 2 ? s_keys[word] : 0, s_keys[word + WORDS_PER_KEY - 1]);
+    return s_keys[min(place, TILE_ITEMS - 1)];
 }
 
 // The number of a's keys before a diagonal, on which as many keys are merged: the first of a's keys that does not go before
@@ -97,7 +78,8 @@ uint keys_of_a(uint diagonal, uvec2 counts) {
         uint index = low + gl_SubgroupInvocationID * distance;
         bool goes_before = index < high;
         if (goes_before) {
-            goes_before = !less(order_at(uvec2(push.b), diagonal - 1 - index), order_at(uvec2(push.a), index));
+            Key of_a = ordered(key_at(uvec2(push.a), index));
+            goes_before = !is_less(ordered(key_at(uvec2(push.b), diagonal - 1 - index)), of_a);
         }
         uint count = subgroupBallotBitCount(subgroupBallot(goes_before));
         high = count == 0 ? low : min(low + count * distance, high);
@@ -115,20 +97,8 @@ Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
     return key_at(place < a_extent ? a : b, place < a_extent ? place : place - a_extent);
 }
 
-void store_shared(uint place, Key key) {
-    Key order = ordered(key);
-    if (WORDS_PER_KEY == 2) {
-        s_keys[WORDS_PER_KEY * place] = order.x;
-    }
-    s_keys[WORDS_PER_KEY * place + WORDS_PER_KEY - 1] = order.y;
-}
-
 void store_merged(Words destination, uint item, Key order) {
-    Key key = unordered(order);
-    if (WORDS_PER_KEY == 2) {
-        destination.word[WORDS_PER_KEY * item] = key.x;
-    }
-    destination.word[WORDS_PER_KEY * item + WORDS_PER_KEY - 1] = key.y;
+    store_key(destination, item, unordered(order));
 }
 
 // Word `index` of a tile's merged values.
@@ -165,8 +135,8 @@ void main() {
     uint b_begin = first - a_begin;
     uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
-    uvec2 a = advance(uvec2(push.a), a_begin, 4 * WORDS_PER_KEY);
-    uvec2 b = advance(uvec2(push.b), b_begin, 4 * WORDS_PER_KEY);
+    uvec2 a = advance(uvec2(push.a), a_begin, 4 * KEY_WORDS);
+    uvec2 b = advance(uvec2(push.b), b_begin, 4 * KEY_WORDS);
     uint i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
     for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
@@ -175,12 +145,12 @@ void main() {
             keys[k] = key_of_tile(a, b, a_extent, i + k * WORKGROUP_SIZE);
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            store_shared(i + k * WORKGROUP_SIZE, keys[k]);
+            s_keys[i + k * WORKGROUP_SIZE] = ordered(keys[k]);
         }
     }
 #endif
     for (; i < extent; i += WORKGROUP_SIZE) {
-        store_shared(i, key_of_tile(a, b, a_extent, i));
+        s_keys[i] = ordered(key_of_tile(a, b, a_extent, i));
     }
     barrier();
 
@@ -193,14 +163,14 @@ void main() {
         bool exists = next <= high;
         Key of_a = load_shared(exists ? next - 1 : 0);
         Key of_b = load_shared(exists ? a_extent + diagonal - next : 0);
-        a_place = exists && !less(of_b, of_a) ? next : a_place;
+        a_place = exists && !is_less(of_b, of_a) ? next : a_place;
     }
     uint b_place = a_extent + diagonal - a_place;
     Key of_a = load_shared(a_place);
     Key of_b = load_shared(b_place);
     uint places = 0;
     [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        bool is_of_a = b_place >= extent || a_place < a_extent && !less(of_b, of_a);
+        bool is_of_a = b_place >= extent || a_place < a_extent && !is_less(of_b, of_a);
         uint place = is_of_a ? a_place : b_place;
         Key next = load_shared(place + 1);
         a_place = is_of_a ? place + 1 : a_place;
@@ -214,7 +184,7 @@ void main() {
     }
     barrier();
 
-    Words destination = advance_words(push.destination, first, WORDS_PER_KEY);
+    Words destination = advance_words(push.destination, first, KEY_WORDS);
     i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
     for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {

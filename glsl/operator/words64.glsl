@@ -4,6 +4,7 @@
 // A number is two words, low word first. Minima and maxima map it as `words32.glsl` does.
 
 #define ELEMENT_WORDS (2 * COLUMNS)
+#include "common/wide.glsl"
 #include "common/words.glsl"
 #include "operator/names.glsl"
 
@@ -32,10 +33,6 @@ uvec2 identity_pair() {
         return uvec2(~0);
     }
     return uvec2(0);
-}
-
-bool is_less(uvec2 a, uvec2 b) {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 
 uvec2 combine_pair(uvec2 earlier, uvec2 later) {

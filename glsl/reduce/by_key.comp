@@ -185,7 +185,7 @@ void store_runs(Element before, Element before_subgroup, Words results) {
             if (before.is_head + to > 0) {
                 store_result(results, before.is_head, before.is_head + to, previous);
             }
-            store_key(advance_words(unique_keys, to, KEY_WORDS), keys[k]);
+            store_key(advance_words(unique_keys, to, KEY_WORDS), 0, keys[k]);
         }
         next += subgroupBallotBitCount(ballot);
         carry = value_of_lane(total, gl_SubgroupSize - 1);

@@ -1,9 +1,8 @@
 // Heads of runs of equal keys: counts them in each tile, or stores them.
 //
 // Dispatch: tile_count workgroups.
-// Reads:    keys, HEADS words for each row, 1 or 2: a head is the first row and each row whose key differs from the one
-//           before it, by value if KEY_NUMBERS is FLOAT, else in a bit; with STORES_HEADS tile_heads; indirect_tiles, tile_count and last_extent, where it
-//           is not null.
+// Reads:    keys, one for each row: a head is the first row and each row whose key is another number than the one before
+//           it; with STORES_HEADS tile_heads; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   tile_heads, the number of heads of each tile; with STORES_HEADS instead offsets and unique_keys, the row and
 //           the key of each head: tile_heads then has the number of heads before each tile.
 // Shared:   the workgroup scan's.
@@ -11,15 +10,11 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "common/workgroup_scan.glsl"
+#include "common/key.glsl"
 #include "common/tiles.glsl"
-#include "operator/names.glsl"
+#include "common/workgroup_scan.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 8;
-// As in `scan/heads.glsl`: words of a key.
-layout(constant_id = ID_HEADS) const uint HEADS = 1;
-// The interpretation of a key.
-layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
 layout(constant_id = ID_STORES_HEADS) const bool STORES_HEADS = false;
 
 layout(push_constant, std430) uniform Push {
@@ -34,25 +29,6 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
-
-// The words of a key, the highest first, the same for equal keys: -0 equals +0, and all NaNs are equal.
-uvec2 canonical(Words key) {
-    uvec2 words = HEADS == 2 ? uvec2(key.word[1], key.word[0]) : uvec2(key.word[0], 0);
-    if (KEY_NUMBERS != FLOAT) {
-        return words;
-    }
-    uvec2 magnitude = uvec2(words.x & 0x7fffffff, words.y);
-    uint infinity = HEADS == 2 ? 0x7ff00000 : 0x7f800000;
-    if (magnitude.x > infinity || (magnitude.x == infinity && magnitude.y != 0)) {
-        return uvec2(~0);
-    }
-    return magnitude == uvec2(0) ? magnitude : words;
-}
-
-// Whether a row, which is not the first, has another key than the one before it.
-bool differs(Words key, Words before) {
-    return canonical(key) != canonical(before);
-}
 
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
@@ -71,8 +47,8 @@ void main() {
         uint row = first + round * gl_SubgroupSize;
         bool is_head = row < extent && tile_row + row == 0;
         if (row < extent && tile_row + row > 0) {
-            Words key = advance_words(push.keys, tile_row + row, HEADS);
-            is_head = differs(key, advance_words(push.keys, tile_row + row - 1, HEADS));
+            Words before = advance_words(push.keys, tile_row + row - 1, KEY_WORDS);
+            is_head = canonical(load_key(before, 1)) != canonical(load_key(before, 0));
         }
         head_bits |= uint(is_head) << round;
         head_count += subgroupBallotBitCount(subgroupBallot(is_head));
@@ -94,12 +70,8 @@ void main() {
         if (is_head) {
             uint row = tile_row + first + round * gl_SubgroupSize;
             advance_words(push.offsets, head, 1).word[0] = row;
-            Words key = advance_words(push.keys, row, HEADS);
-            Words unique = advance_words(push.unique_keys, head, HEADS);
-            unique.word[0] = key.word[0];
-            if (HEADS == 2) {
-                unique.word[1] = key.word[1];
-            }
+            Key key = load_key(advance_words(push.keys, row, KEY_WORDS), 0);
+            store_key(advance_words(push.unique_keys, head, KEY_WORDS), 0, key);
         }
         rank += subgroupBallotBitCount(heads);
     }

@@ -199,7 +199,7 @@ void store_runs(uint tile, Element before, Element before_subgroup, Words length
         }
         if (is_kept) {
             if (KEPT_WORDS > 0) {
-                store_key(advance_words(values, to, KEPT_WORDS), keys[k]);
+                store_key(advance_words(values, to, KEPT_WORDS), 0, keys[k]);
             }
             if (KEPT_INDICES) {
                 offsets.word[to] = index;

@@ -1,11 +1,11 @@
 // Predicates of a selection, and the push constants of its kernels.
 //
-// A comparison is an interval of orders (`sort/key.glsl`), since each of them keeps the keys of one interval, or all
+// A comparison is an interval of orders (`common/key.glsl`), since each of them keeps the keys of one interval, or all
 // others. It is computed once for an invocation. Floats compare as in IEEE 754: -0 equals +0, and a NaN satisfies `!=`
 // alone.
 
 #include "common/address.glsl"
-#include "select/key_equality.glsl"
+#include "common/key.glsl"
 
 layout(push_constant, std430) uniform Push {
     // Flags or keys.
@@ -69,20 +69,10 @@ layout(constant_id = ID_PARTS) const uint PARTS = 1;
 #endif
 
 #if KEY_WORDS == 2
-#define KEY(high) Key(0, high)
 #define KEY_OF(words) words
 #else
-#define KEY(high) high
 #define KEY_OF(words) words.x
 #endif
-
-bool is_less(Key a, Key b) {
-#if KEY_WORDS == 2
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
-#else
-    return a < b;
-#endif
-}
 
 Key successor(Key order) {
 #if KEY_WORDS == 2

@@ -4,7 +4,7 @@
 // neighbouring lanes store neighbouring elements.
 
 #include "common/dispatch.glsl"
-#include "select/key_equality.glsl"
+#include "common/key.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
 

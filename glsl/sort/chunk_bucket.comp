@@ -83,7 +83,7 @@ void main() {
             uint sorted_index = s_next[digit] + bitCount(earlier);
             if (is_written(sorted)) {
                 // The offset may exceed 2^31, which an array index cannot.
-                store_key(advance_words(sorted, sorted_index, KEY_WORDS), key);
+                store_key(advance_words(sorted, sorted_index, KEY_WORDS), 0, key);
             }
 #if VALUE_WORDS > 0
             Words value = advance_words(values.to, sorted_index, VALUE_WORDS);

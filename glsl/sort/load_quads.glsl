@@ -1,6 +1,6 @@
 // Loads of four keys at a time, by one or two 16-byte accesses.
 
-#include "sort/key.glsl"
+#include "common/key.glsl"
 
 // Keys are accessed by quads: they are 16-byte aligned, and without MIXED_ACCESS no quad is partial.
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;

@@ -9,7 +9,7 @@
 #define SUBSWEEP_SORT_PASS
 
 #include "common/dispatch.glsl"
-#include "sort/key.glsl"
+#include "common/key.glsl"
 
 // Bits of a digit.
 layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;

@@ -19,7 +19,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
-#include "sort/key.glsl"
+#include "common/key.glsl"
 #include "sort/segments.glsl"
 
 // Lanes per segment: a power of two, and at most the subgroup size.
@@ -64,12 +64,7 @@ Key compared(Key key) {
 }
 
 bool is_less(Key a, uint a_index, Key b, uint b_index) {
-    bool is_earlier = HAS_INDICES && a_index < b_index;
-#if KEY_WORDS == 2
-    return a.y < b.y || a.y == b.y && (a.x < b.x || a.x == b.x && is_earlier);
-#else
-    return a < b || a == b && is_earlier;
-#endif
+    return is_less(a, b) || a == b && HAS_INDICES && a_index < b_index;
 }
 
 #ifdef BY_NETWORK
@@ -157,7 +152,7 @@ void main() {
             position = rank[i];
 #endif
             if (writes_keys) {
-                store_key(advance_words(sorted, position, KEY_WORDS), key[i]);
+                store_key(advance_words(sorted, position, KEY_WORDS), 0, key[i]);
             }
 #if VALUE_WORDS > 0
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {

@@ -116,7 +116,7 @@ void main() {
     if (!is_null(push.sorted)) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (item_index(i) < extent) {
-                store_key(advance_words(push.sorted, KEY_INDEX(item_index(i)), KEY_WORDS), key_at(i));
+                store_key(advance_words(push.sorted, KEY_INDEX(item_index(i)), KEY_WORDS), 0, key_at(i));
             }
         }
     }

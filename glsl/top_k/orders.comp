@@ -10,8 +10,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
+#include "common/key.glsl"
 #include "common/tiles.glsl"
-#include "top_k/order.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
 
@@ -48,12 +48,12 @@ void main() {
             push.top_segments.word[row] = row * push.k;
         }
     }
-    Words keys = advance_words(push.keys, row, push.column_count * WORDS_PER_KEY);
-    Words orders = advance_words(push.orders, row, push.column_count * WORDS_PER_KEY);
+    Words keys = advance_words(push.keys, row, push.column_count * KEY_WORDS);
+    Words orders = advance_words(push.orders, row, push.column_count * KEY_WORDS);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint column = first + i * WORKGROUP_SIZE;
         if (column < push.column_count) {
-            store_top_key(orders, column, numpy_order(load_top_key(keys, column)));
+            store_key(orders, column, ordered(canonical(load_key(keys, column))));
         }
     }
 }

@@ -14,8 +14,8 @@
 //           k values for each tile.
 // Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile; 2^15
 //           words of values in a result for each invocation, since LOOPS_END_AT_65535.
-// Shared:   the workgroup scan's, RADIX + 3 words, and a word for each of TOP_ITEMS; if SORTED, WORDS_PER_KEY more. An
-//           entry more each, since no array is empty.
+// Shared:   the workgroup scan's, RADIX + 3 words, and a word for each of TOP_ITEMS; a key more, and if SORTED one for
+//           each of TOP_ITEMS, since no array is empty.
 // Pass model: reference::passes::top_k::select.
 // Source:   Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", ACM
 //           Journal of Experimental Algorithmics 17, 2012: radix select. Batcher, "Sorting networks and their
@@ -24,9 +24,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
+#include "common/key.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
-#include "top_k/order.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
 // A divisor of 32.
@@ -39,9 +39,7 @@ layout(constant_id = ID_SORTED) const bool SORTED = false;
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
 
 const uint RADIX = 1 << RADIX_BITS;
-const uint LOWEST_BIT = 64 - 32 * WORDS_PER_KEY;
 const uint SORTED_ITEMS = SORTED ? TOP_ITEMS : 0;
-const uint SORTED_LOW_ITEMS = WORDS_PER_KEY == 2 ? SORTED_ITEMS : 0;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -65,22 +63,14 @@ layout(push_constant, std430) uniform Push {
 shared uint s_bins[RADIX];
 // The digit of key k, the keys of lower digits, and those of the digit.
 shared uint s_found[3];
-// The positions of the selected keys in the tile, at last the columns of their values, and the words of their order.
-shared uint s_positions[TOP_ITEMS + 1];
-shared uint s_low[SORTED_LOW_ITEMS + 1];
-shared uint s_high[SORTED_ITEMS + 1];
-
-Key load_order(uint rank) {
-    return Key(WORDS_PER_KEY == 2 ? s_low[WORDS_PER_KEY == 2 ? rank : 0] : 0, s_high[rank]);
-}
+// The positions of the selected keys in the tile, at last the columns of their values, and their orders.
+shared uint s_positions[TOP_ITEMS];
+shared Key s_orders[SORTED_ITEMS + 1];
 
 void store_selected(uint rank, Key order, uint position) {
     s_positions[rank] = position;
     if (SORTED) {
-        s_high[rank] = order.y;
-        if (WORDS_PER_KEY == 2) {
-            s_low[rank] = order.x;
-        }
+        s_orders[rank] = order;
     }
 }
 
@@ -89,15 +79,14 @@ uint position_of(uint i) {
     return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// The digit of an order at bit `shift`, a multiple of RADIX_BITS: no digit is in both words.
-uint digit_at(Key order, uint shift) {
-    return (WORDS_PER_KEY == 2 && shift < 32 ? order.x : order.y) >> (shift & 31) & (RADIX - 1);
-}
-
-// The order with this digit, and others of 0.
+// The order with this digit at bit `shift`, a multiple of RADIX_BITS, and others of 0: no digit is in both words.
 Key order_of(uint digit, uint shift) {
     uint bits = digit << (shift & 31);
-    return WORDS_PER_KEY == 2 && shift < 32 ? Key(bits, 0) : Key(0, bits);
+#if KEY_WORDS == 2
+    return shift < 32 ? Key(bits, 0) : Key(0, bits);
+#else
+    return bits;
+#endif
 }
 
 Key orders[ITEMS_PER_INVOCATION];
@@ -122,11 +111,11 @@ Threshold find_threshold(uint extent) {
     Threshold threshold = Threshold(Key(0), Key(0), push.k);
     uint candidate_count = extent;
     // Uniform in the workgroup.
-    [[dont_unroll]] for (uint shift = 64; shift > LOWEST_BIT && candidate_count != threshold.equal_count;) {
+    [[dont_unroll]] for (uint shift = 32 * KEY_WORDS; shift > 0 && candidate_count != threshold.equal_count;) {
         shift -= RADIX_BITS;
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if ((is_key >> i & 1) != 0 && (orders[i] & threshold.mask) == threshold.order) {
-                atomicAdd(s_bins[digit_at(orders[i], shift)], 1u);
+                atomicAdd(s_bins[bits_of(orders[i], shift, RADIX - 1)], 1u);
             }
         }
         barrier();
@@ -160,8 +149,8 @@ void sort_selected() {
                 uint low = 2 * pair - (pair & (stride - 1));
                 // The first step of a size merges with the reverse of the other half, so that all runs ascend.
                 uint high = stride == size / 2 ? low ^ (size - 1) : low + stride;
-                Key low_order = load_order(low);
-                Key high_order = load_order(high);
+                Key low_order = s_orders[low];
+                Key high_order = s_orders[high];
                 uint low_position = s_positions[low];
                 uint high_position = s_positions[high];
                 bool is_tie = high_order == low_order;
@@ -185,11 +174,11 @@ void main() {
     uint wider = push.column_count % push.tile_count;
     uint begin = tile * least + min(tile, wider);
     uint extent = least + (tile < wider ? 1 : 0);
-    Words row_keys = advance_words(push.keys, row, push.column_count * WORDS_PER_KEY);
-    Words keys = advance_words(row_keys, begin, WORDS_PER_KEY);
+    Words row_keys = advance_words(push.keys, row, push.column_count * KEY_WORDS);
+    Words keys = advance_words(row_keys, begin, KEY_WORDS);
     // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        orders[i] = numpy_order(load_top_key(keys, min(position_of(i), extent - 1)));
+        orders[i] = ordered(canonical(load_key(keys, min(position_of(i), extent - 1))));
         is_key |= uint(position_of(i) < extent) << i;
     }
     Threshold threshold = find_threshold(extent);
@@ -235,12 +224,12 @@ void main() {
     }
 
     Words indices = advance_words(push.indices, row, push.column_count);
-    Words top_keys = advance_words(push.top_keys, workgroup_index(), push.k * WORDS_PER_KEY);
+    Words top_keys = advance_words(push.top_keys, workgroup_index(), push.k * KEY_WORDS);
     Words top_indices = advance_words(push.top_indices, workgroup_index(), push.k);
     for (uint rank = invocation_index(); rank < push.k; rank += WORKGROUP_SIZE) {
         uint position = s_positions[rank];
         if (!is_null(push.top_keys)) {
-            store_top_key(top_keys, rank, load_top_key(keys, position));
+            store_key(top_keys, rank, load_key(keys, position));
         }
         if (WORDS_PER_VALUE > 0 || !is_null(push.top_indices)) {
             uint index = begin + position;

@@ -13,8 +13,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
+#include "common/key.glsl"
 #include "common/tiles.glsl"
-#include "top_k/order.glsl"
 
 // 0 without values. A constant, so that the compiler divides by multiplication.
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
@@ -60,9 +60,9 @@ void main() {
     uint index = sorted.word[rank];
     uint column = index - row * push.column_count;
     if (!is_null(push.top_keys)) {
-        Words keys = advance_words(push.keys, row, push.column_count * WORDS_PER_KEY);
-        Words top_keys = advance_words(push.top_keys, row, push.k * WORDS_PER_KEY);
-        store_top_key(top_keys, rank, load_top_key(keys, column));
+        Words keys = advance_words(push.keys, row, push.column_count * KEY_WORDS);
+        Words top_keys = advance_words(push.top_keys, row, push.k * KEY_WORDS);
+        store_key(top_keys, rank, load_key(keys, column));
     }
     if (!is_null(push.top_indices)) {
         advance_words(push.top_indices, row, push.k).word[rank] = column;

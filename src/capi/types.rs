@@ -26,15 +26,8 @@ pub const SUBSWEEP_ELEMENT_TYPE_F64: SubsweepElementType = 5;
 
 /// The element type of C's enumerator.
 pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Result<ElementType> {
-    Ok(match value {
-        SUBSWEEP_ELEMENT_TYPE_U32 => ElementType::U32,
-        SUBSWEEP_ELEMENT_TYPE_I32 => ElementType::I32,
-        SUBSWEEP_ELEMENT_TYPE_F32 => ElementType::F32,
-        SUBSWEEP_ELEMENT_TYPE_U64 => ElementType::U64,
-        SUBSWEEP_ELEMENT_TYPE_I64 => ElementType::I64,
-        SUBSWEEP_ELEMENT_TYPE_F64 => ElementType::F64,
-        _ => return Err(unknown(what, value, "see SUBSWEEP_ELEMENT_TYPE_...")),
-    })
+    let element = ElementType::ALL.get(value as usize).copied();
+    element.ok_or(unknown(what, value, "see SUBSWEEP_ELEMENT_TYPE_..."))
 }
 
 /// The failure for an unknown number.

@@ -301,13 +301,13 @@ impl Primitive for Difference {
             ("KEEPS_FIRST", config.keeps_first.into()),
             ("ALONG_ROWS", config.is_along_rows.into()),
         ];
-        let module = match config.element {
-            ElementType::U32 | ElementType::I32 | ElementType::F32 => {
+        let module = match (config.element.words(), config.element.is_float()) {
+            (1, _) => {
                 constants.push(("NUMBERS", config.element.numbers()));
                 &[][..]
             }
-            ElementType::U64 | ElementType::I64 => &[("WORDS64", 1)],
-            ElementType::F64 => &[("FLOAT64", 1)],
+            (_, false) => &[("WORDS64", 1)],
+            (_, true) => &[("FLOAT64", 1)],
         };
         let kernel = kernels::DIFFERENCE_DIFFERENCE.module(module);
         let pipeline = |access: &[_]| {

@@ -318,17 +318,18 @@ impl Primitive for Merge {
         policy.check(capabilities, config)?;
         let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = policy;
         let constants = [
-            ("WORDS_PER_KEY", config.element.words()),
             ("ITEMS_PER_INVOCATION", items_per_invocation),
             ("KEY_NUMBERS", config.element.numbers()),
             ("DESCENDING", config.is_descending.into()),
             ("WORDS_PER_VALUE", config.words_per_value),
             ("LOADS_IN_FLIGHT", loads_in_flight),
         ];
-        let (kernel, constants) = match loads_in_flight {
-            1 => (kernels::MERGE_MERGE.module(&[]), &constants[..5]),
-            _ => (kernels::MERGE_MERGE.module(&[("ROUNDS", 1)]), &constants[..]),
+        let defines = [("KEY_WORDS", config.element.words()), ("ROUNDS", 1)];
+        let (defines, constants) = match loads_in_flight {
+            1 => (&defines[..1], &constants[..4]),
+            _ => (&defines[..], &constants[..]),
         };
+        let kernel = kernels::MERGE_MERGE.module(defines);
         let options = PipelineOptions { workgroup_size, constants, subgroup_size };
         let merge = Pipeline::declare(device, kernel, options)?;
         let options =

@@ -25,7 +25,7 @@ pub mod sort;
 pub mod top_k;
 pub mod tuning;
 
-pub use crate::element::{ElementType, Number};
+pub use crate::element::{ElementType, Number, NumberKind};
 pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};

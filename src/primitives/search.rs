@@ -261,16 +261,16 @@ impl Primitive for Search {
         policy.check(capabilities, config)?;
         let SearchPolicy { workgroup_size, subgroup_size, .. } = policy;
         let constants = [
-            ("WORDS_PER_KEY", config.element.words()),
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
             ("KEY_NUMBERS", config.element.numbers()),
             ("UPPER", config.is_upper_bound.into()),
             ("SHARED_STEPS", policy.shared_steps),
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
         let search = Self {
             tile_items: policy.tile_items(),
-            search: Pipeline::declare(device, kernels::SEARCH_SEARCH.module(&[]), options)?,
+            search: Pipeline::declare(device, kernel, options)?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         };
         Ok((policy, search))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use crate::ElementType;
+use crate::{ElementType, NumberKind};
 
 /// The bits of a key, as an unsigned number.
 pub(crate) trait KeyBits: Pod + Send + Sync {
@@ -39,10 +39,10 @@ impl KeyOrder {
     pub(crate) fn new(element: ElementType, is_descending: bool, bits: Range<u32>) -> Self {
         let all = u64::MAX >> (64 - element.bits());
         let sign = 1 << (element.bits() - 1);
-        let flips = match element {
-            ElementType::U32 | ElementType::U64 => [0, 0],
-            ElementType::I32 | ElementType::I64 => [sign, sign],
-            ElementType::F32 | ElementType::F64 => [sign, all],
+        let flips = match element.kind() {
+            NumberKind::Unsigned => [0, 0],
+            NumberKind::Signed => [sign, sign],
+            NumberKind::Float => [sign, all],
         };
         let flips = if is_descending { flips.map(|flip| flip ^ all) } else { flips };
         let mask = if bits.is_empty() { 0 } else { u64::MAX >> (64 - bits.len()) };

@@ -94,10 +94,7 @@ impl HistogramConfig {
         // The product of the maximums, 2^32, is beyond 32 bits.
         let counts = u32::try_from(self.counts_size() / 4).unwrap_or(u32::MAX);
         in_range("counts of a histogram, bins times columns", counts, 1..=Self::MAX_COUNTS)?;
-        match self.element {
-            ElementType::U32 | ElementType::I32 | ElementType::F32 => Ok(()),
-            _ => Err(edges::UNSUPPORTED_TYPE),
-        }
+        if self.element.words() == 1 { Ok(()) } else { Err(edges::UNSUPPORTED_TYPE) }
     }
 }
 

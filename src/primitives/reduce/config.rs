@@ -59,11 +59,11 @@ impl ReduceRuns {
 
     /// Runs of equal keys of a type.
     pub const fn keys(element: ElementType) -> Self {
-        match element {
-            ElementType::U32 | ElementType::I32 => Self::Keys32,
-            ElementType::U64 | ElementType::I64 => Self::Keys64,
-            ElementType::F32 => Self::FloatKeys32,
-            ElementType::F64 => Self::FloatKeys64,
+        match (element.words(), element.is_float()) {
+            (1, false) => Self::Keys32,
+            (_, false) => Self::Keys64,
+            (1, true) => Self::FloatKeys32,
+            (_, true) => Self::FloatKeys64,
         }
     }
 

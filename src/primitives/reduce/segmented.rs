@@ -129,12 +129,9 @@ impl Segmented {
         let key_words = (runs.key_size() / 4) as u32;
         let heads = |tile: TileShape| {
             let step = |stores: bool| {
-                let constants = [
-                    ("HEADS", key_words),
-                    ("KEY_NUMBERS", runs.key_numbers()),
-                    ("STORES_HEADS", stores.into()),
-                ];
-                policy.heads_pipeline(tile, device, kernels::REDUCE_HEADS.module(&[]), &constants)
+                let constants = [("KEY_NUMBERS", runs.key_numbers()), ("STORES_HEADS", stores.into())];
+                let kernel = kernels::REDUCE_HEADS.module(&[("KEY_WORDS", key_words)]);
+                policy.heads_pipeline(tile, device, kernel, &constants)
             };
             let scan = policy.heads_pipeline(tile, device, kernels::REDUCE_SCAN_HEADS.module(&[]), &[])?;
             Ok(Heads { count: step(false)?, scan, store: step(true)?, tile_items: tile.tile_items() })

@@ -129,12 +129,14 @@ impl TopKConfig {
         ("WORDS_PER_VALUE", self.words_per_value)
     }
 
-    pub(super) const fn constants(&self) -> [(&'static str, u32); 3] {
-        [
-            ("KEY_NUMBERS", self.element.numbers()),
-            ("DESCENDING", !self.is_smallest as u32),
-            ("WORDS_PER_KEY", self.element.words()),
-        ]
+    /// The constants of the kernels that compare keys.
+    pub(super) const fn order_constants(&self) -> [(&'static str, u32); 2] {
+        [("KEY_NUMBERS", self.element.numbers()), ("DESCENDING", !self.is_smallest as u32)]
+    }
+
+    /// The define of every kernel.
+    pub(super) const fn key_define(&self) -> [(&'static str, u32); 1] {
+        [("KEY_WORDS", self.element.words())]
     }
 
     pub(super) fn check(&self) -> Result<()> {

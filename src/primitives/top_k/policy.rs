@@ -156,8 +156,8 @@ impl TopKPolicy {
         )?;
         let words_of_order = if is_sorted { element.words() } else { 0 };
         let top_words = (1 + words_of_order) * top_items(k, is_sorted);
-        // An entry more of three arrays, three words, and those of the workgroup scan.
-        let words = top_words + (1 << self.radix_bits) + 6 + self.workgroup_size / 4 + 1;
+        // An order more, three words, and those of the workgroup scan.
+        let words = top_words + (1 << self.radix_bits) + element.words() + 3 + self.workgroup_size / 4 + 1;
         within("bytes of shared memory", 4 * words, capabilities.shared_memory_size)
     }
 }

@@ -60,30 +60,25 @@ pub(super) struct ScratchLayout {
 
 impl BySort {
     pub(super) fn new(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
-        let unsigned = if config.element.words() == 2 { ElementType::U64 } else { ElementType::U32 };
+        let unsigned = config.element.unsigned();
         let plan = |sort: SortConfig| {
             let sort = if config.has_indirect_count { sort.indirect_count() } else { sort };
             SegmentedSortPlan::declare(device, SegmentedSortConfig::new(sort))
         };
         let is_by_index = !config.is_sorted && config.k > 1;
-        let constants = config.constants();
         let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
-        let [_, _, words] = constants;
+        let key = config.key_define();
         Ok(Self {
             config: *config,
             workgroup_size: policy.workgroup_size,
             tile_items: policy.tile_items(),
             orders: policy.pipeline(
                 device,
-                kernels::TOP_K_ORDERS.module(&[]),
-                &[&items[..], &constants].concat(),
+                kernels::TOP_K_ORDERS.module(&key),
+                &[&items[..], &config.order_constants()].concat(),
             )?,
             sort: plan(SortConfig::keys_and_indices(unsigned))?,
-            take: policy.pipeline(
-                device,
-                kernels::TOP_K_TAKE.module(&[]),
-                &[words, config.value_constant()],
-            )?,
+            take: policy.pipeline(device, kernels::TOP_K_TAKE.module(&key), &[config.value_constant()])?,
             by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })

@@ -59,8 +59,8 @@ impl ByTiles {
                 ("SORTED", is_sorted.into()),
                 words_per_value,
             ];
-            let constants = [&shape[..], &config.constants()].concat();
-            policy.pipeline(device, kernels::TOP_K_SELECT.module(&[]), &constants)
+            let constants = [&shape[..], &config.order_constants()].concat();
+            policy.pipeline(device, kernels::TOP_K_SELECT.module(&config.key_define()), &constants)
         };
         let has_inner = config.columns > policy.tile_items();
         Ok(Self {

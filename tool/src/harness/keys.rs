@@ -1,23 +1,69 @@
 //! Sort keys of every type, and their values.
 
-use super::cases::SortValues;
 use super::inputs::{Input, SplitMix64};
 use subsweep::ElementType;
+use subsweep::sort::{SortConfig, ValueSize};
 
-/// Calls a generic function of numbers by their type.
-macro_rules! by_type {
-    ($element:expr, $function:ident($($argument:expr),+)) => {
-        match $element {
-            ElementType::U32 => $function::<u32>($($argument),+),
-            ElementType::I32 => $function::<i32>($($argument),+),
-            ElementType::F32 => $function::<f32>($($argument),+),
-            ElementType::U64 => $function::<u64>($($argument),+),
-            ElementType::I64 => $function::<i64>($($argument),+),
-            ElementType::F64 => $function::<f64>($($argument),+),
-        }
-    };
+/// The values of a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortValues {
+    /// Keys alone.
+    None,
+    /// Values of 4 bytes.
+    B4,
+    /// Values of 8 bytes.
+    B8,
+    /// Argsort: the permutation is the only result.
+    Indices,
+    /// Keys with their indices.
+    Indexed,
 }
-pub(super) use by_type;
+
+impl SortValues {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed];
+
+    /// The kinds with different numbers of words moved.
+    pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
+
+    /// The name in case ids.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "keys",
+            Self::B4 => "pairs4",
+            Self::B8 => "pairs8",
+            Self::Indices => "argsort",
+            Self::Indexed => "indexed",
+        }
+    }
+
+    /// Each type of keys with each kind of values, in either order.
+    pub(super) fn all_kinds() -> impl Iterator<Item = (ElementType, Self, bool)> {
+        let kinds =
+            ElementType::ALL.into_iter().flat_map(|element| Self::ALL.map(|values| (element, values)));
+        kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)])
+    }
+
+    /// A sort of keys of `element` with these values, ascending by all bits.
+    pub(super) const fn config(self, element: ElementType) -> SortConfig {
+        match self {
+            Self::None => SortConfig::keys(element),
+            Self::B4 => SortConfig::pairs(element, ValueSize::B4),
+            Self::B8 => SortConfig::pairs(element, ValueSize::B8),
+            Self::Indices => SortConfig::argsort(element),
+            Self::Indexed => SortConfig::keys_and_indices(element),
+        }
+    }
+
+    /// Bytes moved with each key.
+    pub const fn moved_size(self) -> u64 {
+        match self {
+            Self::None | Self::Indices | Self::Indexed => 0,
+            Self::B4 => 4,
+            Self::B8 => 8,
+        }
+    }
+}
 
 /// Generates `count` keys as words, deterministic in `seed`. Keys of u32 are the input's words; keys of other types
 /// have the same distribution, by rank or in each word.

@@ -17,6 +17,8 @@ pub enum BufferLayout {
 
 /// The word outside of all ranges.
 pub(super) const GUARD: u32 = 0x6a8d_c0de;
+/// Initial contents of the memory that a recording writes.
+pub(super) const POISON: u32 = 0xdead_beef;
 /// Words on each side of a range.
 const GUARD_WORDS: u64 = 16;
 

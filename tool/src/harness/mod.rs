@@ -6,6 +6,7 @@
 
 mod bench;
 mod cases;
+mod comparer;
 mod comparison;
 mod description;
 mod expected;
@@ -15,6 +16,7 @@ mod inspection;
 mod keys;
 mod large;
 mod layout;
+mod look_back;
 mod numbers;
 pub mod page;
 mod report;
@@ -38,13 +40,14 @@ pub use inputs::Input;
 pub use inspection::{
     ForeignModule, InspectedDevice, InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection,
     InspectionComparison, InspectionSide, MAIN_PATH, ModuleError, PipelineComparison, PipelineSet,
-    PipelineSide, PlanConfig, SpecializedModule, Summary as PipelineSummary,
+    PipelineSide, SpecializedModule, Summary as PipelineSummary,
 };
 pub use large::{LargeCase, LargeResult};
 pub use layout::BufferLayout;
+pub use look_back::LookBackCounts;
 pub use report::{
-    DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
-    VerifiedCase, WrongWord,
+    DeviceReport, Host, Measurement, RecordedCounts, Report, ReportError, Summary, Tool, VerifiedCase,
+    WrongWord,
 };
 pub use statistics::LinearFit;
 pub use verify::{Failure, Outcome, verify_case, verify_case_in};

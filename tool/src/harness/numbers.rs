@@ -1,8 +1,8 @@
 //! Scan inputs of every type, chosen so that an operator's results distinguish faults.
 
 use super::inputs::{Input, SplitMix64};
-use subsweep::ElementType;
 use subsweep::scan::ScanOperator;
+use subsweep::{ElementType, NumberKind};
 
 /// The type, operator and columns of a table to scan.
 #[derive(Debug, Clone, Copy)]
@@ -83,10 +83,10 @@ impl Numbers {
     /// The number of rank `rank` in the type's order. Ranks of floats are clamped to the infinities.
     fn nth(self, rank: u64) -> u64 {
         let sign = 1 << (self.element.bits() - 1);
-        match self.element {
-            ElementType::U32 | ElementType::U64 => rank,
-            ElementType::I32 | ElementType::I64 => rank ^ sign,
-            ElementType::F32 | ElementType::F64 => {
+        match self.element.kind() {
+            NumberKind::Unsigned => rank,
+            NumberKind::Signed => rank ^ sign,
+            NumberKind::Float => {
                 let infinity = self.of_float(f64::INFINITY);
                 let rank = rank.clamp(!(sign | infinity) & self.mask(), sign | infinity);
                 if rank & sign == 0 { !rank & self.mask() } else { rank ^ sign }

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::cases::SortValues;
-use super::keys::wide_value;
+use super::keys::{SortValues, wide_value};
 use crate::reference::oracle;
-use subsweep::{ElementType, Number};
+use subsweep::{ElementType, Number, by_element_type};
 
 /// A sort to compute on the CPU.
 #[derive(Debug, Clone)]
@@ -56,36 +55,33 @@ impl SortExpectation {
 
     /// Sorts a segment whose first key has the index `first_index`.
     fn of_segment(&self, keys: &[u32], first_index: u32) -> Sorted {
-        match self.element {
-            ElementType::U32 => self.sorted::<u32>(keys, first_index),
-            ElementType::I32 => self.sorted::<i32>(keys, first_index),
-            ElementType::F32 => self.sorted::<f32>(keys, first_index),
-            ElementType::U64 => self.sorted::<u64>(keys, first_index),
-            ElementType::I64 => self.sorted::<i64>(keys, first_index),
-            ElementType::F64 => self.sorted::<f64>(keys, first_index),
-        }
+        by_element_type!(self.element, sorted_segment(self, keys, first_index))
     }
+}
 
-    fn sorted<K: oracle::Key + Number>(&self, words: &[u32], first_index: u32) -> Sorted {
-        let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
-        bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
-        let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
-        oracle::sort_pairs(&mut pairs, self.bits.clone(), self.is_descending);
-        let indices = pairs.iter().map(|(_, index)| *index);
-        let values = match self.values {
-            SortValues::None => Vec::new(),
-            SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
-            SortValues::B8 => indices.flat_map(wide_value).collect(),
-        };
-        let keys = match self.values {
-            SortValues::Indices => words.to_vec(),
-            SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
-                let sorted: Vec<_> = pairs.into_iter().map(|(key, _)| key).collect();
-                bytemuck::cast_slice(&sorted).to_vec()
-            }
-        };
-        Sorted { keys, values }
-    }
+fn sorted_segment<K: oracle::Key + Number>(
+    sort: &SortExpectation,
+    words: &[u32],
+    first_index: u32,
+) -> Sorted {
+    let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
+    bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
+    let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
+    oracle::sort_pairs(&mut pairs, sort.bits.clone(), sort.is_descending);
+    let indices = pairs.iter().map(|(_, index)| *index);
+    let values = match sort.values {
+        SortValues::None => Vec::new(),
+        SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
+        SortValues::B8 => indices.flat_map(wide_value).collect(),
+    };
+    let keys = match sort.values {
+        SortValues::Indices => words.to_vec(),
+        SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
+            let sorted: Vec<_> = pairs.into_iter().map(|(key, _)| key).collect();
+            bytemuck::cast_slice(&sorted).to_vec()
+        }
+    };
+    Sorted { keys, values }
 }
 
 #[cfg(test)]

@@ -10,31 +10,17 @@
 //! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`BufferLayout::Separate`]
 //! gives each range a buffer instead.
 
-mod comparer;
-mod known;
-mod prepared;
-mod ready;
-
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use super::cases::Case;
+use super::cases::{Case, Expectation, Needs, Ranges, Ready};
+use super::comparer::{Comparer, Reference};
 use super::expected::Expected;
-use super::layout::{Arrangement, BufferLayout, GUARD, Span, broken_guard, gaps};
-use super::report::LookBackCounts;
-use crate::harness::bench::{CacheFlush, CopyRoof};
-pub(super) use comparer::Comparer;
-use comparer::Reference;
-use known::Expectation;
-pub(super) use known::Known;
-pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
-pub(super) use ready::Ready;
+use super::layout::{Arrangement, BufferLayout, GUARD, POISON, Span, broken_guard, gaps};
+use super::look_back::LookBackCounts;
 use subsweep::device::{AddressRange, BufferRange, CommandCounts, Recorder};
 use subsweep::error::Result;
 use subsweep::headless::{Gpu, GpuBuffer};
-
-/// Initial contents of the memory that a recording writes.
-pub(super) const POISON: u32 = 0xdead_beef;
 
 /// A plan, its memory on a device, and the input.
 pub struct Workload<'g> {
@@ -200,23 +186,26 @@ impl<'g> Workload<'g> {
         })
     }
 
-    /// Times `run_count` runs in as few submissions as possible, each with the input restored if a run replaces it, and
-    /// with empty caches if there is a `flush`. Returns the nanoseconds of each.
+    /// Times `run_count` runs in as few submissions as possible. Before each `prepare` records the copies, from one range to
+    /// another, that restore what a run replaces, and whatever else it wants. Returns the nanoseconds of each.
     ///
     /// # Errors
-    /// Those of [`Self::run`].
-    pub fn time(&self, roof: &CopyRoof<'_>, flush: Option<&CacheFlush>, run_count: u32) -> Result<Vec<f64>> {
+    /// Those of [`Self::run`], and those of `prepare`.
+    pub fn time(
+        &self,
+        run_count: u32,
+        prepare: impl Fn(&mut Recorder<'_>, &[[BufferRange; 2]]) -> Result<()>,
+    ) -> Result<Vec<f64>> {
+        let mut replaced = Vec::new();
+        if self.destination == self.source && self.source.count > 0 {
+            replaced.push([self.pristine.range(&self.memories), self.ranges.source]);
+        }
+        if self.pristine_values.count > 0 {
+            replaced.push([self.pristine_values.range(&self.memories), self.ranges.values]);
+        }
         let prepare = |recorder: &mut Recorder<'_>| {
-            let [is_replaced, has_values] =
-                [self.destination == self.source && self.source.count > 0, self.pristine_values.count > 0];
-            if is_replaced {
-                roof.record(recorder, self.pristine.range(&self.memories), self.ranges.source)?;
-            }
-            if has_values {
-                roof.record(recorder, self.pristine_values.range(&self.memories), self.ranges.values)?;
-            }
-            flush.map_or(Ok(()), |flush| flush.record(roof, recorder))?;
-            Ok(is_replaced || has_values)
+            prepare(recorder, &replaced)?;
+            Ok(!replaced.is_empty())
         };
         let record = |recorder: &mut Recorder<'_>| {
             self.record(recorder)?;

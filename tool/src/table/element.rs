@@ -1,15 +1,20 @@
 //! Element types in `.npy` headers.
 
-use subsweep::ElementType;
+use subsweep::{ElementType, NumberKind};
 
 /// Its little-endian `descr`: `<u4`.
 pub(super) fn descr(element: ElementType) -> String {
-    format!("<{}", element.numpy_code())
+    let kind = match element.kind() {
+        NumberKind::Unsigned => 'u',
+        NumberKind::Signed => 'i',
+        NumberKind::Float => 'f',
+    };
+    format!("<{kind}{}", element.size())
 }
 
 /// The type of a code without the byte order: `u4`.
 pub(super) fn from_code(code: &[u8]) -> Option<ElementType> {
-    ElementType::ALL.into_iter().find(|element| element.numpy_code().as_bytes() == code)
+    ElementType::ALL.into_iter().find(|&element| &descr(element).as_bytes()[1..] == code)
 }
 
 #[cfg(test)]

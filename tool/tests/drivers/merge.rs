@@ -16,7 +16,7 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
 use super::refused::Refused;
@@ -116,11 +116,11 @@ fn args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
 }
 
 /// Types, words of values, items of an invocation, loads in flight and orders: every value of every option in the first
-/// four.
+/// three of each width of keys.
 const SHAPES: [(ElementType, u32, u32, u32, bool); 8] = [
     (ElementType::F64, 1, 4, 2, false),
     (ElementType::F32, 0, 2, 8, true),
-    (ElementType::I64, 5, 6, 4, false),
+    (ElementType::I64, 5, 6, 4, true),
     (ElementType::U32, 2, 8, 3, false),
     (ElementType::I32, 1, 4, 4, true),
     (ElementType::U64, 0, 2, 2, false),
@@ -130,21 +130,16 @@ const SHAPES: [(ElementType, u32, u32, u32, bool); 8] = [
 
 fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for (element, value_words, items, loads, is_descending) in selection.first(4, SHAPES) {
-        let numbers = match element {
-            ElementType::U32 | ElementType::U64 => 0,
-            ElementType::I32 | ElementType::I64 => 1,
-            _ => 2,
-        };
+    let shapes = SHAPES.into_iter().filter(|(element, ..)| element.words() == key_words(kernel));
+    for (element, value_words, items, loads, is_descending) in selection.first(3, shapes) {
         let constants = [
-            ("WORDS_PER_KEY", element.words()),
             ("ITEMS_PER_INVOCATION", items),
-            ("KEY_NUMBERS", numbers),
+            ("KEY_NUMBERS", element.numbers()),
             ("DESCENDING", is_descending.into()),
             ("WORDS_PER_VALUE", value_words),
             ("LOADS_IN_FLIGHT", loads),
         ];
-        let constants = if kernel.name.ends_with(":rounds") { &constants[..] } else { &constants[..5] };
+        let constants = if kernel.name.contains(":rounds") { &constants[..] } else { &constants[..4] };
         let rig = Rig::new(gpu, kernel, workgroup_size, constants)?;
         let case = MergeCase { values: value_words, is_descending, ..MergeCase::keys(element) };
         let tile = (items * workgroup_size) as usize;

@@ -9,7 +9,7 @@ use subsweep::kernels::Kernel;
 use subsweep::reduce::{ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
 use subsweep::sort::TileShape;
-use subsweep::{Count, ElementType, Error};
+use subsweep::{Count, ElementType, Error, NumberKind};
 use subsweep_tool::harness::PlanConfig;
 use subsweep_tool::reference::passes::reduce::{self as model, Reduced, Tree};
 use subsweep_tool::reference::{Add, Max, Min, Mul, Row, Xor};
@@ -20,8 +20,8 @@ use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::numbers::TestRow;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
-    small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, key_words, nth_look_back, random,
+    sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
 use super::refused::{Refused, assert_unsupported};
@@ -88,7 +88,7 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
             by_key::<Row<Min, f32, 1>>(gpu, kernel, Selection::One, 1)?;
             by_key::<Row<Mul, i32, 1>>(gpu, kernel, Selection::One, 2)
         }),
-        ("reduce/heads", "") => Some(heads),
+        ("reduce/heads", _) => Some(heads),
         ("reduce/scan_heads", "") => Some(scan_heads),
         _ => None,
     }
@@ -378,9 +378,9 @@ fn key_of(element: ElementType, is_max: bool, bits: u64) -> u64 {
     let mask = u64::MAX >> (64 - element.bits());
     let sign = 1 << (element.bits() - 1);
     let infinity = if element == ElementType::F32 { 0x7f80_0000 } else { 0x7ff0_0000_0000_0000 };
-    let ordered = match element {
-        ElementType::U32 | ElementType::U64 => bits,
-        ElementType::I32 | ElementType::I64 => bits ^ sign,
+    let ordered = match element.kind() {
+        NumberKind::Unsigned => bits,
+        NumberKind::Signed => bits ^ sign,
         _ if bits & !sign > infinity => return 0,
         _ if bits == sign => sign,
         _ if bits & sign != 0 => !bits & mask,
@@ -397,11 +397,7 @@ fn indices(
     is_max: bool,
 ) -> Result<(), Failed> {
     let value_words = element.words() as usize;
-    let numbers = match element {
-        ElementType::U32 | ElementType::U64 => 0,
-        ElementType::I32 | ElementType::I64 => 1,
-        _ => 2,
-    };
+    let numbers = element.numbers();
     // Few numbers: zeros of both signs, the extremes, one of two words, and in a float a NaN.
     let sign = 1u64 << (element.bits() - 1);
     let one = if element == ElementType::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
@@ -566,7 +562,7 @@ fn by_key<R: TestRow>(
     turn: usize,
 ) -> Result<(), Failed> {
     const ITEMS: usize = 3;
-    let key_words = if kernel.defines.contains(&("KEY_WORDS", 2)) { 2 } else { 1 };
+    let key_words = key_words(kernel) as usize;
     let is_counted = kernel.name.ends_with("_counted");
     let workgroup_size = small_workgroup(gpu);
     let tile = workgroup_size as usize * ITEMS;
@@ -652,13 +648,12 @@ fn by_key<R: TestRow>(
 }
 
 fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    let specializations =
-        [(1, 128, 8, false), (2, 256, 4, false), (1, 128, 32, true), (2, 128, 8, true), (2, 64, 3, false)];
-    for (key_words, workgroup_size, items, are_floats) in selection.first(4, specializations) {
+    let key_words = key_words(kernel) as usize;
+    let specializations = [(128, 8, false), (256, 4, true), (128, 32, true), (64, 3, false)];
+    for (workgroup_size, items, are_floats) in selection.first(2, specializations) {
         let tile = workgroup_size as usize * items;
         let numbers = if are_floats { 2 } else { 0 };
-        let constants =
-            [("ITEMS_PER_INVOCATION", items as u32), ("HEADS", key_words as u32), ("KEY_NUMBERS", numbers)];
+        let constants = [("ITEMS_PER_INVOCATION", items as u32), ("KEY_NUMBERS", numbers)];
         let rigs = [0, 1].map(|stores| {
             let constants = [&constants[..], &[("STORES_HEADS", stores)]].concat();
             Rig::new(gpu, kernel, workgroup_size, &constants)

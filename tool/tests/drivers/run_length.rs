@@ -16,8 +16,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
-    small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, key_words, nth_look_back, random,
+    sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
 use super::refused::{Refused, assert_unsupported};
@@ -140,8 +140,7 @@ impl Encoding {
     /// Those of a kernel, those first that cover every option.
     fn all(kernel: &Kernel) -> Vec<Self> {
         use ElementType::{F32, F64, I64, U32};
-        let is_wide = kernel.defines.contains(&("KEY_WORDS", 2));
-        let [floats, integers] = if is_wide { [F64, I64] } else { [F32, U32] };
+        let [floats, integers] = if key_words(kernel) == 2 { [F64, I64] } else { [F32, U32] };
         let of = |element, has_values, has_offsets, is_non_trivial, stall_every| {
             let stall_every = if kernel.name.ends_with("_counted") { stall_every } else { 0 };
             Self { element, has_values, has_offsets, is_non_trivial, stall_every }

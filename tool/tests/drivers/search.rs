@@ -15,7 +15,7 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, Rig, Selection, Tiles, Value, compare, key_words, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
 use super::refused::Refused;
@@ -66,7 +66,7 @@ fn searching(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     outcome(opened.gpu.search(SearchConfig::lower_bound(ElementType::U32), &sorted, &SMALL), &expected)
 }
 
-/// Types, sides and steps in shared memory: every value of every option in the first four.
+/// Types, sides and steps in shared memory: every value of every option in the first three of each width of keys.
 const SHAPES: [(ElementType, bool, u32); 8] = [
     (ElementType::F64, false, 2),
     (ElementType::F32, true, 9),
@@ -80,16 +80,11 @@ const SHAPES: [(ElementType, bool, u32); 8] = [
 
 fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for (element, is_upper_bound, shared_steps) in selection.first(4, SHAPES) {
-        let numbers = match element {
-            ElementType::U32 | ElementType::U64 => 0,
-            ElementType::I32 | ElementType::I64 => 1,
-            _ => 2,
-        };
+    let shapes = SHAPES.into_iter().filter(|(element, ..)| element.words() == key_words(kernel));
+    for (element, is_upper_bound, shared_steps) in selection.first(3, shapes) {
         let constants = [
-            ("WORDS_PER_KEY", element.words()),
             ("ITEMS_PER_INVOCATION", 8),
-            ("KEY_NUMBERS", numbers),
+            ("KEY_NUMBERS", element.numbers()),
             ("UPPER", is_upper_bound.into()),
             ("SHARED_STEPS", shared_steps),
         ];

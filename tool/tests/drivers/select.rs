@@ -19,8 +19,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
-    small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, key_words, nth_look_back, random,
+    sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
 use super::refused::Refused;
@@ -239,8 +239,7 @@ const ITEMS: usize = 3;
 
 fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu) as usize;
-    let key_words =
-        kernel.defines.iter().find(|(name, _)| *name == "KEY_WORDS").map_or(1, |(_, words)| *words);
+    let key_words = key_words(kernel);
     let tile = workgroup_size * ITEMS;
     let is_compact = kernel.name.starts_with("select/compact");
     let with_sums = |shape| [false, true].map(|sums_counts| Shape { sums_counts, ..shape });

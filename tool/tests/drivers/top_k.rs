@@ -16,7 +16,9 @@ use super::cases::clean_trials;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
-use super::passes::rig::{Alignment, Memory, Rig, Selection, Value, compare, random, small_workgroup};
+use super::passes::rig::{
+    Alignment, Memory, Rig, Selection, Value, compare, key_words, random, small_workgroup,
+};
 use super::primitive::{Primitive, run};
 use super::refused::{Refused, assert_unsupported};
 
@@ -109,7 +111,7 @@ struct Shape {
     values: u32,
 }
 
-/// Every option, in the first four shapes; then types.
+/// Every option, in the first three shapes of each width of keys.
 const SHAPES: [Shape; 7] = {
     const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> Shape {
         let [is_smallest, is_sorted] = flags;
@@ -121,13 +123,19 @@ const SHAPES: [Shape; 7] = {
         shape(ElementType::U64, [true, false], 2, 2),
         shape(ElementType::U32, [true, true], 4, 1),
         shape(ElementType::F64, [false, true], 4, 4),
-        shape(ElementType::I32, [false, false], 4, 2),
+        shape(ElementType::I32, [false, false], 2, 2),
         shape(ElementType::I64, [true, true], 2, 3),
         shape(ElementType::F32, [true, false], 2, 5),
     ]
 };
 
 impl Shape {
+    /// Those of a kernel's width of keys.
+    fn of(kernel: &Kernel) -> impl Iterator<Item = Self> {
+        let key_words = key_words(kernel);
+        SHAPES.into_iter().filter(move |shape| shape.element.words() == key_words)
+    }
+
     fn constants(self, k: usize) -> Vec<(&'static str, u32)> {
         let shape = [
             ("ITEMS_PER_INVOCATION", self.items),
@@ -139,12 +147,8 @@ impl Shape {
         [&shape[..], &self.key_constants()].concat()
     }
 
-    fn key_constants(self) -> [(&'static str, u32); 3] {
-        [
-            ("KEY_NUMBERS", numbers(self.element)),
-            ("DESCENDING", u32::from(!self.is_smallest)),
-            ("WORDS_PER_KEY", self.element.words()),
-        ]
+    fn key_constants(self) -> [(&'static str, u32); 2] {
+        [("KEY_NUMBERS", self.element.numbers()), ("DESCENDING", u32::from(!self.is_smallest))]
     }
 
     /// Keys of few values, of which some are special: zeros, infinities and NaNs of either sign.
@@ -185,18 +189,9 @@ impl Shape {
     }
 }
 
-/// The constant of a type.
-const fn numbers(element: ElementType) -> u32 {
-    match element {
-        ElementType::I32 | ElementType::I64 => 1,
-        ElementType::F32 | ElementType::F64 => 2,
-        _ => 0,
-    }
-}
-
 fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(4, SHAPES) {
+    for shape in selection.first(3, Shape::of(kernel)) {
         let tile = (workgroup_size * shape.items) as usize;
         let words = shape.element.words() as usize;
         // Rows, columns, tiles of a row.
@@ -274,7 +269,7 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
 
 fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(4, SHAPES) {
+    for shape in selection.first(3, Shape::of(kernel)) {
         let chunk = (workgroup_size * shape.items) as usize;
         let constants = [&[("ITEMS_PER_INVOCATION", shape.items)][..], &shape.key_constants()].concat();
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
@@ -330,10 +325,9 @@ fn number(words: &[u32]) -> u64 {
 
 fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for (words, value_words) in selection.first(2, [(1, 3), (2, 0), (2, 1)]) {
-        let constants = [("WORDS_PER_KEY", words), ("WORDS_PER_VALUE", value_words)];
-        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        let [words, value_words] = [words, value_words].map(|words| words as usize);
+    for value_words in selection.first(2, [3, 0, 1]) {
+        let rig = Rig::new(gpu, kernel, workgroup_size, &[("WORDS_PER_VALUE", value_words)])?;
+        let [words, value_words] = [key_words(kernel), value_words].map(|words| words as usize);
         let size = workgroup_size as usize;
         for (rows, columns, sorted_count, k) in
             [(1, 1, 1, 1), (3, size + 9, size + 9, size), (2, 3 * size, 2 * size, size + 1), (4, 50, 9, 9)]

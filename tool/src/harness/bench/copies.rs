@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::steadiness::Clock;
-use crate::harness::workload::Comparer;
+use crate::harness::comparer::Comparer;
 use subsweep::device::{BufferRange, Device, Pipeline, PipelineOptions, Recorder};
 use subsweep::error::{Error, Result};
 use subsweep::headless::{Gpu, GpuBuffer};

@@ -7,13 +7,15 @@ pub mod steadiness;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cases::{Case, Planned};
+use super::cases::{Case, Known, Planned, Ready};
+use super::comparer::Comparer;
 use super::layout::BufferLayout;
-use super::report::{LookBackCounts, Measurement, Summary};
+use super::look_back::LookBackCounts;
+use super::report::{Measurement, Summary};
 use super::statistics;
 use super::threads::in_threads;
 use super::verify::{Failure, Outcome};
-use super::workload::{Comparer, Known, Ready, Workload};
+use super::workload::Workload;
 use copies::Copies;
 pub use copies::{CacheFlush, CopyKernel, CopyRoof};
 pub use shapes::ShapeBench;
@@ -278,7 +280,12 @@ impl Meter for GroupMeter<'_, '_> {
                 let mut times = Vec::new();
                 self.entries[index].advance(|running| {
                     running.run_count = running.run_count.saturating_add(run_count);
-                    times = running.workload.time(self.roof, self.flush, run_count)?;
+                    times = running.workload.time(run_count, |recorder, replaced| {
+                        for [from, to] in replaced {
+                            self.roof.record(recorder, *from, *to)?;
+                        }
+                        self.flush.map_or(Ok(()), |flush| flush.record(self.roof, recorder))
+                    })?;
                     Ok(None)
                 })?;
                 Ok(times)

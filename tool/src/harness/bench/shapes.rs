@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{BenchGroup, BenchOptions, CopyRoof, Known, Measured, Outcome};
-use crate::harness::cases::Case;
+use super::{BenchGroup, BenchOptions, CopyRoof, Measured, Outcome};
+use crate::harness::cases::{Case, Known};
 use subsweep::error::Result;
 use subsweep::internal::can_be_row;
 use subsweep::tuning::{KernelShape, TunedPart};

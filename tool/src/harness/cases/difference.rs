@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{axis, covering_works, tiled_cases};
+use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgroup, uniform_cases};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::layout::POISON;
 use subsweep::device::Capabilities;
 use subsweep::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
 use subsweep::error::Result;
@@ -164,8 +165,8 @@ impl PrimitiveCase for DifferenceCase {
     }
 }
 
-/// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<DifferenceCase>; 1] {
     let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::of(ElementType::U32) };
     let has_doubles = capabilities.enabled.shader_float64;
     let axes = [
@@ -176,9 +177,14 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
-    let is_valid = |case: &DifferenceCase| has_doubles || case.element != ElementType::F64;
-    let works = covering_works(&plain, &axes, &[], is_valid);
-    let mut cases = tiled_cases(works, &[Input::EdgeValues, Input::Uniform], |work| {
+    let is_valid = move |case: &DifferenceCase| has_doubles || case.element != ElementType::F64;
+    [CoveringSet::new(plain, axes, is_valid).on(&[Input::EdgeValues, Input::Uniform])]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
+    let mut cases = set.tiled_cases(|work| {
         let tile = work.tile(capabilities);
         (tile, vec![0, 1, 2, tile, tile + 1, 3 * tile + 2])
     });

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{axis, covering_works};
+use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
@@ -136,8 +136,11 @@ impl PrimitiveCase for GatherCase {
     }
 }
 
-/// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// The inputs of the covering set.
+const INPUTS: [Input; 4] = [Input::Uniform, Input::Sorted, Input::Reversed, Input::Constant(0)];
+
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<GatherCase>; 1] {
     let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
     let axes = [
         axis(&[1, 2, 3, 4, 12, 301], |gather: &mut GatherCase, words| gather.words = words),
@@ -145,14 +148,19 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[false, true], |gather, has_strays| gather.has_strays = has_strays),
         axis(&[0, 4, 8, 12], |gather, misalignment| gather.misalignment = misalignment),
     ];
-    let works = covering_works(&plain, &axes, &[], |_| true).into_iter().map(|covering| covering.work);
-    let inputs = [Input::Uniform, Input::Sorted, Input::Reversed, Input::Constant(0)];
+    [CoveringSet::new(plain, axes, |_| true).on(&INPUTS)]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
+    let works = set.works().into_iter().map(|covering| covering.work);
     let mut cases = Vec::new();
     for (index, gather) in works.chain([GatherCase::elements(1)]).enumerate() {
         let tile = gather.tile(capabilities);
         let counts = [0, 1, tile, tile + 1, 2 * tile + 3, (65_537 / u64::from(gather.words)).max(5)];
         for (turn, count) in counts.into_iter().enumerate() {
-            cases.push(gather.case(count, inputs[(index + turn) % inputs.len()]));
+            cases.push(gather.case(count, INPUTS[(index + turn) % INPUTS.len()]));
         }
     }
     cases

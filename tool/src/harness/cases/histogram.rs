@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{axis, covering_works, tiled_cases};
+use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, PrimitiveCase, cases_of, small_workgroup};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
@@ -316,8 +316,8 @@ impl PrimitiveCase for HistogramCase {
     }
 }
 
-/// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<HistogramCase>; 1] {
     let plain = HistogramCase::new(ElementType::U32, true, 1);
     let axes = [
         axis(&[ElementType::U32, ElementType::I32, ElementType::F32], |case: &mut HistogramCase, element| {
@@ -335,9 +335,14 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let is_valid = |case: &HistogramCase| case.bins * case.columns <= 1200;
     // Even bins of floats that are not guessed: a driver may flush their widths to 0, and their range is infinite.
     let unguessed = [1, 2].map(|range| vec![(0, 2), (1, 0), (2, 3), (4, range)]);
-    let works = covering_works(&plain, &axes, &unguessed, is_valid);
     let inputs = [Input::EdgeValues, Input::Uniform, Input::Constant(0), Input::Sorted];
-    let mut cases = tiled_cases(works, &inputs, |work| {
+    [CoveringSet::new(plain, axes, is_valid).with(unguessed.into()).on(&inputs)]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
+    let mut cases = set.tiled_cases(|work| {
         let tile = work.tile(capabilities);
         let most = (10_007 / u64::from(work.columns)).max(5);
         (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2, most])

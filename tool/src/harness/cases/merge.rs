@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{axis, covering_works, tiled_cases};
+use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgroup, uniform_cases};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::keys::{self, by_type};
-use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
+use crate::harness::keys;
 use crate::reference::oracle::{self, Key};
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
+use subsweep::{ElementType, by_element_type};
 
 /// Parameters of a merge. The case's count and input are those of all keys, whose first part is sorted to be `a`, and the rest
 /// to be `b`.
@@ -137,7 +137,7 @@ impl MergeCase {
 
     /// Keys with their values, stably sorted, as words.
     fn sorted(&self, keys: &[u32], values: &[u32]) -> [Vec<u32>; 2] {
-        by_type!(self.element, sorted_pairs(self, keys, values))
+        by_element_type!(self.element, sorted_pairs(self, keys, values))
     }
 
     /// The arrays of `keys`.
@@ -250,8 +250,8 @@ impl PrimitiveCase for MergeCase {
     }
 }
 
-/// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<MergeCase>; 1] {
     let plain = MergeCase { has_small_tiles: true, ..MergeCase::keys(ElementType::U32) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut MergeCase, element| case.element = element),
@@ -262,9 +262,14 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&CountFrom::ALL, |case, count_from| case.b_count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
-    let works = covering_works(&plain, &axes, &[], |_| true);
     let inputs = [Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted];
-    let mut cases = tiled_cases(works, &inputs, |work| {
+    [CoveringSet::new(plain, axes, |_| true).on(&inputs)]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
+    let mut cases = set.tiled_cases(|work| {
         let tile = work.tile(capabilities);
         (tile, vec![0, 1, tile, tile + 1, 5 * tile + 2])
     });

@@ -3,10 +3,14 @@
 mod difference;
 mod gather;
 mod histogram;
+mod known;
 mod merge;
 mod pairwise;
 mod peers;
+mod plan_config;
+mod prepared;
 mod primitive;
+mod ready;
 mod reduce;
 mod run_length;
 mod scan;
@@ -24,10 +28,14 @@ use std::fmt;
 pub use difference::DifferenceCase;
 pub use gather::GatherCase;
 pub use histogram::{HistogramCase, HistogramMemory, HistogramRange};
+pub(super) use known::{Expectation, Known};
 pub use merge::{MergeCase, MergePart};
 pub use peers::peer_bench_cases;
+pub use plan_config::PlanConfig;
+pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
+pub(super) use ready::Ready;
 pub use reduce::ReduceCase;
 pub use run_length::{RunLengthCase, RunLengthCoding};
 pub use scan::{InitialFrom, ScanCase};
@@ -35,13 +43,12 @@ pub use search::SearchCase;
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use soak::repeated;
-pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
+pub use sort::{SortCase, tutorial_13_bench_cases};
 pub use top_k::{TopKCase, TopKOutput};
 pub use tuned::tuned_case;
 
 use super::inputs::Input;
-use super::inspection::PlanConfig;
-use super::workload::{Known, Prepared};
+pub use super::keys::SortValues;
 use primitive::{Table, Tables};
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
@@ -82,6 +89,15 @@ macro_rules! primitives {
             fn tables() -> impl Iterator<Item = Tables> {
                 [$(Tables {
                     covering: $module::covering_cases,
+                    #[cfg(test)]
+                    missing: |capabilities, cases| {
+                        let of = |case: &Case| match &case.work {
+                            Work::$name(work) => Some((work.clone(), case.input)),
+                            _ => None,
+                        };
+                        let cases: Vec<_> = cases.iter().filter_map(of).collect();
+                        $module::covering_sets(capabilities).iter().flat_map(|set| set.missing(&cases)).collect()
+                    },
                     specializations: $module::specialization_cases,
                     full: $module::full_cases,
                     selectable: |capabilities| {
@@ -659,278 +675,28 @@ mod tests {
         [(4, true), (4, false), (8, true), (16, true), (32, true), (32, false), (64, true)].map(of).into()
     }
 
-    /// A parameter of ids, and its values. The first value may be omitted from ids.
-    type Parameter<'a> = (&'a str, &'a [&'a str]);
-
-    /// Checks that the cases of a primitive cover every pair of parameter values that `is_possible`, and no other.
-    #[track_caller]
-    fn expect_pairs(
-        cases: &[Case],
-        primitive: &str,
-        parameters: &[Parameter<'_>],
-        is_possible: impl Fn(&[(&str, &str); 2]) -> bool,
-    ) {
-        let mut found = HashSet::new();
-        for id in cases.iter().map(Case::id).filter(|id| id.split(':').next() == Some(primitive)) {
-            let named: Vec<_> =
-                id.split([';', ':']).map(|part| part.split_once('=').unwrap_or(("", part))).collect();
-            let values: Vec<_> = parameters
-                .iter()
-                .map(|&(name, values)| {
-                    let of_name = named.iter().find(|(named, _)| *named == name).map(|(_, value)| *value);
-                    let bare = values.iter().copied().find(|value| named.contains(&("", value)));
-                    (name, of_name.or(bare).unwrap_or(values[0]).to_owned())
-                })
-                .collect();
-            for (index, a) in values.iter().enumerate() {
-                found.extend(values[index + 1..].iter().map(|b| (a.clone(), b.clone())));
-            }
-        }
-        for (index, &(a, a_values)) in parameters.iter().enumerate() {
-            for &(b, b_values) in &parameters[index + 1..] {
-                for (&i, &j) in a_values.iter().flat_map(|i| b_values.iter().map(move |j| (i, j))) {
-                    let is_found = found.contains(&((a, i.to_owned()), (b, j.to_owned())));
-                    assert_eq!(is_found, is_possible(&[(a, i), (b, j)]), "{primitive}: {a} {i}, {b} {j}");
-                }
-            }
-        }
+    fn missing(device: &Capabilities, cases: &[Case]) -> Vec<String> {
+        Work::tables().flat_map(|tables| (tables.missing)(device, cases)).collect()
     }
-
-    const TYPES: Parameter<'_> = ("type", &["u32", "i32", "f32", "u64", "i64", "f64"]);
-    const VALUES: Parameter<'_> = ("values", &["keys", "pairs4", "pairs8", "argsort", "indexed"]);
-    const ORDERS: Parameter<'_> = ("order", &["ascending", "descending"]);
-    const COUNTS: Parameter<'_> = ("count", &["host", "device", "device-beyond"]);
-    const MISALIGNED: Parameter<'_> = ("misalign", &["0", "4", "8", "12"]);
-    const MISALIGNED_VALUES: Parameter<'_> = ("values-misalign", &["0", "4", "8", "12"]);
 
     #[test]
     fn quick_cases_hold_every_pair_of_parameters() {
-        let all_inputs = Input::ALL.map(|input| input.to_string());
-        let all_inputs: Vec<_> = all_inputs.iter().map(String::as_str).collect();
-        let all_mixes = SegmentMix::ALL.map(SegmentMix::name);
         for device in devices() {
-            let mut cases = verify_cases(Effort::Quick, &device);
+            let cases = verify_cases(Effort::Quick, &device);
             assert!(cases.iter().all(|case| case.count <= 65_537));
-            // The cases with default tiles are more than a covering set.
-            cases.retain(|case| case.id().contains(";policy=small;"));
-            let has_doubles = device.enabled.shader_float64;
-            let parameters = [
-                TYPES,
-                ("op", &["add", "mul", "min", "max", "and", "or", "xor"]),
-                ("kind", &["inclusive", "exclusive"]),
-                ("reverse", &["forward", "reverse"]),
-                ("initial", &["none", "host", "device"]),
-                ("segments", &["none", "flags", "keys32", "keys64", "offsets"]),
-                COUNTS,
-                ("algorithm", &["reduce-then-scan", "chained"]),
-                ("place", &["out", "in"]),
-                MISALIGNED,
-                ("input", &["distinguishing", "edge-values"]),
-            ];
-            let scans: Vec<_> = cases
-                .iter()
-                .filter(|case| match &case.work {
-                    Work::Scan(scan) => has_doubles || !scan.operator.needs_float64(scan.element),
-                    _ => false,
-                })
-                .cloned()
-                .collect();
-            expect_pairs(&scans, "scan", &parameters, |pair| match pair {
-                [("type", "f32" | "f64"), ("op", "and" | "or" | "xor")] => false,
-                [("type", "f64"), ("op", "add" | "mul")] => has_doubles,
-                [("segments", by), ("algorithm", "chained")] => *by == "none",
-                [("algorithm", "chained"), ("place", "in")] => false,
-                _ => true,
-            });
-            let has_values = |pair: &[(&str, &str); 2]| match pair {
-                [("values", "keys"), ("values-misalign", bytes)] => *bytes == "0",
-                [("values", "argsort"), ("result", result)] => *result == "in-place",
-                _ => true,
-            };
-            let algorithms = (
-                "algorithm",
-                &["onesweep", "radix-8bit", "radix-4bit", "radix-2bit", "single-workgroup"][..],
-            );
-            let results = ("result", &["in-place", "double-buffer"][..]);
-            let parameters = [
-                TYPES,
-                VALUES,
-                ORDERS,
-                algorithms,
-                results,
-                COUNTS,
-                MISALIGNED,
-                MISALIGNED_VALUES,
-                ("input", &all_inputs),
-            ];
-            expect_pairs(&cases, "sort", &parameters, has_values);
-            let mixes = ("segments", &all_mixes[..]);
-            let inputs = ("input", &["edge-values", "constant-digit", "uniform", "two-valued"][..]);
-            let parameters = [TYPES, VALUES, ORDERS, mixes, COUNTS, MISALIGNED, MISALIGNED_VALUES, inputs];
-            expect_pairs(&cases, "segmented_sort", &parameters, has_values);
-            let words = ("words", &["1", "2", "3", "4", "12", "301"][..]);
-            let inputs = ("input", &["uniform", "sorted", "reversed", "constant-0x0"][..]);
-            let parameters = [words, COUNTS, ("strays", &["without", "strays"]), MISALIGNED, inputs];
-            expect_pairs(&cases, "gather", &parameters, |_| true);
-            let outputs = ("output", &["elements", "both", "indices"][..]);
-            let values = ("values", &["0", "1", "2", "5"][..]);
-            let operands = ("operands", &["host", "device"][..]);
-            let by_keys = (
-                "by",
-                &["unique", "less", "less-equal", "equal", "not-equal", "greater-equal", "greater", "range"]
-                    [..],
-            );
-            let by_flags = ("by", &["flags8", "flags32"][..]);
-            let is_of_flags = |case: &&Case| case.id().contains(":by=flags");
-            let [flags, keys]: [Vec<Case>; 2] = [true, false].map(|of_flags| {
-                let of = cases.iter().filter(|case| is_of_flags(case) == of_flags);
-                of.cloned().collect()
-            });
-            let algorithms = ("algorithm", &["reduce-then-scan", "chained"][..]);
-            let parts = ("parts", &["1", "2", "3"][..]);
-            let parameters =
-                [TYPES, by_keys, parts, values, outputs, operands, algorithms, COUNTS, MISALIGNED];
-            expect_pairs(&keys, "select", &parameters, |pair| match pair {
-                [("by", "unique"), (name, value)] => {
-                    (*name, *value) != ("operands", "device") && *value != "3"
-                }
-                [("parts", count), ("algorithm", "chained")] => *count == "1",
-                _ => true,
-            });
-            let (words, parts) = (("words", &["1", "2", "3", "4"][..]), ("parts", &["1", "2"][..]));
-            let parameters = [by_flags, words, parts, values, outputs, algorithms, COUNTS, MISALIGNED];
-            expect_pairs(&flags, "select", &parameters, |pair| {
-                *pair != [("parts", "2"), ("algorithm", "chained")]
-            });
-            let parameters = [
-                ("type", &["u32", "i32", "f32"][..]),
-                ("kind", &["even", "edges"]),
-                ("bins", &["1", "2", "16", "257"]),
-                ("columns", &["1", "3", "70"]),
-                ("range", &["wide", "narrow", "full"]),
-                ("memory", &["shared", "counters", "edges", "device"]),
-                COUNTS,
-                MISALIGNED,
-                ("input", &["uniform", "edge-values", "sorted", "constant-0x0"]),
-            ];
-            let is_possible =
-                |pair: &[(&str, &str); 2]| !matches!(pair, [("bins", "257"), ("columns", "70")]);
-            expect_pairs(&cases, "histogram", &parameters, is_possible);
-            let operations = ["add", "min", "xor", "argmin", "argmax"];
-            let parameters = [
-                TYPES,
-                ("op", &operations[..]),
-                ("columns", &["1", "2", "3", "4", "7"]),
-                ("runs", &["all", "offsets", "keys32", "keys64"]),
-                COUNTS,
-                MISALIGNED,
-                ("input", &["distinguishing", "edge-values"]),
-            ];
-            let is_reduction = |case: &&Case| match &case.work {
-                Work::Reduce(reduce) => {
-                    has_doubles || reduce.is_index || !reduce.operator.needs_float64(reduce.element)
-                }
-                _ => false,
-            };
-            let reductions: Vec<_> = cases.iter().filter(is_reduction).cloned().collect();
-            expect_pairs(&reductions, "reduce", &parameters, |pair| match pair {
-                [("type", "f32" | "f64"), ("op", "xor")] => false,
-                [("type", "f64"), ("op", "add")] => has_doubles,
-                [("op", "argmin" | "argmax"), ("runs", runs)] => *runs == "all",
-                _ => true,
-            });
-            let decodings = cases.iter().filter(|case| case.group() == "run_length:decode");
-            let decodings: Vec<_> = decodings.cloned().collect();
-            let encodings = cases.iter().filter(|case| case.group() != "run_length:decode");
-            let encodings: Vec<_> = encodings.cloned().collect();
-            let lengths = ("mean", &["1", "3", "200"][..]);
-            let values = ("values", &["yes", "none"][..]);
-            let parameters = [
-                ("coding", &["encode", "non-trivial"][..]),
-                TYPES,
-                lengths,
-                values,
-                ("offsets", &["no", "yes"]),
-                ("algorithm", &["selection", "chained"]),
-                COUNTS,
-                MISALIGNED,
-            ];
-            expect_pairs(&encodings, "run_length", &parameters, |pair| {
-                *pair != [("coding", "non-trivial"), ("offsets", "no")]
-            });
-            let parameters = [TYPES, lengths, values, ("room", &["all", "less"]), COUNTS, MISALIGNED];
-            expect_pairs(
-                &decodings,
-                "run_length",
-                &parameters,
-                |pair| !matches!(pair, [("type", element), ("values", "none")] if *element != "u32"),
-            );
-            let parameters = [
-                TYPES,
-                ("side", &["lower", "upper"][..]),
-                ("sorted", &["0", "1", "5", "8", "1000", "4099"]),
-                COUNTS,
-                ("sorted-count", COUNTS.1),
-                MISALIGNED,
-                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
-            ];
-            expect_pairs(&cases, "search", &parameters, |_| true);
-            let parameters = [
-                TYPES,
-                ("values", &["0", "1", "2", "5"][..]),
-                ORDERS,
-                ("a", &["half", "few", "none", "all", "less"]),
-                COUNTS,
-                ("b-count", COUNTS.1),
-                MISALIGNED,
-                ("input", &["edge-values", "uniform", "two-valued", "sorted"]),
-            ];
-            expect_pairs(&cases, "merge", &parameters, |_| true);
-            let parameters = [
-                TYPES,
-                ("columns", &["1", "2", "3", "301"][..]),
-                ("axis", &["down-columns", "along-rows"]),
-                ("first", &["lost", "keeps-first"]),
-                COUNTS,
-                MISALIGNED,
-                ("input", &["edge-values", "uniform"]),
-            ];
-            expect_pairs(&cases, "difference", &parameters, |pair| match pair {
-                [("type", "f64"), _] => has_doubles,
-                _ => true,
-            });
-            let parameters = [
-                TYPES,
-                ("columns", &["1", "32", "700", "5000"][..]),
-                ("k", &["1", "5", "32"]),
-                ("kind", &["largest", "smallest"]),
-                ("order", &["sorted", "unsorted"]),
-                ("output", &["both", "keys", "indices"]),
-                ("values", &["0", "1", "3"]),
-                ("algorithm", &["tiles", "sort"]),
-                COUNTS,
-                MISALIGNED,
-            ];
-            let is_possible =
-                |pair: &[(&str, &str); 2]| !matches!(pair, [("columns", "1"), ("k", "5" | "32")]);
-            expect_pairs(&cases, "top_k", &parameters, is_possible);
+            assert_eq!(missing(&device, &cases), Vec::<String>::new());
         }
     }
 
     #[test]
-    fn a_missing_pair_and_one_too_many_are_noticed() {
-        let is_noticed = |change: fn(&mut Vec<Case>), is_possible: fn(&[(&str, &str); 2]) -> bool| {
-            let mut cases = verify_cases(Effort::Quick, &capabilities());
-            cases.retain(|case| case.id().contains(";policy=small;"));
-            change(&mut cases);
-            std::panic::catch_unwind(|| expect_pairs(&cases, "sort", &[TYPES, ORDERS], is_possible)).is_err()
-        };
-        let leave_out = |cases: &mut Vec<Case>| {
-            cases.retain(|case| !["type=i64", "descending"].iter().all(|value| case.id().contains(value)));
-        };
-        assert!(!is_noticed(|_| {}, |_| true));
-        assert!(is_noticed(leave_out, |_| true));
-        assert!(is_noticed(|_| {}, |pair| *pair != [("type", "i64"), ("order", "descending")]));
+    fn a_missing_pair_is_noticed() {
+        let mut cases = verify_cases(Effort::Quick, &capabilities());
+        cases.retain(|case| !["type=i64", "descending"].iter().all(|value| case.id().contains(value)));
+        assert!(
+            missing(&capabilities(), &cases).iter().any(|work| work.contains("type=i64;order=descending"))
+        );
+        cases.retain(|case| case.input != Input::TwoValued);
+        assert!(missing(&capabilities(), &cases).iter().any(|work| work.contains("input=two-valued")));
     }
 
     #[test]

@@ -26,6 +26,16 @@ pub(super) fn axis<W: 'static, T: Clone + 'static>(values: &[T], set: fn(&mut W,
     values.iter().map(of).collect()
 }
 
+/// Works that differ in the values of axes: every pair of two axes' values that is valid is in one of them.
+pub(super) struct CoveringSet<W> {
+    plain: W,
+    axes: Vec<Axis<W>>,
+    required: Vec<Vec<Value>>,
+    is_valid: Box<dyn Fn(&W) -> bool>,
+    /// Inputs of which each is combined with every value.
+    inputs: Vec<Input>,
+}
+
 /// A work of a covering set.
 pub(super) struct Covering<W> {
     pub(super) work: W,
@@ -33,24 +43,52 @@ pub(super) struct Covering<W> {
     row: Vec<usize>,
 }
 
-/// Variants of `plain` that cover every pair of values of `axes` that is valid in `plain` and can be extended to a
-/// valid row. Each of `required` is in at least one row, if valid.
-pub(super) fn covering_works<W: Clone>(
-    plain: &W,
-    axes: &[Axis<W>],
-    required: &[Vec<Value>],
-    is_valid: impl Fn(&W) -> bool,
-) -> Vec<Covering<W>> {
-    let with = |values: &[Value]| {
-        let mut work = plain.clone();
-        values.iter().for_each(|&(axis, value)| axes[axis][value](&mut work));
+impl<W: Clone> CoveringSet<W> {
+    /// Variants of `plain`, of which those that are not valid are left out.
+    pub(super) fn new(
+        plain: W,
+        axes: impl Into<Vec<Axis<W>>>,
+        is_valid: impl Fn(&W) -> bool + 'static,
+    ) -> Self {
+        let axes = axes.into();
+        Self { plain, axes, required: Vec::new(), is_valid: Box::new(is_valid), inputs: Vec::new() }
+    }
+
+    /// The set in which each of `required` is in at least one work, if valid.
+    pub(super) fn with(self, required: Vec<Vec<Value>>) -> Self {
+        Self { required, ..self }
+    }
+
+    /// The set whose cases combine each of `inputs` with every value.
+    pub(super) fn on(self, inputs: &[Input]) -> Self {
+        Self { inputs: inputs.to_vec(), ..self }
+    }
+
+    /// `plain` with these values.
+    fn work(&self, values: &[Value]) -> W {
+        let mut work = self.plain.clone();
+        values.iter().for_each(|&(axis, value)| self.axes[axis][value](&mut work));
         work
-    };
-    let lengths: Vec<_> = axes.iter().map(Vec::len).collect();
-    let rows = covering_rows(&lengths, required, |a, b| is_valid(&with(&[a, b])));
-    rows.into_iter()
-        .map(|row| Covering { work: with(&row.iter().copied().enumerate().collect::<Vec<_>>()), row })
-        .collect()
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.axes.iter().map(Vec::len).collect()
+    }
+
+    fn allows(&self, a: Value, b: Value) -> bool {
+        (self.is_valid)(&self.work(&[a, b]))
+    }
+
+    /// The works: few that cover every pair, found greedily.
+    pub(super) fn works(&self) -> Vec<Covering<W>> {
+        let rows = covering_rows(&self.lengths(), &self.required, |a, b| self.allows(a, b));
+        rows.into_iter()
+            .map(|row| Covering {
+                work: self.work(&row.iter().copied().enumerate().collect::<Vec<_>>()),
+                row,
+            })
+            .collect()
+    }
 }
 
 /// Round-robin of inputs, until each was combined with every value of every axis of a covering set.
@@ -89,24 +127,52 @@ impl InputTurns {
     }
 }
 
-/// Cases of covering works, each with the counts that `tile_and_counts` returns after the rows of its tile; then with the
-/// rows of several tiles, until each value was combined with each of `inputs`.
-pub(super) fn tiled_cases<W: PrimitiveCase + Clone + Into<Work>>(
-    works: Vec<Covering<W>>,
-    inputs: &[Input],
-    tile_and_counts: impl Fn(&W) -> (u64, Vec<u64>),
-) -> Vec<Case> {
-    let mut inputs = InputTurns::new(inputs.iter().copied());
-    let mut cases = Vec::new();
-    for covering in works {
-        let work = &covering.work;
-        let (tile, counts) = tile_and_counts(work);
-        cases.extend(counts.into_iter().map(|count| work.case(count, inputs.take(&covering))));
-        while inputs.is_open(&covering) {
-            cases.push(work.case(2 * tile + 5, inputs.take(&covering)));
+impl<W: PrimitiveCase + Clone + Into<Work>> CoveringSet<W> {
+    /// A case of each work, with the counts that `tile_and_counts` returns after the rows of its tile; then with the rows of
+    /// several tiles, until each value was combined with each of the inputs.
+    pub(super) fn tiled_cases(&self, tile_and_counts: impl Fn(&W) -> (u64, Vec<u64>)) -> Vec<Case> {
+        let mut inputs = InputTurns::new(self.inputs.iter().copied());
+        let mut cases = Vec::new();
+        for covering in self.works() {
+            let work = &covering.work;
+            let (tile, counts) = tile_and_counts(work);
+            cases.extend(counts.into_iter().map(|count| work.case(count, inputs.take(&covering))));
+            while inputs.is_open(&covering) {
+                cases.push(work.case(2 * tile + 5, inputs.take(&covering)));
+            }
         }
+        cases
     }
-    cases
+}
+
+#[cfg(test)]
+impl<W: PrimitiveCase + Clone + PartialEq> CoveringSet<W> {
+    /// Works with a pair of values, and with a value an input, that none of the cases has though it is valid.
+    pub(super) fn missing(&self, cases: &[(W, Input)]) -> Vec<String> {
+        let mut pairs = HashSet::new();
+        let mut on_inputs = HashSet::new();
+        for Covering { work, row } in self.works() {
+            let values: Vec<Value> = row.into_iter().enumerate().collect();
+            for (_, input) in cases.iter().filter(|(other, _)| *other == work) {
+                on_inputs.extend(values.iter().map(|&value| (value, *input)));
+                pairs.extend(values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b))));
+            }
+        }
+        let lengths = self.lengths();
+        let values = |axis: usize| (0..lengths[axis]).map(move |value| (axis, value));
+        let all = || (0..lengths.len()).flat_map(values);
+        let mut missing = Vec::new();
+        for a in all() {
+            let others = all().filter(|&b| b.0 > a.0 && self.allows(a, b) && !pairs.contains(&(a, b)));
+            missing.extend(others.map(|b| self.work(&[a, b]).to_string()));
+            let inputs = self
+                .inputs
+                .iter()
+                .filter(|&&input| (self.is_valid)(&self.work(&[a])) && !on_inputs.contains(&(a, input)));
+            missing.extend(inputs.map(|input| format!("{};input={input}", self.work(&[a]))));
+        }
+        missing
+    }
 }
 
 /// Rows of a value per axis that cover every pair of two axes' values in any row whose values are pairwise allowed.

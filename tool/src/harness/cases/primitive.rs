@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{BenchScale, Case, Work};
+use crate::harness::cases::{Known, Prepared};
 use crate::harness::inputs::Input;
-use crate::harness::workload::{Known, Prepared};
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 
@@ -67,6 +67,9 @@ pub type Table = fn(&Capabilities) -> Vec<Case>;
 pub struct Tables {
     /// Every pair of parameters in small tiles, and the default tiles.
     pub covering: Table,
+    /// The pairs that are missing in cases, of those that the covering sets promise.
+    #[cfg(test)]
+    pub missing: fn(&Capabilities, &[Case]) -> Vec<String>,
     /// Every specialization of a kernel by a selectable policy, in a few tiles.
     pub specializations: Table,
     /// All other cases, except products.

@@ -6,13 +6,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{axis, covering_works};
+use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::keys::by_type;
+use crate::harness::layout::POISON;
 use crate::harness::numbers::Numbers;
-use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
 use subsweep::device::Capabilities;
@@ -22,7 +22,7 @@ use subsweep::reduce::{
 };
 use subsweep::scan::ScanOperator;
 use subsweep::sort::TileShape;
-use subsweep::{ElementType, Number};
+use subsweep::{ElementType, Number, by_element_type};
 
 /// Parameters of a reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -333,7 +333,7 @@ impl ReduceCase {
             (0..columns).map(of_column).collect()
         }
         let (columns, is_max) = (self.columns as usize, self.operator == ScanOperator::Max);
-        by_type!(self.element, first(input, columns, is_max))
+        by_element_type!(self.element, first(input, columns, is_max))
     }
 
     /// Factors near 1, whose products stay in range; as edge values with a zero in some tables.
@@ -482,13 +482,16 @@ fn is_valid(reduce: &ReduceCase) -> bool {
     reduce.operator.takes(reduce.element) && !(reduce.is_index && reduce.runs.is_some())
 }
 
-/// Every pair of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain = ReduceCase {
-        operator: ScanOperator::Min,
-        has_small_tiles: true,
-        ..ReduceCase::sum(ElementType::U32)
-    };
+/// Every device reduces every type by it.
+fn small_minima() -> ReduceCase {
+    ReduceCase { operator: ScanOperator::Min, has_small_tiles: true, ..ReduceCase::sum(ElementType::U32) }
+}
+
+/// The inputs of the covering set.
+const INPUTS: [Input; 2] = [Input::Distinguishing, Input::EdgeValues];
+
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<ReduceCase>; 1] {
     let axes = [
         axis(&ElementType::ALL, |reduce: &mut ReduceCase, element| reduce.element = element),
         axis(&QUICK_OPERATIONS, |reduce, (operator, is_index)| {
@@ -500,25 +503,30 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[0, 4, 8, 12], |reduce, misalignment| reduce.misalignment = misalignment),
     ];
     let has_float64 = capabilities.enabled.shader_float64;
-    let is_supported = |reduce: &ReduceCase| is_valid(reduce) && (has_float64 || !needs_float64(reduce));
-    let works = covering_works(&plain, &axes, &[], is_supported);
-    let mut works: Vec<_> = works.into_iter().map(|covering| covering.work).collect();
+    let is_supported = move |reduce: &ReduceCase| is_valid(reduce) && (has_float64 || !needs_float64(reduce));
+    [CoveringSet::new(small_minima(), axes, is_supported).on(&INPUTS)]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let has_float64 = capabilities.enabled.shader_float64;
+    let [set] = covering_sets(capabilities);
+    let mut works: Vec<_> = set.works().into_iter().map(|covering| covering.work).collect();
     if !has_float64 {
         // Counted as not supported.
-        works.push(ReduceCase { element: ElementType::F64, operator: ScanOperator::Add, ..plain.clone() });
+        works.push(ReduceCase { element: ElementType::F64, operator: ScanOperator::Add, ..small_minima() });
     }
     let mut cases = Vec::new();
     for (index, reduce) in works.into_iter().enumerate() {
         let tile = reduce.tile(capabilities);
-        let inputs = [Input::Distinguishing, Input::EdgeValues];
-        cases.extend(inputs.map(|input| reduce.case(2 * tile + 3, input)));
+        cases.extend(INPUTS.map(|input| reduce.case(2 * tile + 3, input)));
         let counts = match index % 3 {
             0 => [1, tile - 1, tile],
             1 => [0, tile + 1, 3 * tile + 7],
             _ => [2, (tile * tile + 1).min(65_537), 65_536],
         };
         for (turn, count) in counts.into_iter().enumerate() {
-            cases.push(reduce.case(count, inputs[(index / 3 + turn) % 2]));
+            cases.push(reduce.case(count, INPUTS[(index / 3 + turn) % 2]));
         }
     }
     for reduce in along_rows().into_iter().filter(|reduce| has_float64 || !needs_float64(reduce)) {

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
+use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, small_workgroup, uniform_cases,
 };
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
+use crate::harness::layout::POISON;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use subsweep::ElementType;
 use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
@@ -346,8 +347,8 @@ impl PrimitiveCase for RunLengthCase {
 /// The inputs of covering sets; adjacent runs of two-valued keys are often one.
 const COVERED_INPUTS: [Input; 4] = [Input::Uniform, Input::EdgeValues, Input::TwoValued, Input::Constant(0)];
 
-/// Covering sets of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles, of encodings and of decodings.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<RunLengthCase>; 2] {
     let small = |coding| RunLengthCase {
         algorithm: Some(RunLengthAlgorithm::Selection),
         has_small_tiles: true,
@@ -371,14 +372,19 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&RunLengthAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
     ];
     let of_decoding = [axis(&[false, true], |case: &mut RunLengthCase, is_cut| case.is_cut = is_cut)];
+    [(RunLengthCoding::Encode, Vec::from(of_encoding)), (RunLengthCoding::Decode, Vec::from(of_decoding))]
+        .map(|(coding, own)| {
+            let axes: Vec<_> = own.into_iter().chain(axes()).collect();
+            CoveringSet::new(small(coding), axes, RunLengthCase::is_valid)
+        })
+}
+
+/// The covering sets, and every kernel.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (coding, own) in
-        [(RunLengthCoding::Encode, Vec::from(of_encoding)), (RunLengthCoding::Decode, Vec::from(of_decoding))]
-    {
-        let axes: Vec<_> = own.into_iter().chain(axes()).collect();
+    for set in covering_sets(capabilities) {
         let mut inputs = InputTurns::new(COVERED_INPUTS);
-        let works = covering_works(&small(coding), &axes, &[], RunLengthCase::is_valid);
-        for (index, covering) in works.iter().enumerate() {
+        for (index, covering) in set.works().iter().enumerate() {
             let case = &covering.work;
             let tile = case.tile(capabilities);
             // In turn a part of a tile, one, and several; the last beyond the tile of the counts' scan.

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{axis, covering_works, tiled_cases};
+use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, cases_of, small_workgroup};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::keys::{self, by_type};
+use crate::harness::keys;
 use crate::harness::threads::in_threads;
-use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use crate::reference::oracle;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
-use subsweep::{ElementType, Number};
+use subsweep::{ElementType, Number, by_element_type};
 
 /// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl SearchCase {
         for key in keys.chunks_exact_mut(words).step_by(2).filter(|_| !found.is_empty()) {
             key.copy_from_slice(found[random.next_u64() as usize % found.len()]);
         }
-        by_type!(self.element, sorted_words(&keys))
+        by_element_type!(self.element, sorted_words(&keys))
     }
 
     /// The position of each needle by numpy's definition.
@@ -94,7 +94,7 @@ impl SearchCase {
         sorted: &[u32],
         needles: &[u32],
     ) -> Vec<u32> {
-        by_type!(element, positions_of(sorted, needles, is_upper_bound))
+        by_element_type!(element, positions_of(sorted, needles, is_upper_bound))
     }
 }
 
@@ -192,8 +192,8 @@ impl PrimitiveCase for SearchCase {
     }
 }
 
-/// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SearchCase>; 1] {
     let plain = SearchCase { has_small_tiles: true, ..SearchCase::lower_bound(ElementType::U32) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut SearchCase, element| case.element = element),
@@ -203,9 +203,14 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&CountFrom::ALL, |case, count_from| case.sorted_count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
-    let works = covering_works(&plain, &axes, &[], |_| true);
     let inputs = [Input::EdgeValues, Input::Uniform, Input::TwoValued, Input::Sorted];
-    let mut cases = tiled_cases(works, &inputs, |work| {
+    [CoveringSet::new(plain, axes, |_| true).on(&inputs)]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
+    let mut cases = set.tiled_cases(|work| {
         let tile = work.tile(capabilities);
         (tile, vec![0, 1, tile, tile + 1, 3 * tile + 2])
     });

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
+use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, WINDOWS, small_workgroup,
     uniform_cases,
 };
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
+use crate::harness::layout::POISON;
 use crate::harness::selected::Test;
-use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use subsweep::ElementType;
 use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
@@ -355,8 +356,8 @@ const COVERED_INPUTS: [Input; 6] = [
     Input::Sorted,
 ];
 
-/// Covering sets of all pairs of parameters in small tiles, of flags and of keys, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles, of flags and of keys.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SelectCase>; 2] {
     let plain = SelectCase {
         algorithm: Some(SelectAlgorithm::ReduceThenScan),
         has_small_tiles: true,
@@ -383,16 +384,19 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&[1, 2, 3], |select, parts| select.parts = parts),
         axis(&[false, true], |select, has_device_operands| select.has_device_operands = has_device_operands),
     ];
-    let mut cases = Vec::new();
     let less = SelectCase { by: Predicate::Compare(Comparison::Less), ..plain.clone() };
-    let [of_flags, of_keys] =
-        [(plain, Vec::from(of_flags)), (less, Vec::from(of_keys))].map(|(plain, own)| {
-            let axes: Vec<_> = own.into_iter().chain(axes()).collect();
-            covering_works(&plain, &axes, &[], SelectCase::is_valid)
-        });
-    for works in [of_flags, of_keys] {
+    [(plain, Vec::from(of_flags)), (less, Vec::from(of_keys))].map(|(plain, own)| {
+        let axes: Vec<_> = own.into_iter().chain(axes()).collect();
+        CoveringSet::new(plain, axes, SelectCase::is_valid)
+    })
+}
+
+/// The covering sets, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for set in covering_sets(capabilities) {
         let mut inputs = InputTurns::new(COVERED_INPUTS);
-        for (index, covering) in works.iter().enumerate() {
+        for (index, covering) in set.works().iter().enumerate() {
             let select = &covering.work;
             let tile = select.tile(capabilities);
             // In turn a part of a tile, one, and several; the last beyond the tile of the counts' scan.

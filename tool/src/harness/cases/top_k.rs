@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::pairwise::{InputTurns, axis, covering_works};
+use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{BenchScale, Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
+use crate::harness::layout::POISON;
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
@@ -238,8 +239,8 @@ impl PrimitiveCase for TopKCase {
 /// Columns of covering cases: in one small tile, in several, and in several of a second dispatch.
 const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
 
-/// A covering set of all pairs of parameters in small tiles, and the default tiles.
-pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// All pairs of parameters in small tiles.
+pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<TopKCase>; 1] {
     let plain = TopKCase { values: 1, ..TopKCase::largest(ElementType::U32, 5000, 1) };
     let axes = [
         axis(&ElementType::ALL, |case: &mut TopKCase, element| case.element = element),
@@ -254,10 +255,16 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
+    [CoveringSet::new(plain, axes, TopKCase::is_valid)]
+}
+
+/// The covering set, and the default tiles.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
     let mut inputs =
         InputTurns::new([Input::EdgeValues, Input::TwoValued, Input::Uniform, Input::Constant(1)]);
     let mut cases = Vec::new();
-    for (index, covering) in covering_works(&plain, &axes, &[], TopKCase::is_valid).into_iter().enumerate() {
+    for (index, covering) in set.works().into_iter().enumerate() {
         // An indirect count has a maximum above 0.
         let few = if covering.work.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1][index % 2] };
         for count in [3, few] {

@@ -41,12 +41,8 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
         SelectCase { element, algorithm: Some(algorithm), ..less }.into()
     };
-    let histogram = |bins| match element {
-        ElementType::U32 | ElementType::I32 | ElementType::F32 => {
-            Some(Work::from(HistogramCase::new(element, true, bins)))
-        }
-        _ => None,
-    };
+    let histogram =
+        |bins| (element.words() == 1).then(|| Work::from(HistogramCase::new(element, true, bins)));
     let segments =
         |mix| SegmentedSortCase { element, bits: 0..element.bits(), ..SegmentedSortCase::keys_of_u32(mix) };
     // A row of as many keys as a model has tokens.

@@ -6,7 +6,6 @@ mod comparison;
 mod device;
 mod foreign;
 mod multiprocessor;
-mod plans;
 mod summary;
 
 use std::collections::HashSet;
@@ -16,9 +15,9 @@ use serde::{Deserialize, Serialize};
 pub use comparison::{InspectionComparison, InspectionSide, PipelineComparison, PipelineSide};
 pub use device::InspectedDevice;
 pub use foreign::{ForeignModule, ModuleError, SpecializedModule};
-pub use plans::PlanConfig;
 pub use summary::Summary;
 
+use super::cases::PlanConfig;
 use super::verify::Outcome;
 use subsweep::device::{Device, Pipeline, PipelineOptions, Specialization, Statistic, StatisticValue};
 use subsweep::error::{Error, Result};

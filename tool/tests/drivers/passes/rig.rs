@@ -77,6 +77,11 @@ impl Selection {
     }
 }
 
+/// Words of a kernel's keys.
+pub fn key_words(kernel: &Kernel) -> u32 {
+    if kernel.defines.contains(&("KEY_WORDS", 2)) { 2 } else { 1 }
+}
+
 /// Elements in tiles, all full but the last: the push constants `tile_count` and `last_extent`.
 #[derive(Debug, Clone, Copy)]
 pub struct Tiles {

@@ -1,7 +1,7 @@
 //! A covering set of scans: every pair of parameters in small tiles, and the default tiles.
 
 use super::super::boundary_counts;
-use super::super::pairwise::{Axis, Value, axis, covering_works};
+use super::super::pairwise::{Axis, CoveringSet, Value, axis};
 use super::{Case, CountFrom, InitialFrom, PolicyName, PrimitiveCase, ScanCase};
 use crate::harness::inputs::Input;
 use subsweep::ElementType;
@@ -31,6 +31,9 @@ const ELEMENT_AXIS: usize = 0;
 const OPERATOR_AXIS: usize = 1;
 const FORM_AXIS: usize = 2;
 const SEGMENT_AXIS: usize = 3;
+
+/// The inputs of the covering set.
+const INPUTS: [Input; 2] = [Input::Distinguishing, Input::EdgeValues];
 
 fn axes() -> [Axis<ScanCase>; 10] {
     [
@@ -76,25 +79,33 @@ fn required() -> Vec<Vec<Value>> {
     kinds.into_iter().flat_map(of_kind).collect()
 }
 
-/// Every module of reduce-then-scan and of the single pass, and every pair of parameters.
-pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    // Every device supports the minimum for every type: no type is excluded by the operator.
-    let plain = ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) };
+/// Every device supports the minimum for every type: no type is excluded by the operator.
+fn small_minima() -> ScanCase {
+    ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) }
+}
+
+/// Every module of reduce-then-scan and of the single pass, and every pair of parameters, in small tiles.
+pub(in crate::harness::cases) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<ScanCase>; 1] {
     let has_float64 = capabilities.enabled.shader_float64;
     let is_supported =
-        |scan: &ScanCase| is_valid(scan) && (has_float64 || !scan.operator.needs_float64(scan.element));
-    let scans = covering_works(&plain, &axes(), &required(), is_supported);
-    let mut scans: Vec<_> = scans.into_iter().map(|covering| covering.work).collect();
+        move |scan: &ScanCase| is_valid(scan) && (has_float64 || !scan.operator.needs_float64(scan.element));
+    [CoveringSet::new(small_minima(), axes(), is_supported).with(required()).on(&INPUTS)]
+}
+
+/// The covering set, and the default tiles.
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let has_float64 = capabilities.enabled.shader_float64;
+    let [set] = covering_sets(capabilities);
+    let mut scans: Vec<_> = set.works().into_iter().map(|covering| covering.work).collect();
     if !has_float64 {
         // Counted as not supported.
-        let lacking = |operator| ScanCase { element: ElementType::F64, operator, ..plain.clone() };
+        let lacking = |operator| ScanCase { element: ElementType::F64, operator, ..small_minima() };
         scans.extend([ScanOperator::Add, ScanOperator::Mul].map(lacking));
     }
     let mut cases = Vec::new();
     for (index, scan) in scans.into_iter().enumerate() {
         let tile = scan.tile(capabilities);
-        let inputs = [Input::Distinguishing, Input::EdgeValues];
-        cases.extend(inputs.map(|input| scan.case(2 * tile + 3, input)));
+        cases.extend(INPUTS.map(|input| scan.case(2 * tile + 3, input)));
         // One tile, and more than two levels, use other pipelines: take turns.
         let counts = match index % 3 {
             0 => vec![1, tile - 1, tile],
@@ -102,7 +113,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
             _ => vec![(tile * tile + 1).min(65_537), 65_536],
         };
         for (turn, count) in counts.into_iter().enumerate() {
-            cases.push(scan.case(count, inputs[(index / 3 + turn) % 2]));
+            cases.push(scan.case(count, INPUTS[(index / 3 + turn) % 2]));
         }
     }
     // Sums that have the same bits on every device.

@@ -9,15 +9,17 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(super) use covering::covering_cases;
+#[cfg(test)]
+pub(super) use covering::covering_sets;
 pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{BenchScale, Case, PolicyName, Work, uniform_cases};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::{PlainScan, ScanExpectation};
 use crate::harness::inputs::Input;
+use crate::harness::look_back::LookBackCounts;
 use crate::harness::numbers::Numbers;
-use crate::harness::report::LookBackCounts;
-use crate::harness::workload::{Known, Needs, Operands, Prepared, Ranges};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;

@@ -1,6 +1,6 @@
 //! A covering set of segmented sorts: every pair of parameters in small tiles, since the default ones compile slowly.
 
-use super::super::pairwise::{Axis, Covering, Value, axis, covering_works};
+use super::super::pairwise::{Axis, Covering, CoveringSet, Value, axis};
 use super::{Case, CountFrom, PrimitiveCase, SegmentMix, SegmentedSortCase, SortValues, pairs};
 use crate::harness::inputs::Input;
 use subsweep::ElementType;
@@ -33,17 +33,24 @@ fn required() -> Vec<Vec<Value>> {
     kinds.map(|(words, values)| vec![(ELEMENTS, 3 * words + values), (VALUES, values)]).collect()
 }
 
-/// Every module and every pair of parameters, each with every distribution of segments.
-pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain = pairs(SegmentMix::Boundaries, true);
-    let required = required();
+/// The inputs of the covering set.
+const INPUTS: [Input; 4] = [Input::EdgeValues, Input::ConstantDigit, Input::Uniform, Input::TwoValued];
+
+/// Every module and every pair of parameters.
+pub(in crate::harness::cases) fn covering_sets(_: &Capabilities) -> [CoveringSet<SegmentedSortCase>; 1] {
     let is_valid =
         |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
-    let works = covering_works(&plain, &axes(), &required, is_valid);
-    let inputs = [Input::EdgeValues, Input::ConstantDigit, Input::Uniform, Input::TwoValued];
+    [CoveringSet::new(pairs(SegmentMix::Boundaries, true), axes(), is_valid).with(required())]
+}
+
+/// The covering set, each work with every distribution of segments.
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let required = required();
+    let [set] = covering_sets(capabilities);
+    let plain = pairs(SegmentMix::Boundaries, true);
     let [_, small, large] = plain.policy(capabilities).max_extents().map(u64::from);
     let mut cases = Vec::new();
-    for (index, Covering { work: sort, .. }) in works.into_iter().enumerate() {
+    for (index, Covering { work: sort, .. }) in set.works().into_iter().enumerate() {
         // All size classes in one sort of each module. Policies for few keys compile faster.
         let counts = if index < required.len() {
             [20_011, 9 * large + 7, large + 1, 1000]
@@ -52,7 +59,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         };
         for (step, segments) in SegmentMix::ALL.into_iter().enumerate() {
             let (turn, sort) = (index + step, SegmentedSortCase { segments, ..sort.clone() });
-            cases.push(sort.case(counts[turn % 4], inputs[(turn + index / 4) % 4]));
+            cases.push(sort.case(counts[turn % 4], INPUTS[(turn + index / 4) % 4]));
         }
         // An indirect count has a maximum above 0.
         let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };

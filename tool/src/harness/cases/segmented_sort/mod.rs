@@ -7,14 +7,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) use covering::covering_cases;
+#[cfg(test)]
+pub(super) use covering::covering_sets;
 
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{BenchScale, Case, Effort, PolicyName, SortValues, Work, small_workgroup, uniform_cases};
+use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys;
+use crate::harness::layout::POISON;
 use crate::harness::sorted::SortExpectation;
-use crate::harness::workload::{Known, Needs, Operands, POISON, Prepared, Ranges};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;

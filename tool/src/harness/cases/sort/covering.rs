@@ -1,7 +1,7 @@
 //! A covering set of sorts: every pair of parameters in small tiles, and the default tiles.
 
 use super::super::boundary_counts;
-use super::super::pairwise::{Axis, InputTurns, Value, axis, covering_works};
+use super::super::pairwise::{Axis, CoveringSet, InputTurns, Value, axis};
 use super::{ANY_COUNT, Case, CountFrom, PolicyName, PrimitiveCase, SortCase, SortValues, crossover};
 use crate::harness::inputs::Input;
 use subsweep::ElementType;
@@ -48,18 +48,26 @@ fn required() -> Vec<Vec<Value>> {
     of_own.flat_map(|(index, _)| kinds.clone().map(move |kind| of(index, kind))).collect()
 }
 
-/// Every module and every pair of parameters, and the chosen policy.
-pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
-    let plain = keys.of(ElementType::U32, SortValues::B4, false);
-    let mut cases = Vec::new();
-    let mut inputs = InputTurns::new([Input::EdgeValues].into_iter().chain(Input::ALL));
+fn small_pairs() -> SortCase {
+    SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small).of(ElementType::U32, SortValues::B4, false)
+}
+
+/// Every module and every pair of parameters, in small tiles.
+pub(in crate::harness::cases) fn covering_sets(_: &Capabilities) -> [CoveringSet<SortCase>; 1] {
     let is_valid = |sort: &SortCase| {
         (sort.values != SortValues::None || sort.values_misalignment == 0)
             // An argsort has no double buffer.
             && !(sort.values == SortValues::Indices && sort.is_double_buffered)
     };
-    let works = covering_works(&plain, &axes(), &required(), is_valid);
+    [CoveringSet::new(small_pairs(), axes(), is_valid).with(required()).on(&Input::ALL)]
+}
+
+/// The covering set, and the chosen policy.
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let [set] = covering_sets(capabilities);
+    let mut cases = Vec::new();
+    let mut inputs = InputTurns::new([Input::EdgeValues].into_iter().chain(Input::ALL));
+    let works = set.works();
     for (index, covering) in works.iter().enumerate() {
         let sort = &covering.work;
         let tile = sort.tile(capabilities);
@@ -90,7 +98,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         }
     }
     // 64-bit offsets, in several portions.
-    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_large_counts: true, ..plain };
+    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_large_counts: true, ..small_pairs() };
     let tile = wide.tile(capabilities);
     cases.extend([0, tile + 1, 45 * tile + 7].map(|count| wide.case(count, Input::EdgeValues)));
     let windows = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::SmallWindows);

@@ -11,19 +11,21 @@ use std::sync::Arc;
 pub(super) use bench::bench_cases;
 pub use bench::tutorial_13_bench_cases;
 pub(super) use covering::covering_cases;
+#[cfg(test)]
+pub(super) use covering::covering_sets;
 pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{Case, PolicyName};
+use super::{Case, PolicyName, SortValues};
+use crate::harness::cases::{Known, Needs, Operands, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
-use crate::harness::workload::{Known, Needs, Operands, Prepared};
 use subsweep::ElementType;
 use subsweep::device::{Barrier, Capabilities};
 use subsweep::error::Result;
-use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 
 /// The algorithms without a count limit.
 pub(super) const ANY_COUNT: [SortAlgorithm; 4] =
@@ -72,67 +74,6 @@ pub struct SortCase {
     pub is_double_buffered: bool,
     /// Whether its plan supports 2^32 keys and more.
     pub has_large_counts: bool,
-}
-
-/// The values of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SortValues {
-    /// Keys alone.
-    None,
-    /// Values of 4 bytes.
-    B4,
-    /// Values of 8 bytes.
-    B8,
-    /// Argsort: the permutation is the only result.
-    Indices,
-    /// Keys with their indices.
-    Indexed,
-}
-
-impl SortValues {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed];
-
-    /// The kinds with different numbers of words moved.
-    pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
-
-    /// The name in case ids.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::None => "keys",
-            Self::B4 => "pairs4",
-            Self::B8 => "pairs8",
-            Self::Indices => "argsort",
-            Self::Indexed => "indexed",
-        }
-    }
-
-    /// Each type of keys with each kind of values, in either order.
-    pub(super) fn all_kinds() -> impl Iterator<Item = (ElementType, Self, bool)> {
-        let kinds =
-            ElementType::ALL.into_iter().flat_map(|element| Self::ALL.map(|values| (element, values)));
-        kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)])
-    }
-
-    /// A sort of keys of `element` with these values, ascending by all bits.
-    pub(super) const fn config(self, element: ElementType) -> SortConfig {
-        match self {
-            Self::None => SortConfig::keys(element),
-            Self::B4 => SortConfig::pairs(element, ValueSize::B4),
-            Self::B8 => SortConfig::pairs(element, ValueSize::B8),
-            Self::Indices => SortConfig::argsort(element),
-            Self::Indexed => SortConfig::keys_and_indices(element),
-        }
-    }
-
-    /// Bytes moved with each key.
-    pub const fn moved_size(self) -> u64 {
-        match self {
-            Self::None | Self::Indices | Self::Indexed => 0,
-            Self::B4 => 4,
-            Self::B8 => 8,
-        }
-    }
 }
 
 impl SortCase {

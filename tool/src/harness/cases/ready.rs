@@ -4,15 +4,15 @@ use std::sync::{Arc, OnceLock};
 
 use super::known::{Arrays, Expectation, Known};
 use super::prepared::{Contents, Prepared};
-use crate::harness::cases::{Case, Planned};
+use super::{Case, Planned};
 use subsweep::error::Result;
 
 /// A plan with input, operands and oracle.
 pub(in crate::harness) struct Ready {
-    pub(super) prepared: Prepared,
+    pub(in crate::harness) prepared: Prepared,
     /// Of the operands.
-    pub(super) contents: Contents,
-    pub(super) input: Arc<Arrays>,
+    pub(in crate::harness) contents: Contents,
+    pub(in crate::harness) input: Arc<Arrays>,
     known: Arc<Known>,
     expectation: OnceLock<Arc<Expectation>>,
 }
@@ -36,7 +36,7 @@ impl Ready {
     }
 
     /// The expected result; computed on first use.
-    pub(super) fn expectation(&self) -> &Arc<Expectation> {
+    pub(in crate::harness) fn expectation(&self) -> &Arc<Expectation> {
         self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.contents, &self.input))
     }
 }

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use super::Expected;
+use super::Case;
 use super::prepared::{Contents, Prepared};
-use crate::harness::cases::Case;
+use crate::harness::expected::Expected;
 use subsweep::headless::GpuBuffer;
 
 /// The input of cases that differ in algorithm and policy alone, and their expected result.
@@ -18,10 +18,10 @@ pub(in crate::harness) struct Known {
 }
 
 /// The elements, or a sort's keys; and a sort's values.
-pub(super) type Arrays = [Vec<u32>; 2];
+pub(in crate::harness) type Arrays = [Vec<u32>; 2];
 
 /// An expected result.
-pub(super) struct Expectation {
+pub(in crate::harness) struct Expectation {
     pub result: Expected,
     /// Of a sort.
     pub values: Vec<u32>,
@@ -71,8 +71,8 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Needs, Operands};
     use super::*;
-    use crate::harness::workload::{Needs, Operands};
     use subsweep::ScratchRequirements;
 
     #[test]

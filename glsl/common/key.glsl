@@ -1,11 +1,13 @@
-// Keys and values of a sort: KEY_WORDS and VALUE_WORDS words of 32 bits, low word first, 1 or 2 and 0 to 2 of them.
+// Keys: KEY_WORDS words of 32 bits, 1 or 2, low word first.
 //
 // Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
-// descending sort flips all bits once more. The order is computed each time a digit is extracted, without a branch.
+// descending sort flips all bits once more. The order is computed each time a digit is extracted, without a branch. The
+// order of a key in *canonical* form is that of numbers, as numpy has it: -0 equals 0, and every NaN is the same number,
+// greater than all others.
 
-#ifndef SUBSWEEP_SORT_KEY
-#define SUBSWEEP_SORT_KEY
+#ifndef SUBSWEEP_KEY
+#define SUBSWEEP_KEY
 
 #include "common/address.glsl"
 #include "operator/names.glsl"
@@ -13,24 +15,32 @@
 #ifndef KEY_WORDS
 #define KEY_WORDS 1
 #endif
-#ifndef VALUE_WORDS
-#define VALUE_WORDS 0
-#endif
 
 // The number type of keys.
 layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
 layout(constant_id = ID_DESCENDING) const bool DESCENDING = false;
 
+const uint SIGN_BIT = 0x80000000;
 const uint FLIPPED_IF_NEGATIVE = KEY_NUMBERS == FLOAT ? ~0 : 0;
-const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : 0x80000000;
+const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : SIGN_BIT;
 const uint FLIPPED = DESCENDING ? ~0 : 0;
 
+// KEY makes a key of its high word. EXPONENT is the high word of an infinity.
 #if KEY_WORDS == 2
 #define Key uvec2
 #define KEY_WORD(key, w) key[w]
+#define KEY(high) Key(0, high)
+const uint EXPONENT = 0x7ff00000;
 #else
 #define Key uint
 #define KEY_WORD(key, w) key
+#define KEY(high) high
+const uint EXPONENT = 0x7f800000;
+
+// Compares orders, as `is_less` of `common/wide.glsl` those of two words.
+bool is_less(Key a, Key b) {
+    return a < b;
+}
 #endif
 
 Key load_key(Words keys, uint index) {
@@ -41,12 +51,12 @@ Key load_key(Words keys, uint index) {
 #endif
 }
 
-void store_key(Words keys, Key key) {
+void store_key(Words keys, uint index, Key key) {
 #if KEY_WORDS == 2
-    keys.word[0] = key.x;
-    keys.word[1] = key.y;
+    keys.word[2 * index] = key.x;
+    keys.word[2 * index + 1] = key.y;
 #else
-    keys.word[0] = key;
+    keys.word[index] = key;
 #endif
 }
 
@@ -71,6 +81,16 @@ Key unordered(Key order) {
     uint flipped = ~uint(int(order) >> 31) & FLIPPED_IF_NEGATIVE;
     return order ^ (flipped | FLIPPED_SIGN);
 #endif
+}
+
+// The form of all keys that are equal as numbers.
+Key canonical(Key key) {
+    if (KEY_NUMBERS != FLOAT) {
+        return key;
+    }
+    Key magnitude = key & ~KEY(SIGN_BIT);
+    bool is_nan = is_less(KEY(EXPONENT), magnitude);
+    return is_nan ? ~KEY(SIGN_BIT) : magnitude == Key(0) ? magnitude : key;
 }
 
 // The last key in the sort's order.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::harness::cases::CountFrom;
+use super::CountFrom;
 use crate::harness::expected::Expected;
-use crate::harness::report::LookBackCounts;
+use crate::harness::look_back::LookBackCounts;
 use subsweep::device::{AddressRange, BufferRange, Recorder};
 use subsweep::error::Result;
 use subsweep::headless::Gpu;

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::harness::cases::{Case, selectable_plans};
+use super::{Case, selectable_plans};
 use subsweep::device::{Capabilities, Device, Pipeline};
 use subsweep::error::{Error, Result};
 use subsweep::{Config, Plan};
@@ -59,7 +59,7 @@ impl PlanConfig {
     ///
     /// # Errors
     /// Those of the plan, except the compiler's.
-    pub(super) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
+    pub(in crate::harness) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
         self.0.declare(device)
     }
 }
