@@ -386,6 +386,10 @@ impl<P: Primitive> Plan<P> {
         recorder.check_device(&self.device)?;
         self.check_count(count.max())?;
         count.check_supported(self.config.has_indirect_count())?;
+        recorder.trace_plan(&|| {
+            let arrays = self.scratch_arrays(count.max()).into_iter();
+            arrays.map(|ScratchArray { name, offset, size }| (name, offset, size)).collect()
+        });
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
             None if count.is_zero() => Ok(()),

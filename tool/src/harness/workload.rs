@@ -14,6 +14,7 @@ mod comparer;
 mod known;
 mod prepared;
 mod ready;
+mod scratch;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use known::Expectation;
 pub(super) use known::Known;
 pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
 pub(super) use ready::Ready;
+pub(super) use scratch::Planner;
 use subsweep::device::{AddressRange, BufferRange, CommandCounts, Recorder};
 use subsweep::error::Result;
 use subsweep::headless::{Gpu, GpuBuffer};

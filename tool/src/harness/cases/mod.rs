@@ -41,11 +41,10 @@ pub use tuned::tuned_case;
 
 use super::inputs::Input;
 use super::inspection::PlanConfig;
-use super::workload::{Known, Prepared};
+use super::workload::{Known, Planner, Prepared};
 use primitive::{Table, Tables};
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::headless::Gpu;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use subsweep::sort::{
     ChunkCounting, DigitHistogramShape, FewKeys, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
@@ -118,12 +117,12 @@ macro_rules! primitives {
             ///
             /// # Errors
             /// Those of the plan.
-            pub(super) fn plan(&self, gpu: &Gpu) -> Result<Planned> {
-                let capabilities = self.capabilities(gpu.capabilities());
+            pub(super) fn plan(&self, planner: &impl Planner) -> Result<Planned> {
+                let capabilities = self.capabilities(planner.capabilities());
                 let (count, input) = (self.count, self.input);
                 Ok(match &self.work {
                     $(Work::$name(case) => {
-                        let plan = gpu.plan(case.config().policy(case.policy(&capabilities)))?;
+                        let plan = planner.plan(case.config().policy(case.policy(&capabilities)))?;
                         let case = case.clone();
                         Box::new(move |known| case.prepare(plan, count, input, known))
                     }),+
