@@ -147,7 +147,7 @@ impl<'g> Simulation<'g> {
     pub fn step(&self, index: usize) -> Result<()> {
         let (now, next) = (index % 2, (index + 1) % 2);
         let address = |buffer: &GpuBuffer| buffer.range().address;
-        let all = |buffer: &GpuBuffer| buffer.range().addresses();
+        let all = GpuBuffer::addresses;
         let count = Count::Direct(self.count.into());
         let (sort, scan, select) = (&self.sort.0, &self.scan.0, &self.select.0);
         let sorted = SortBuffers::new(all(&self.keys), range(&self.sort.1)).values(all(&self.order));

@@ -145,8 +145,8 @@ impl Device {
     }
 
     /// A device that does not exist: plans can be declared on it, and recorded dry. Every Vulkan function of it panics.
-    #[cfg(test)]
-    pub(crate) fn absent(capabilities: Capabilities) -> Self {
+    #[doc(hidden)]
+    pub fn absent(capabilities: Capabilities) -> Self {
         // SAFETY: no function is loaded, so that no other one is called by the name of one.
         let raw = unsafe { ash::Device::load_with(|_| std::ptr::null(), vk::Device::null()) };
         Self { inner: Arc::new(Inner::new(raw, capabilities, vk::PipelineCache::null())) }

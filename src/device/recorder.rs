@@ -349,6 +349,13 @@ impl<'d> Recorder<'d> {
         self.trace(Command::End);
     }
 
+    /// Reports to the trace of [`Self::traced_by`] that a plan with these arrays in scratch is about to be recorded.
+    pub(crate) fn trace_plan(&self, arrays: &dyn Fn() -> Vec<(&'static str, u64, u64)>) {
+        if let Some(trace) = self.trace {
+            trace.plan(arrays);
+        }
+    }
+
     fn trace(&mut self, command: Command<'_>) {
         match command {
             Command::Dispatch { .. } => self.counts.dispatches += 1,

@@ -11,7 +11,7 @@ use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 
 use super::lock;
 use super::sparse::{ReservedAddresses, SparseBinder, piece_sizes};
-use crate::device::{Buffer, BufferRange, Device};
+use crate::device::{AddressRange, Buffer, BufferRange, Device};
 use crate::error::{Error, Result};
 
 /// All usage flags that plans and transfers need.
@@ -191,6 +191,11 @@ impl GpuBuffer {
     /// The whole buffer; its size is the requested one, and at least 4.
     pub fn range(&self) -> BufferRange {
         self.buffer.range()
+    }
+
+    /// The whole buffer by device address alone.
+    pub fn addresses(&self) -> AddressRange {
+        self.range().addresses()
     }
 
     pub(super) fn is_from(&self, memory: &Arc<Memory>) -> bool {

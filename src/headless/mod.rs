@@ -100,6 +100,17 @@ impl Default for WorkOptions {
 }
 
 /// A device with a queue, an allocator, and a cache of the 64 most recently used plans.
+///
+#[doc = example!()]
+/// use subsweep::headless::{DeviceSelector, Gpu, GpuOptions};
+///
+/// // The first device whose name has these letters; else the first of the list.
+/// let by_name = |name: &str| GpuOptions { device: DeviceSelector::Name(name.into()), ..GpuOptions::default() };
+/// let gpu = Gpu::open(by_name("radeon")).or_else(|_| Gpu::open(GpuOptions::default()))?;
+/// let buffer = gpu.allocate_with(&[3, 1, 4])?;
+/// assert_eq!(gpu.read(&buffer, 3)?, [3, 1, 4]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub struct Gpu {
     // Dropped in this order: objects of the device before the device, which keeps the instance.
     plans: PlanCache,
@@ -231,6 +242,16 @@ impl Gpu {
     /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
     pub fn allocate(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate(size)
+    }
+
+    /// Allocates a buffer that holds `words`.
+    ///
+    /// # Errors
+    /// Those of [`Self::allocate`] and [`Self::upload`].
+    pub fn allocate_with(&self, words: &[u32]) -> Result<GpuBuffer> {
+        let buffer = self.allocate(size_of_val(words) as u64)?;
+        self.upload(&buffer, 0, words)?;
+        Ok(buffer)
     }
 
     /// As [`Self::allocate`], between margins of memory that belong to no buffer: small accesses out of bounds hit no

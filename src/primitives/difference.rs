@@ -20,9 +20,36 @@ use crate::error::{Error, PolicyConflict, Result, in_range};
 use crate::kernels;
 
 /// Plan of an adjacent difference.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (offsets, sizes) = (gpu.allocate_with(&[0, 3, 4, 8])?, gpu.allocate(12)?);
+/// let plan = DifferencePlan::new(gpu.device(), DifferenceConfig::new(ElementType::U32))?;
+/// // A direct count needs no scratch.
+/// let buffers = DifferenceBuffers::new(offsets.addresses(), sizes.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 4)) }?;
+/// assert_eq!(gpu.read(&sizes, 3)?, [3, 1, 4]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type DifferencePlan = Plan<Difference>;
 
 /// Configuration of a [`DifferencePlan`].
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::difference::DifferenceConfig;
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let offsets = [0u32, 3, 4, 8, 9];
+/// let difference = DifferenceConfig::new(ElementType::U32);
+/// assert_eq!(gpu.difference(difference, &offsets)?, [3, 1, 4, 1]);
+/// assert_eq!(gpu.difference(difference.keeps_first(), &offsets)?, [0, 3, 1, 4, 1]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DifferenceConfig {
     element: ElementType,

@@ -18,9 +18,37 @@ use crate::error::{Error, PolicyConflict, Result, in_range};
 use crate::kernels;
 
 /// Plan of a gather.
+///
+#[doc = example!()]
+/// use subsweep::headless::{Gpu, GpuOptions};
+/// use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (source, indices) = (gpu.allocate_with(&[10, 11, 12])?, gpu.allocate_with(&[2, 0, 2, 1])?);
+/// let destination = gpu.allocate(16)?;
+/// let plan = GatherPlan::new(gpu.device(), GatherConfig::elements(1))?;
+/// // A direct count needs no scratch.
+/// let buffers = GatherBuffers::new(source.addresses(), indices.addresses(), destination.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 4)) }?;
+/// assert_eq!(gpu.read(&destination, 4)?, [12, 10, 12, 11]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type GatherPlan = Plan<Gather>;
 
 /// Configuration of a [`GatherPlan`].
+///
+#[doc = example!()]
+/// use subsweep::gather::GatherConfig;
+/// use subsweep::headless::{Gpu, GpuOptions};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// // Rows of two; an index beyond the last row gives zeros.
+/// let rows = [1.0f32, 1.5, 2.0, 2.5, 3.0, 3.5];
+/// let picked = gpu.gather(GatherConfig::elements(2), &rows, &[2, 0, u32::MAX])?;
+/// assert_eq!(picked, [3.0, 3.5, 1.0, 1.5, 0.0, 0.0]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GatherConfig {
     words_per_element: u32,

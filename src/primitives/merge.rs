@@ -20,9 +20,39 @@ use crate::error::{Error, PolicyConflict, Result, in_range, within};
 use crate::kernels;
 
 /// Plan of a merge.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::merge::{MergeBuffers, MergeConfig, MergePlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (a, b) = (gpu.allocate_with(&[1, 3])?, gpu.allocate_with(&[0, 3, 4])?);
+/// let merged = gpu.allocate(20)?;
+/// let plan = MergePlan::new(gpu.device(), MergeConfig::keys(ElementType::U32))?;
+/// // Direct counts need no scratch.
+/// let buffers = MergeBuffers::new(a.addresses(), b.addresses(), merged.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, (2, 3))) }?;
+/// assert_eq!(gpu.read(&merged, 5)?, [0, 1, 3, 3, 4]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type MergePlan = Plan<Merge>;
 
 /// Configuration of a [`MergePlan`].
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::merge::MergeConfig;
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let keys = MergeConfig::keys(ElementType::U32);
+/// assert_eq!(gpu.merge(keys, &[1u32, 3], &[0, 3])?, [0, 1, 3, 3]);
+///
+/// // With a value for each key; of equal keys those of the first slice come first.
+/// let merged = gpu.merge_pairs(keys.values(1), (&[1u32, 3], &[10u32, 11]), (&[0, 3], &[20, 21]))?;
+/// assert_eq!(merged, (vec![0, 1, 3, 3], vec![20, 10, 11, 21]));
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MergeConfig {
     element: ElementType,

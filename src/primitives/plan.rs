@@ -20,6 +20,35 @@ use crate::error::Result;
 
 /// Plan of a primitive. Immutable; holds pipelines and no memory; may be shared between threads and recorded any number
 /// of times.
+///
+#[doc = example!()]
+/// use subsweep::device::Barrier;
+/// use subsweep::select::{Comparison, Operands, SelectBuffers, SelectConfig, SelectPlan};
+/// use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
+/// # use subsweep::{Count, ElementType, headless::{Gpu, GpuOptions}};
+/// # let gpu = Gpu::open(GpuOptions::default())?;
+/// # let (source, kept, count) = (gpu.allocate_with(&[9, 3, 7, 1])?, gpu.allocate(16)?, gpu.allocate(4)?);
+/// # let [source, to, count] = [&source, &kept, &count].map(|buffer| buffer.addresses());
+///
+/// // Keys below 5, sorted. Their number stays on the device.
+/// let select = SelectPlan::new(gpu.device(), SelectConfig::compare(ElementType::U32, Comparison::Less))?;
+/// let sort = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).indirect_count())?;
+/// # let select_scratch = gpu.allocate(select.scratch_requirements(4).size)?;
+/// # let sort_scratch = gpu.allocate(sort.scratch_requirements(4).size)?;
+/// # let (select_scratch, sort_scratch) = (select_scratch.range(), sort_scratch.range());
+/// let operands = Operands::host(&[5u32])?;
+/// let selection = SelectBuffers::new(source, to, count, select_scratch).operands(operands);
+/// let sorted = SortBuffers::new(to, sort_scratch);
+/// let kept_count = Count::Indirect { address: count.address, max: 4 };
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| {
+///     select.record(recorder, &selection, 4)?;
+///     recorder.barrier(Barrier { name: "kept", source: select.last_access(), destination: sort.first_access() });
+///     sort.record(recorder, &sorted, kept_count)
+/// }) }?;
+/// assert_eq!(gpu.read(&kept, 2)?, [1, 3]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Plan<P: Primitive> {
     device: Device,
@@ -357,6 +386,10 @@ impl<P: Primitive> Plan<P> {
         recorder.check_device(&self.device)?;
         self.check_count(count.max())?;
         count.check_supported(self.config.has_indirect_count())?;
+        recorder.trace_plan(&|| {
+            let arrays = self.scratch_arrays(count.max()).into_iter();
+            arrays.map(|ScratchArray { name, offset, size }| (name, offset, size)).collect()
+        });
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
             None if count.is_zero() => Ok(()),

@@ -21,9 +21,36 @@ use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels;
 
 /// Plan of a search.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (sorted, needles) = (gpu.allocate_with(&[1, 3, 3, 7])?, gpu.allocate_with(&[3, 0, 8])?);
+/// let positions = gpu.allocate(12)?;
+/// let plan = SearchPlan::new(gpu.device(), SearchConfig::lower_bound(ElementType::U32))?;
+/// // Direct counts need no scratch.
+/// let buffers = SearchBuffers::new(sorted.addresses(), needles.addresses(), positions.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, (4, 3))) }?;
+/// assert_eq!(gpu.read(&positions, 3)?, [1, 0, 4]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type SearchPlan = Plan<Search>;
 
 /// Configuration of a [`SearchPlan`].
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::search::SearchConfig;
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (sorted, needles) = ([1u32, 3, 3, 7], [3u32, 0, 8]);
+/// assert_eq!(gpu.search(SearchConfig::lower_bound(ElementType::U32), &sorted, &needles)?, [1, 0, 4]);
+/// assert_eq!(gpu.search(SearchConfig::upper_bound(ElementType::U32), &sorted, &needles)?, [3, 0, 4]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SearchConfig {
     element: ElementType,

@@ -8,6 +8,22 @@ use crate::primitives::plan::{Buffers, Config};
 use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`HistogramPlan`](super::HistogramPlan).
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::histogram::{HistogramConfig, even_edges};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let values = [1.0f32, 1.5, 2.0, 2.5, 3.0, 3.5];
+/// let edges = even_edges(ElementType::F32, 4, [0.0, 4.0])?;
+/// let counts = gpu.histogram(HistogramConfig::even(ElementType::F32, 4), &values, &edges)?;
+/// assert_eq!(counts, [0, 2, 2, 2]);
+///
+/// // Each of two columns in bins of other widths.
+/// let columns = HistogramConfig::by_edges(ElementType::F32, 2).columns(2);
+/// assert_eq!(gpu.histogram(columns, &values, &[0.0, 2.25, 9.0])?, [2, 1, 1, 2]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HistogramConfig {
     pub(super) element: ElementType,

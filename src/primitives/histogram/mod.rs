@@ -28,6 +28,24 @@ use crate::error::{Error, Result};
 use crate::kernels;
 
 /// Plan of a histogram.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::histogram::{HistogramBuffers, HistogramConfig, HistogramPlan, edge_words};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let source = gpu.allocate_with(&[3, 1, 4, 1, 5])?;
+/// // Bins from 0, 2 and 4 on, the last up to 6.
+/// let edges = gpu.allocate_with(&edge_words(ElementType::U32, &[0.0, 2.0, 4.0, 6.0])?)?;
+/// let counts = gpu.allocate(12)?;
+/// let plan = HistogramPlan::new(gpu.device(), HistogramConfig::even(ElementType::U32, 3))?;
+/// // A direct count needs no scratch.
+/// let buffers = HistogramBuffers::new(source.addresses(), edges.addresses(), counts.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 5)) }?;
+/// assert_eq!(gpu.read(&counts, 3)?, [2, 1, 2]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type HistogramPlan = Plan<Histogram>;
 
 /// The primitive of a [`HistogramPlan`], and its only algorithm.

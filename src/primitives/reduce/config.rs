@@ -11,6 +11,23 @@ use crate::primitives::scan::{CustomOperator, ScanOperator};
 use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`ReducePlan`](super::ReducePlan).
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::reduce::{ReduceConfig, ReduceRuns};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let values = [1.0f32, 1.5, 2.0, 2.5];
+/// let sum = ReduceConfig::sum(ElementType::F32);
+/// assert_eq!(gpu.reduce(sum, &values)?, [7.0]);
+/// assert_eq!(gpu.reduce(sum.columns(2), &values)?, [3.0, 4.0]);
+/// assert_eq!(gpu.reduce(sum.along_rows(2), &values)?, [2.5, 4.5]);
+/// assert_eq!(gpu.reduce_to_index(ReduceConfig::argmax(ElementType::F32), &values)?, [3]);
+/// assert_eq!(gpu.reduce_segments(sum.runs(ReduceRuns::Offsets), &values, &[0, 1])?, [1.0, 6.0]);
+/// let by_key = gpu.reduce_by_key(sum.runs(ReduceRuns::Keys32), &[7u32, 7, 8, 7], &values)?;
+/// assert_eq!(by_key, (vec![7, 8, 7], vec![2.5, 2.0, 2.5]));
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReduceConfig {
     pub(super) operation: Operation,

@@ -40,6 +40,21 @@ use segmented::Segmented;
 use whole::Whole;
 
 /// Plan of a reduction.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReducePlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (values, sum) = (gpu.allocate_with(&[3, 1, 4, 1, 5])?, gpu.allocate(4)?);
+/// let plan = ReducePlan::new(gpu.device(), ReduceConfig::sum(ElementType::U32))?;
+/// let scratch = gpu.allocate(plan.scratch_requirements(5).size)?;
+/// let buffers = ReduceBuffers::new(values.addresses(), sum.addresses(), scratch.range());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 5)) }?;
+/// assert_eq!(gpu.read(&sum, 1)?, [14]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type ReducePlan = Plan<Reduce>;
 
 /// The primitive of a [`ReducePlan`], and its algorithm.

@@ -20,6 +20,22 @@ pub(super) enum Coding {
 }
 
 /// Configuration of a [`RunLengthPlan`](super::RunLengthPlan).
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::run_length::RunLengthConfig;
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let runs = gpu.run_length_encode(RunLengthConfig::encode(ElementType::U32), &[7u32, 7, 8, 7])?;
+/// assert_eq!((&runs.values[..], &runs.counts[..]), (&[7, 8, 7][..], &[2, 1, 1][..]));
+/// assert_eq!(gpu.run_length_decode(&[7u32, 8, 7], &runs.counts)?, [7, 7, 8, 7]);
+///
+/// // Runs of more than one element: where they begin, and their counts.
+/// let long = RunLengthConfig::encode(ElementType::U32).non_trivial().without_values();
+/// let runs = gpu.run_length_encode(long, &[7u32, 8, 8, 8])?;
+/// assert_eq!((runs.offsets, runs.counts), (vec![1], vec![3]));
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RunLengthConfig {
     pub(super) coding: Coding,

@@ -34,6 +34,24 @@ use chained::Chained;
 use config::Coding;
 
 /// Plan of a run-length encoding or decoding.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::run_length::{RunLengthBuffers, RunLengthConfig, RunLengthPlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let elements = gpu.allocate_with(&[7, 7, 8, 7])?;
+/// let [values, counts, run_count] = [gpu.allocate(16)?, gpu.allocate(16)?, gpu.allocate(4)?];
+/// let plan = RunLengthPlan::new(gpu.device(), RunLengthConfig::encode(ElementType::U32))?;
+/// let scratch = gpu.allocate(plan.scratch_requirements(4).size)?;
+/// let [from, to, lengths, result] = [&elements, &values, &counts, &run_count].map(|buffer| buffer.addresses());
+/// let buffers = RunLengthBuffers::new(from, to, lengths, result, scratch.range());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 4)) }?;
+/// assert_eq!(gpu.read(&run_count, 1)?, [3]);
+/// assert_eq!((gpu.read(&values, 3)?, gpu.read(&counts, 3)?), (vec![7, 8, 7], vec![2, 1, 1]));
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type RunLengthPlan = Plan<RunLength>;
 
 impl RunLengthConfig {

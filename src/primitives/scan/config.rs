@@ -20,6 +20,23 @@ pub enum ScanKind {
 }
 
 /// Configuration of a [`ScanPlan`](super::ScanPlan).
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::scan::{ScanConfig, ScanOperator};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let mut offsets = [3u32, 1, 4, 1, 5];
+/// gpu.scan(ScanConfig::exclusive(ElementType::U32), &mut offsets)?;
+/// assert_eq!(offsets, [0, 3, 4, 8, 9]);
+///
+/// // The maximum from each element to the end.
+/// let suffix = ScanConfig::inclusive(ElementType::F32).operator(ScanOperator::Max).reverse();
+/// let mut heights = [2.5f32, 0.5, 1.5];
+/// gpu.scan(suffix, &mut heights)?;
+/// assert_eq!(heights, [2.5, 1.5, 1.5]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanConfig {
     pub(super) kind: ScanKind,

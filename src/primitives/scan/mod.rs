@@ -60,6 +60,21 @@ use scan_then_propagate::ScanThenPropagate;
 use strided::Strided;
 
 /// Plan of a scan.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let sizes = gpu.allocate_with(&[3, 1, 4, 1, 5])?;
+/// let plan = ScanPlan::new(gpu.device(), ScanConfig::exclusive(ElementType::U32))?;
+/// let scratch = gpu.allocate(plan.scratch_requirements(5).size)?;
+/// let buffers = ScanBuffers::in_place(sizes.addresses(), scratch.range());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 5)) }?;
+/// assert_eq!(gpu.read(&sizes, 5)?, [0, 3, 4, 8, 9]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type ScanPlan = Plan<Scan>;
 
 /// The primitive of a [`ScanPlan`], and its algorithm.

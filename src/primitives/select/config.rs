@@ -134,6 +134,22 @@ impl Parts {
 }
 
 /// Configuration of a [`SelectPlan`](super::SelectPlan).
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions, SelectInputs}};
+/// use subsweep::select::{Comparison, Operands, SelectConfig};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let numbers = [1.0f32, 3.5, 2.0, 0.5];
+/// let below = SelectConfig::compare(ElementType::F32, Comparison::Less);
+/// let inputs = SelectInputs::new(&numbers).operands(Operands::host(&[2.0f32])?);
+/// assert_eq!(gpu.select(below, &inputs)?.elements::<f32>()?, [1.0, 0.5]);
+///
+/// // The others follow; counts hold the number of those below.
+/// let parted = gpu.select(below.partition(), &inputs)?;
+/// assert_eq!((parted.elements::<f32>()?, parted.counts), (vec![1.0, 0.5, 3.5, 2.0], vec![2]));
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SelectConfig {
     pub(super) predicate: Predicate,

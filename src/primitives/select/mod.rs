@@ -33,6 +33,25 @@ use config::Parts;
 use layout::ScratchLayout;
 
 /// Plan of a selection or partition.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::select::{SelectBuffers, SelectConfig, SelectPlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let source = gpu.allocate_with(&[7, 7, 8, 9, 9])?;
+/// let (destination, count) = (gpu.allocate(20)?, gpu.allocate(4)?);
+/// let plan = SelectPlan::new(gpu.device(), SelectConfig::unique(ElementType::U32))?;
+/// let scratch = gpu.allocate(plan.scratch_requirements(5).size)?;
+/// let [from, to, counts] = [&source, &destination, &count].map(|buffer| buffer.addresses());
+/// let buffers = SelectBuffers::new(from, to, counts, scratch.range());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 5)) }?;
+/// // The number of selected elements is the indirect count of a later plan.
+/// assert_eq!(gpu.read(&count, 1)?, [3]);
+/// assert_eq!(gpu.read(&destination, 3)?, [7, 8, 9]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type SelectPlan = Plan<Select>;
 
 impl SelectConfig {

@@ -91,6 +91,23 @@ pub(super) enum Form {
 ///
 /// Integers are in numerical order, floats in that of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative sign,
 /// -∞, …, -0, +0, …, +∞, NaNs of positive sign. The sort is stable, also in descending order.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::sort::{SortConfig, ValueSize};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (mut depths, mut ids) = ([2.5f32, -1.0, 7.25], [10u32, 11, 12]);
+/// let furthest_first = SortConfig::pairs(ElementType::F32, ValueSize::B4).descending();
+/// gpu.sort_pairs(furthest_first, &mut depths, &mut ids)?;
+/// assert_eq!((depths, ids), ([7.25, 2.5, -1.0], [12, 10, 11]));
+///
+/// // By the lowest byte alone: one pass, and stable.
+/// let mut codes = [0x302u32, 0x101, 0x202];
+/// gpu.sort(SortConfig::keys(ElementType::U32).bits(0..8), &mut codes)?;
+/// assert_eq!(codes, [0x101, 0x302, 0x202]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortConfig {
     pub(super) key: ElementType,

@@ -37,6 +37,22 @@ use passes::Passes;
 use single_workgroup::SingleWorkgroup;
 
 /// Plan of a sort.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::sort::{SortBuffers, SortConfig, SortPlan, ValueSize};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (keys, values) = (gpu.allocate_with(&[3, 1, 2])?, gpu.allocate_with(&[10, 11, 12])?);
+/// let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
+/// let plan = SortPlan::new(gpu.device(), config)?;
+/// let scratch = gpu.allocate(plan.scratch_requirements(3).size)?;
+/// let buffers = SortBuffers::new(keys.addresses(), scratch.range()).values(values.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 3)) }?;
+/// assert_eq!(gpu.read(&values, 3)?, [11, 12, 10]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type SortPlan = Plan<Sort>;
 
 /// The primitive of a [`SortPlan`].

@@ -11,6 +11,18 @@ use crate::primitives::{Count, ElementType};
 /// Configuration of a [`TopKPlan`](super::TopKPlan).
 ///
 /// Keys are equal where numpy's are: -0 equals 0, and every NaN is the same number, greater than all others.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::top_k::TopKConfig;
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// // The two largest of each row of three, and their columns.
+/// let scores = [0.5f32, 2.0, 1.0, 3.0, 4.0, 5.0];
+/// let (keys, columns) = gpu.top_k(TopKConfig::largest(ElementType::F32, 3, 2), &scores)?;
+/// assert_eq!((keys, columns), (vec![2.0, 1.0, 5.0, 4.0], vec![1, 2, 2, 1]));
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TopKConfig {
     pub(super) element: ElementType,

@@ -27,6 +27,24 @@ use sort::BySort;
 use tiles::ByTiles;
 
 /// Plan of a top-k.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::top_k::{TopKBuffers, TopKConfig, TopKPlan};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let scores = gpu.allocate_with(&[5, 20, 10, 30, 40, 50])?;
+/// let (keys, columns) = (gpu.allocate(16)?, gpu.allocate(16)?);
+/// let plan = TopKPlan::new(gpu.device(), TopKConfig::largest(ElementType::U32, 3, 2))?;
+/// // The count is of rows.
+/// let scratch = gpu.allocate(plan.scratch_requirements(2).size)?;
+/// let [from, to, indices] = [&scores, &keys, &columns].map(|buffer| buffer.addresses());
+/// let buffers = TopKBuffers::new(from, to, indices, scratch.range());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, 2)) }?;
+/// assert_eq!(gpu.read(&columns, 4)?, [1, 2, 2, 1]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type TopKPlan = Plan<TopK>;
 
 /// The primitive of a [`TopKPlan`].

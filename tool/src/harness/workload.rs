@@ -432,10 +432,5 @@ fn first_mismatch(what: &'static str, got: &[u32], expected: &[u32]) -> Option<M
 
 /// A buffer with these words; none for no words.
 fn filled(gpu: &Gpu, words: &[u32]) -> Result<Option<GpuBuffer>> {
-    if words.is_empty() {
-        return Ok(None);
-    }
-    let buffer = gpu.allocate(size_of_val(words) as u64)?;
-    gpu.upload(&buffer, 0, words)?;
-    Ok(Some(buffer))
+    if words.is_empty() { Ok(None) } else { gpu.allocate_with(words).map(Some) }
 }

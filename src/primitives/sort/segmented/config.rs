@@ -10,6 +10,19 @@ use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::{Count, Counts};
 
 /// Configuration of a [`SegmentedSortPlan`](super::SegmentedSortPlan), which sorts each segment independently.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::sort::{SegmentedSortConfig, SortConfig};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let config = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32));
+/// // Two keys, none, and the others.
+/// let mut lists = [3u32, 2, 9, 1, 4];
+/// gpu.segmented_sort(config, &mut lists, &[0, 2, 2])?;
+/// assert_eq!(lists, [2, 3, 1, 4, 9]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SegmentedSortConfig {
     pub(super) sort: SortConfig,

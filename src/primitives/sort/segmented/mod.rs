@@ -42,6 +42,23 @@ const STATE_SIZE: u64 = 32;
 const DISPATCHES: u64 = CLASS_COUNT as u64 + 2;
 
 /// Plan of a segmented sort.
+///
+#[doc = example!()]
+/// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+/// use subsweep::sort::{SegmentedSortBuffers, SegmentedSortPlan, SortBuffers, SortConfig};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let (keys, segments) = (gpu.allocate_with(&[3, 2, 9, 1, 4])?, gpu.allocate_with(&[0, 2])?);
+/// let plan = SegmentedSortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
+/// // Counts are of keys and of segments.
+/// let scratch = gpu.allocate(plan.scratch_requirements((5, 2)).size)?;
+/// let sort = SortBuffers::new(keys.addresses(), scratch.range());
+/// let buffers = SegmentedSortBuffers::new(sort, segments.addresses());
+/// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+/// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, (5, 2))) }?;
+/// assert_eq!(gpu.read(&keys, 5)?, [2, 3, 1, 4, 9]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
 pub type SegmentedSortPlan = Plan<SegmentedSort>;
 
 /// The primitive of a [`SegmentedSortPlan`], and its only algorithm.

@@ -51,16 +51,17 @@ fn after_help() -> String {
 pub struct Common {
     /// The device: its INDEX or a part of its NAME as listed by `subsweep devices`, uuid:… (the start of its UUID),
     /// driver:… (a part of its driver's name) or all; several are separated by commas. inspect and devices also take
-    /// gpu:NAME or gpu:all, of --list-gpus, and tune takes one gpu:NAME [default: the best device]
+    /// gpu:NAME or gpu:all, of --list-gpus, and tune and scratch take one gpu:NAME [default: the best device]
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 
-    /// The algorithm of scan, sort, select, partition, verify, bench, devices and inspect, by its name in --list-algorithms;
-    /// other commands have no choice [default: the best for the device]
+    /// The algorithm of scan, sort, select, partition, verify, bench, devices, inspect and scratch, by its name in
+    /// --list-algorithms; other commands have no choice [default: the best for the device]
     #[arg(long, global = true, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
 
-    /// The tuning of scan, sort, verify, bench, devices and inspect [default: default; verify and bench take every tuning]
+    /// The tuning of scan, sort, verify, bench, devices, inspect and scratch [default: default; verify, bench and scratch take
+    /// every tuning]
     #[arg(long, global = true, value_enum)]
     pub policy: Option<PolicyKind>,
 

@@ -22,6 +22,7 @@ mod reduce;
 mod reports;
 mod runs;
 mod scan;
+mod scratch;
 mod search;
 mod segments;
 mod select;
@@ -106,6 +107,9 @@ commands! {
     "inspect" => Inspect(inspect::InspectArgs), [
         ("--filter onesweep", "registers and spills of the kernels"),
         ("--device gpu:all", "the same for GPUs that are not installed"),
+    ];
+    "scratch" => Scratch(scratch::ScratchArgs), [
+        ("--filter 'sort:pairs*chosen' --count 1000000", "what the scratch of a recording holds"),
     ];
     "tune" => Tune(tune::TuneArgs), [
         ("sort --device 1", "rank tile shapes for the tuning table"),

@@ -20,9 +20,9 @@ use crate::pattern::matches;
 use crate::reports::{Format, Reports};
 use crate::words::{self, escaped};
 
-/// The cases of a suite and the destination of its report.
+/// A choice of cases.
 #[derive(Debug, Args)]
-pub struct SuiteArgs {
+pub struct CaseArgs {
     /// Only cases whose id contains PATTERN, in which * matches any text: sort, columns=4, radix-2bit*n=1048576
     #[arg(long, value_name = "PATTERN")]
     pub filter: Option<String>,
@@ -34,13 +34,20 @@ pub struct SuiteArgs {
     /// All cases, including the largest; takes much longer
     #[arg(long)]
     pub full: bool,
+}
+
+/// The cases of a suite and the destination of its report.
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    #[command(flatten)]
+    pub cases: CaseArgs,
 
     /// Write a report as JSON, valid while the command runs and complete at the end; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<OsString>,
 }
 
-impl SuiteArgs {
+impl CaseArgs {
     /// The effort in use.
     pub fn effort(&self) -> Effort {
         match (self.quick, self.full) {
@@ -163,8 +170,8 @@ pub fn is_missing_feature(error: &anyhow::Error) -> bool {
 impl Suite {
     fn new(args: &SuiteArgs, destinations: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
         Ok(Self {
-            effort: args.effort(),
-            patterns: Patterns::new(args, common),
+            effort: args.cases.effort(),
+            patterns: Patterns::new(&args.cases, common),
             report: Report::new(
                 std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             ),
@@ -260,7 +267,7 @@ struct Patterns {
 }
 
 impl Patterns {
-    fn new(args: &SuiteArgs, common: &Common) -> Self {
+    fn new(args: &CaseArgs, common: &Common) -> Self {
         let option = |option: &str, name: &str| (format!(";{option}={name};"), format!("--{option} {name}"));
         let algorithm = common.algorithm.map(|algorithm| option("algorithm", algorithm.name()));
         let policy = common.policy.map(|policy| option("policy", policy.name().name()));
@@ -305,10 +312,10 @@ impl Patterns {
 /// # Errors
 /// There is no suitable device, or no such case.
 pub fn list(
-    args: &SuiteArgs,
+    args: &CaseArgs,
     common: &Common,
     cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
-    show: impl Fn(&[Case], &Capabilities) -> String,
+    mut show: impl FnMut(&[Case], &Capabilities) -> String,
 ) -> Result<()> {
     let devices = device::choose(&device::instance()?, &common.device)?;
     let are_many = devices.len() > 1;

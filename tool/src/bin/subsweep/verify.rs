@@ -69,7 +69,12 @@ impl Run for VerifyArgs {
         let VerifyArgs { suite, list, measure, .. } = self;
         if *list {
             let ids = |cases: &[Case], _: &Capabilities| cases.iter().map(|case| case.id() + "\n").collect();
-            return suite::list(suite, common, |effort, capabilities| self.cases(effort, capabilities), ids);
+            return suite::list(
+                &suite.cases,
+                common,
+                |effort, capabilities| self.cases(effort, capabilities),
+                ids,
+            );
         }
         suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
             if let Some(count) = self.large {

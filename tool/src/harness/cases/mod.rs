@@ -14,6 +14,7 @@ mod ready;
 mod reduce;
 mod run_length;
 mod scan;
+mod scratch;
 mod search;
 mod segmented_sort;
 mod select;
@@ -50,9 +51,9 @@ pub use tuned::tuned_case;
 use super::inputs::Input;
 pub use super::keys::SortValues;
 use primitive::{Table, Tables};
+use scratch::Planner;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::headless::Gpu;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use subsweep::sort::{
     ChunkCounting, DigitHistogramShape, FewKeys, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
@@ -134,12 +135,12 @@ macro_rules! primitives {
             ///
             /// # Errors
             /// Those of the plan.
-            pub(super) fn plan(&self, gpu: &Gpu) -> Result<Planned> {
-                let capabilities = self.capabilities(gpu.capabilities());
+            pub(super) fn plan(&self, planner: &impl Planner) -> Result<Planned> {
+                let capabilities = self.capabilities(planner.capabilities());
                 let (count, input) = (self.count, self.input);
                 Ok(match &self.work {
                     $(Work::$name(case) => {
-                        let plan = gpu.plan(case.config().policy(case.policy(&capabilities)))?;
+                        let plan = planner.plan(case.config().policy(case.policy(&capabilities)))?;
                         let case = case.clone();
                         Box::new(move |known| case.prepare(plan, count, input, known))
                     }),+

@@ -1,0 +1,142 @@
+//! `subsweep scratch`: the arrays in the scratch of recordings.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use subsweep::ScratchArray;
+use subsweep::device::Capabilities;
+use subsweep_tool::harness::{BenchScale, Case, Effort, bench_cases, verify_cases};
+
+use crate::args::Common;
+use crate::command::{Need, Run};
+use crate::device::DeviceChoice;
+use crate::error::Ended;
+use crate::files::output::{print, to_json};
+use crate::suite::{self, CaseArgs};
+use crate::words::escaped;
+
+/// Show what the scratch of a recording holds: offset, size and name of each array, in bytes
+///
+/// Takes the cases of verify and bench. Nothing runs on the device, whose policies determine the arrays. The size is what
+/// Plan::scratch_requirements returns for the counts of the case.
+#[derive(Debug, Args)]
+pub struct ScratchArgs {
+    #[command(flatten)]
+    cases: CaseArgs,
+
+    /// Give each selected case N elements in place of its own number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 28))]
+    count: Option<u64>,
+
+    /// Print a JSON array with an element for each case
+    #[arg(long)]
+    json: bool,
+}
+
+/// The scratch of a case. The field names are those of `--json`, and stable.
+#[derive(Debug, Serialize)]
+struct Scratch {
+    device: String,
+    case: String,
+    size: u64,
+    arrays: Vec<Array>,
+    /// Why the device has no such plan.
+    reason: Option<String>,
+}
+
+/// An array; numbers are bytes.
+#[derive(Debug, Serialize)]
+struct Array {
+    offset: u64,
+    size: u64,
+    name: &'static str,
+}
+
+impl Run for ScratchArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        if self.cases.filter.is_none() {
+            let text = "scratch takes cases by their ids; name some with --filter, such as --filter sort:keys*n=65536";
+            return Err(Ended::usage(text).into());
+        }
+        let mut shown = Vec::new();
+        suite::list(&self.cases, common, all_cases, |cases, capabilities| {
+            let mut cases = cases.to_vec();
+            cases.iter_mut().for_each(|case| case.count = self.count.unwrap_or(case.count));
+            let mut ids = HashSet::new();
+            cases.retain(|case| ids.insert(case.id()));
+            let scratches = cases.iter().map(|case| Scratch::new(case, capabilities));
+            if self.json {
+                shown.extend(scratches);
+                return String::new();
+            }
+            scratches.map(|scratch| scratch.block()).collect::<Vec<_>>().join("\n")
+        })?;
+        if self.json { Ok(print(&to_json(&shown)?)?) } else { Ok(()) }
+    }
+
+    fn need(&self) -> Need {
+        Need::Compiler
+    }
+
+    fn runs_drivers(&self) -> bool {
+        false
+    }
+
+    fn check_for_children(&self, common: &Common) -> Result<Vec<u8>> {
+        match &common.device {
+            DeviceChoice::Gpus(gpus) if gpus.len() > 1 => {
+                Err(Ended::usage("scratch takes one gpu: device; name one").into())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The cases of an effort, before `--filter`; some are in both tables.
+fn all_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    [bench_cases(BenchScale::new(effort, capabilities)), verify_cases(effort, capabilities)].concat()
+}
+
+impl Scratch {
+    fn new(case: &Case, capabilities: &Capabilities) -> Self {
+        let (arrays, reason) = match case.scratch_arrays(capabilities) {
+            Ok(arrays) => (arrays, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
+        Self {
+            device: capabilities.identity.name.clone(),
+            case: case.id(),
+            // Arrays begin at multiples of 16 bytes, and so does what would follow the last one.
+            size: arrays.last().map_or(0, |last| (last.offset + last.size).next_multiple_of(16)),
+            arrays: arrays
+                .iter()
+                .map(|&ScratchArray { name, offset, size }| Array { offset, size, name })
+                .collect(),
+            reason,
+        }
+    }
+
+    /// The id, and a line for each array.
+    fn block(&self) -> String {
+        let mut text = format!("{}\n", self.case);
+        if let Some(reason) = &self.reason {
+            return text + &format!("  not supported: {}\n", escaped(reason));
+        }
+        if self.arrays.is_empty() {
+            return text + "  no scratch\n";
+        }
+        let width = self.size.to_string().len().max("offset".len());
+        let mut row = |offset: &str, size: &str, name: &str| {
+            let _ = writeln!(text, "  {offset:>width$}  {size:>width$}  {name}");
+        };
+        row("offset", "size", "array");
+        for Array { offset, size, name } in &self.arrays {
+            row(&offset.to_string(), &size.to_string(), name);
+        }
+        row("", &self.size.to_string(), "in all");
+        text
+    }
+}

@@ -1,0 +1,127 @@
+//! The arrays in the scratch of a case, by a recording on the host.
+
+use std::sync::{Arc, OnceLock};
+
+use super::Case;
+use super::known::Known;
+use super::prepared::{Needs, Operands, Prepared, Ranges};
+use subsweep::ash::vk::{self, Handle};
+use subsweep::device::{BufferRange, Capabilities, Command, Device, Recorder, Trace};
+use subsweep::error::Result;
+use subsweep::headless::Gpu;
+use subsweep::{Config, Plan, ScratchArray};
+
+/// A device that makes the plans of cases.
+pub(in crate::harness) trait Planner {
+    fn capabilities(&self) -> &Capabilities;
+    fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>>;
+}
+
+impl Planner for Gpu {
+    fn capabilities(&self) -> &Capabilities {
+        self.capabilities()
+    }
+
+    fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
+        self.plan(config)
+    }
+}
+
+/// Plans without compiled pipelines, for recordings on the host.
+impl Planner for Device {
+    fn capabilities(&self) -> &Capabilities {
+        self.capabilities()
+    }
+
+    fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
+        Plan::declare(self, config).map(Arc::new)
+    }
+}
+
+/// The arrays of the first plan of a recording; other plans are parts of it.
+#[derive(Default)]
+struct FirstPlan(OnceLock<Vec<ScratchArray>>);
+
+impl Trace for FirstPlan {
+    fn record(&self, _: vk::CommandBuffer, _: &Command<'_>) {}
+
+    fn plan(&self, arrays: &dyn Fn() -> Vec<(&'static str, u64, u64)>) {
+        let array = |(name, offset, size)| ScratchArray { name, offset, size };
+        self.0.get_or_init(|| arrays().into_iter().map(array).collect());
+    }
+}
+
+impl Case {
+    /// The arrays in the scratch of its recording, on a device with these capabilities.
+    ///
+    /// # Errors
+    /// Those of the plan and of the recording.
+    pub fn scratch_arrays(&self, capabilities: &Capabilities) -> Result<Vec<ScratchArray>> {
+        let device = Device::absent(capabilities.clone());
+        let known = Known::default();
+        // Some operands are computed from it.
+        known.input(self);
+        let Prepared { needs, record, .. } = self.plan(&device)?(&known)?;
+        let Needs { room, in_place, values_size, scratch_size, operands: Operands(contents), .. } = needs;
+        let mut address = 16;
+        // Of a buffer that does not exist: nothing is executed.
+        let mut reserve = |size: u64| {
+            let range = BufferRange {
+                buffer: vk::Buffer::from_raw(1),
+                offset: 0,
+                size,
+                address,
+                usage: !vk::BufferUsageFlags::empty(),
+            };
+            address = (address + size).next_multiple_of(16);
+            range
+        };
+        let size = room * self.work.parameters().row_size();
+        let source = reserve(size);
+        let ranges = Ranges {
+            source,
+            destination: if in_place { source } else { reserve(size) },
+            values: reserve(values_size),
+            scratch: reserve(scratch_size),
+            operands: contents
+                .iter()
+                .map(|words| reserve(size_of_val(&words[..]) as u64).addresses())
+                .collect(),
+        };
+        let plan = FirstPlan::default();
+        record(&mut Recorder::dry(&device).traced_by(&plan), &ranges)?;
+        Ok(plan.0.into_inner().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::harness::cases::{Effort, verify_cases};
+
+    #[test]
+    fn every_kind_of_case_has_its_arrays() {
+        let mut capabilities = Capabilities::default();
+        (capabilities.subgroup_size, capabilities.min_subgroup_size, capabilities.max_subgroup_size) =
+            (32, 32, 32);
+        capabilities.max_workgroup_invocations = 1024;
+        capabilities.max_workgroup_count = [65_535; 3];
+        capabilities.shared_memory_size = 32 << 10;
+        let mut groups = BTreeSet::new();
+        for case in verify_cases(Effort::Quick, &capabilities) {
+            if !groups.insert(case.group()) {
+                continue;
+            }
+            let arrays =
+                case.scratch_arrays(&capabilities).unwrap_or_else(|error| panic!("{}: {error}", case.id()));
+            let mut end = 0;
+            for ScratchArray { name, offset, size } in arrays {
+                assert_eq!(offset, end, "{}: {name}", case.id());
+                end = (offset + size).next_multiple_of(16);
+            }
+        }
+        assert!(groups.len() > 12, "{groups:?}");
+    }
+}
