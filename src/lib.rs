@@ -5,6 +5,10 @@
 //! the feature `headless`, a device of its own with safe calls on slices; with the feature `mpi`, many of them. [`embedding`]
 //! describes how to record plans among other commands. The feature `capi` has the same plans for C.
 
+// First: the others use its macro.
+#[macro_use]
+mod setters;
+
 #[cfg(feature = "capi")]
 pub mod capi;
 #[cfg(feature = "mpi")]

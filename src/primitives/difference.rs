@@ -49,34 +49,17 @@ impl DifferenceConfig {
         }
     }
 
-    /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the numbers of a row.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Takes the difference of adjacent columns, in each row, in place of rows.
-    pub const fn along_rows(mut self) -> Self {
-        self.is_along_rows = true;
-        self
-    }
-
-    /// The result begins with the first row, or column, which is copied.
-    pub const fn keeps_first(mut self) -> Self {
-        self.keeps_first = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`DifferencePolicy::choose`].
-    pub const fn policy(mut self, policy: DifferencePolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the numbers of a row.
+        columns(columns: u32) => columns = columns;
+        /// Takes the difference of adjacent columns, in each row, in place of rows.
+        along_rows() => is_along_rows = true;
+        /// The result begins with the first row, or column, which is copied.
+        keeps_first() => keeps_first = true;
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`DifferencePolicy::choose`].
+        policy(policy: DifferencePolicy) => policy = Some(policy);
     }
 
     /// Type of the numbers.

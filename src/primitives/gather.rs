@@ -38,16 +38,11 @@ impl GatherConfig {
         Self { words_per_element, has_indirect_count: false, policy: None }
     }
 
-    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`GatherPolicy::choose`].
-    pub const fn policy(mut self, policy: GatherPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`GatherPolicy::choose`].
+        policy(policy: GatherPolicy) => policy = Some(policy);
     }
 
     /// Size of an element, words.

@@ -41,28 +41,15 @@ impl MergeConfig {
         Self { element, words_per_value: 0, is_descending: false, has_indirect_count: false, policy: None }
     }
 
-    /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each key; 0 for none.
-    pub const fn values(mut self, words_per_value: u32) -> Self {
-        self.words_per_value = words_per_value;
-        self
-    }
-
-    /// The arrays are sorted from the greatest key to the least, and so is the result.
-    pub const fn descending(mut self) -> Self {
-        self.is_descending = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`], of `a`, `b` or both, which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`MergePolicy::choose`].
-    pub const fn policy(mut self, policy: MergePolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each key; 0 for none.
+        values(words_per_value: u32) => words_per_value = words_per_value;
+        /// The arrays are sorted from the greatest key to the least, and so is the result.
+        descending() => is_descending = true;
+        /// Supports indirect counts, [`Count::Indirect`], of `a`, `b` or both, which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`MergePolicy::choose`].
+        policy(policy: MergePolicy) => policy = Some(policy);
     }
 
     /// Type of the keys.
@@ -156,21 +143,12 @@ impl MergeBuffers {
         Self { a, b, destination, a_values, b_values, destination_values, scratch: BufferRange::NONE }
     }
 
-    /// Sets the values, and the memory of the merged ones.
-    pub const fn values(
-        mut self,
-        a_values: AddressRange,
-        b_values: AddressRange,
-        destination_values: AddressRange,
-    ) -> Self {
-        (self.a_values, self.b_values, self.destination_values) = (a_values, b_values, destination_values);
-        self
-    }
-
-    /// Sets the scratch.
-    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
-        self.scratch = scratch;
-        self
+    setters! {
+        /// Sets the values, and the memory of the merged ones.
+        values(a_values: AddressRange, b_values: AddressRange, destination_values: AddressRange) =>
+            a_values = a_values, b_values = b_values, destination_values = destination_values;
+        /// Sets the scratch.
+        scratch(scratch: BufferRange) => scratch = scratch;
     }
 }
 

@@ -43,16 +43,11 @@ impl SearchConfig {
         Self { is_upper_bound: true, ..Self::lower_bound(element) }
     }
 
-    /// Supports indirect counts, [`Count::Indirect`], of sorted keys, needles or both, which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`SearchPolicy::choose`].
-    pub const fn policy(mut self, policy: SearchPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`], of sorted keys, needles or both, which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`SearchPolicy::choose`].
+        policy(policy: SearchPolicy) => policy = Some(policy);
     }
 
     /// Type of the keys and needles.

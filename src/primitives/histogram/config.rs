@@ -37,23 +37,14 @@ impl HistogramConfig {
         Self { is_even: false, ..Self::even(element, bins) }
     }
 
-    /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the words of a row. Each has a histogram of its own; all
-    /// have the same edges.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`HistogramPolicy::choose`].
-    pub const fn policy(mut self, policy: HistogramPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the words of a row. Each has a histogram of its own; all
+        /// have the same edges.
+        columns(columns: u32) => columns = columns;
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`HistogramPolicy::choose`].
+        policy(policy: HistogramPolicy) => policy = Some(policy);
     }
 
     /// Type of the values.

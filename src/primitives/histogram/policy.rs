@@ -104,28 +104,15 @@ impl HistogramPolicy {
         }
     }
 
-    /// The policy with `loads` values of an invocation in flight.
-    pub const fn with_loads_in_flight(mut self, loads: u32) -> Self {
-        self.loads_in_flight = loads;
-        self
-    }
-
-    /// The policy with at most `workgroups` workgroups, which stride over tiles.
-    pub const fn with_max_workgroups(mut self, workgroups: u32) -> Self {
-        self.max_workgroups = Some(workgroups);
-        self
-    }
-
-    /// The policy with edges in shared memory.
-    pub const fn with_shared_edges(mut self) -> Self {
-        self.has_shared_edges = true;
-        self
-    }
-
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with `loads` values of an invocation in flight.
+        with_loads_in_flight(loads: u32) => loads_in_flight = loads;
+        /// The policy with at most `workgroups` workgroups, which stride over tiles.
+        with_max_workgroups(workgroups: u32) => max_workgroups = Some(workgroups);
+        /// The policy with edges in shared memory.
+        with_shared_edges() => has_shared_edges = true;
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Rows per tile.

@@ -102,28 +102,15 @@ impl ReducePolicy {
         Self { packs_per_invocation, subgroup_size, mixed_access, algorithm, heads, look_back }
     }
 
-    /// The policy with another number of packs per invocation.
-    pub const fn with_packs(mut self, packs_per_invocation: u32) -> Self {
-        self.packs_per_invocation = packs_per_invocation;
-        self
-    }
-
-    /// The policy with another tile of the kernels that find the runs of equal keys.
-    pub const fn with_heads(mut self, heads: TileShape) -> Self {
-        self.heads = Some(heads);
-        self
-    }
-
-    /// The policy with another look-back of [`ReduceByKeyAlgorithm::Chained`].
-    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
-        self.look_back = look_back;
-        self
-    }
-
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with another number of packs per invocation.
+        with_packs(packs_per_invocation: u32) => packs_per_invocation = packs_per_invocation;
+        /// The policy with another tile of the kernels that find the runs of equal keys.
+        with_heads(heads: TileShape) => heads = Some(heads);
+        /// The policy with another look-back of [`ReduceByKeyAlgorithm::Chained`].
+        with_look_back(look_back: LookBack) => look_back = look_back;
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Declares a pipeline with the policy's workgroup and subgroup size.

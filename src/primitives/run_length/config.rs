@@ -77,16 +77,11 @@ impl RunLengthConfig {
         self
     }
 
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
-    pub const fn policy(mut self, policy: RunLengthPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
+        policy(policy: RunLengthPolicy) => policy = Some(policy);
     }
 
     /// The type of elements and values; u32 of indices.

@@ -151,22 +151,13 @@ impl ScanConfig {
         self
     }
 
-    /// Sets the number of columns, 1 to 16. Columns are scanned independently.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Scans from the last row to the first: suffix sums.
-    pub const fn reverse(mut self) -> Self {
-        self.direction = Direction::Reverse;
-        self
-    }
-
-    /// Scans each segment independently; `segments` is the representation of their beginnings.
-    pub const fn segments(mut self, segments: SegmentsBy) -> Self {
-        self.segments = Some(segments);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to 16. Columns are scanned independently.
+        columns(columns: u32) => columns = columns;
+        /// Scans from the last row to the first: suffix sums.
+        reverse() => direction = Direction::Reverse;
+        /// Scans each segment independently; `segments` is the representation of their beginnings.
+        segments(segments: SegmentsBy) => segments = Some(segments);
     }
 
     /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
@@ -175,32 +166,19 @@ impl ScanConfig {
         self.segments(SegmentsBy::FixedSize(length))
     }
 
-    /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
-    pub const fn with_initial(mut self) -> Self {
-        self.has_initial = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect).
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Declares that source and destination never overlap, so that [`ScanPolicy::choose`] may choose the single pass. A
-    /// recording in place is an error then.
-    pub const fn out_of_place(mut self) -> Self {
-        self.is_out_of_place = true;
-        self
-    }
-
-    /// Keeps sums of non-negative floats from decreasing, as a cumulative distribution needs it: rounding alone may make a
-    /// result less than the one before it, by as much as the error bound. A recording continues with the running maxima of
-    /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
-    /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
-    pub const fn monotone(mut self) -> Self {
-        self.is_monotone = true;
-        self
+    setters! {
+        /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
+        with_initial() => has_initial = true;
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect).
+        indirect_count() => has_indirect_count = true;
+        /// Declares that source and destination never overlap, so that [`ScanPolicy::choose`] may choose the single pass. A
+        /// recording in place is an error then.
+        out_of_place() => is_out_of_place = true;
+        /// Keeps sums of non-negative floats from decreasing, as a cumulative distribution needs it: rounding alone may make a
+        /// result less than the one before it, by as much as the error bound. A recording continues with the running maxima of
+        /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
+        /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
+        monotone() => is_monotone = true;
     }
 
     /// The same scan, whose sums may decrease.
@@ -491,16 +469,11 @@ impl ScanBuffers {
         Self::new(elements, elements, scratch)
     }
 
-    /// Sets the initial value.
-    pub const fn initial(mut self, initial: InitialValue) -> Self {
-        self.initial = initial;
-        self
-    }
-
-    /// Sets the segments.
-    pub const fn segments(mut self, segments: AddressRange) -> Self {
-        self.segments = segments;
-        self
+    setters! {
+        /// Sets the initial value.
+        initial(initial: InitialValue) => initial = initial;
+        /// Sets the segments.
+        segments(segments: AddressRange) => segments = segments;
     }
 }
 

@@ -198,28 +198,15 @@ impl ScanPolicy {
         }
     }
 
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
-    }
-
-    /// The policy with another look-back of the chained scan.
-    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
-        self.look_back = look_back;
-        self
-    }
-
-    /// The policy with chained scans of up to `tiles` tiles in one dispatch without look-back.
-    pub const fn with_stateless_tiles(mut self, tiles: u32) -> Self {
-        self.stateless_tiles = tiles;
-        self
-    }
-
-    /// The policy with a fixed order of additions in the chained scan.
-    pub const fn with_fixed_tree(mut self) -> Self {
-        self.fixed_tree = true;
-        self
+    setters! {
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
+        /// The policy with another look-back of the chained scan.
+        with_look_back(look_back: LookBack) => look_back = look_back;
+        /// The policy with chained scans of up to `tiles` tiles in one dispatch without look-back.
+        with_stateless_tiles(tiles: u32) => stateless_tiles = tiles;
+        /// The policy with a fixed order of additions in the chained scan.
+        with_fixed_tree() => fixed_tree = true;
     }
 
     /// Specialization constants of tiles, for a layout of rows.

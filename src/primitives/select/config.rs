@@ -186,48 +186,23 @@ impl SelectConfig {
         Self::new(Predicate::Unique, Some(element), element.words())
     }
 
-    /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
-    /// [`Self::unique`]: unique by key.
-    pub const fn values(mut self, words_per_value: u32) -> Self {
-        self.words_per_value = words_per_value;
-        self
-    }
-
-    /// Writes the indices of the elements as well, as u32.
-    pub const fn indices(mut self) -> Self {
-        self.has_indices = true;
-        self
-    }
-
-    /// Writes no elements, only values or indices.
-    pub const fn without_elements(mut self) -> Self {
-        self.has_elements = false;
-        self
-    }
-
-    /// Partitions: writes the elements that are not selected behind the others. Both parts keep their order.
-    pub const fn partition(mut self) -> Self {
-        self.parts = Parts::Two;
-        self
-    }
-
-    /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
-    /// and the others the third. For selections by a comparison.
-    pub const fn partition_in_three(mut self, comparison: Comparison) -> Self {
-        self.parts = Parts::Three(comparison);
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`SelectPolicy::choose`].
-    pub const fn policy(mut self, policy: SelectPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
+        /// [`Self::unique`]: unique by key.
+        values(words_per_value: u32) => words_per_value = words_per_value;
+        /// Writes the indices of the elements as well, as u32.
+        indices() => has_indices = true;
+        /// Writes no elements, only values or indices.
+        without_elements() => has_elements = false;
+        /// Partitions: writes the elements that are not selected behind the others. Both parts keep their order.
+        partition() => parts = Parts::Two;
+        /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
+        /// and the others the third. For selections by a comparison.
+        partition_in_three(comparison: Comparison) => parts = Parts::Three(comparison);
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`SelectPolicy::choose`].
+        policy(policy: SelectPolicy) => policy = Some(policy);
     }
 
     /// The predicate.
@@ -462,28 +437,16 @@ impl SelectBuffers {
         }
     }
 
-    /// Sets the flags.
-    pub const fn flags(mut self, flags: AddressRange) -> Self {
-        self.flags = flags;
-        self
-    }
-
-    /// Sets the operands of the comparisons.
-    pub const fn operands(mut self, operands: Operands) -> Self {
-        self.operands = operands;
-        self
-    }
-
-    /// Sets the values, and the memory of the selected ones.
-    pub const fn values(mut self, values: AddressRange, destination_values: AddressRange) -> Self {
-        (self.values, self.destination_values) = (values, destination_values);
-        self
-    }
-
-    /// Sets the memory of the indices.
-    pub const fn indices(mut self, destination_indices: AddressRange) -> Self {
-        self.destination_indices = destination_indices;
-        self
+    setters! {
+        /// Sets the flags.
+        flags(flags: AddressRange) => flags = flags;
+        /// Sets the operands of the comparisons.
+        operands(operands: Operands) => operands = operands;
+        /// Sets the values, and the memory of the selected ones.
+        values(values: AddressRange, destination_values: AddressRange) =>
+            values = values, destination_values = destination_values;
+        /// Sets the memory of the indices.
+        indices(destination_indices: AddressRange) => destination_indices = destination_indices;
     }
 }
 

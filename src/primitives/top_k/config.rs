@@ -53,40 +53,19 @@ impl TopKConfig {
         Self { is_smallest: true, ..Self::largest(element, columns, k) }
     }
 
-    /// The same keys in the order of their columns. Saves the sort.
-    pub const fn unsorted(mut self) -> Self {
-        self.is_sorted = false;
-        self
-    }
-
-    /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each selected key; 0 for none.
-    pub const fn values(mut self, words_per_value: u32) -> Self {
-        self.words_per_value = words_per_value;
-        self
-    }
-
-    /// Writes no keys, only columns and values.
-    pub const fn without_keys(mut self) -> Self {
-        self.has_keys = false;
-        self
-    }
-
-    /// Writes no columns, only keys and values.
-    pub const fn without_indices(mut self) -> Self {
-        self.has_indices = false;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`TopKPolicy::choose`].
-    pub const fn policy(mut self, policy: TopKPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// The same keys in the order of their columns. Saves the sort.
+        unsorted() => is_sorted = false;
+        /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each selected key; 0 for none.
+        values(words_per_value: u32) => words_per_value = words_per_value;
+        /// Writes no keys, only columns and values.
+        without_keys() => has_keys = false;
+        /// Writes no columns, only keys and values.
+        without_indices() => has_indices = false;
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`TopKPolicy::choose`].
+        policy(policy: TopKPolicy) => policy = Some(policy);
     }
 
     /// Type of the keys.

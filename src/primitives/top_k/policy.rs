@@ -105,16 +105,11 @@ impl TopKPolicy {
         Self { algorithm, workgroup_size, items_per_invocation, radix_bits, subgroup_size: None }
     }
 
-    /// The policy with digits of `bits` bits.
-    pub const fn with_radix_bits(mut self, bits: u32) -> Self {
-        self.radix_bits = bits;
-        self
-    }
-
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with digits of `bits` bits.
+        with_radix_bits(bits: u32) => radix_bits = bits;
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Keys per workgroup.
