@@ -304,6 +304,11 @@ pub(crate) fn in_range(what: &'static str, value: u32, range: std::ops::RangeInc
     Err(Error::OutOfRange { what, value: value.into(), min: min.into(), max: max.into() })
 }
 
+/// Checks that there are at most `max` elements, as `what` imposes.
+pub(crate) fn at_most(count: u64, max: u64, what: &'static str) -> Result<()> {
+    if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
+}
+
 /// Condition that a policy does not meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

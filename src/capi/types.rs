@@ -6,7 +6,7 @@ use super::vulkan::{
     VkAccessFlags, VkBuffer, VkBufferUsageFlags, VkDeviceAddress, VkDeviceSize, VkPipelineStageFlags,
 };
 use crate::device::{Access, AddressRange, BufferRange};
-use crate::error::Error;
+use crate::error::{Error, at_most};
 use crate::primitives::{Count, ElementType, ScratchRequirements};
 
 /// The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
@@ -133,9 +133,8 @@ impl SubsweepCount {
         if address == 0 {
             return Ok(Count::Direct(count));
         }
-        let too_many =
-            || Error::TooManyElements { count, max: u32::MAX.into(), what: "a count on the device" };
-        Ok(Count::Indirect { address, max: u32::try_from(count).map_err(|_| too_many())? })
+        at_most(count, u32::MAX.into(), "a count on the device")?;
+        Ok(Count::Indirect { address, max: count as u32 })
     }
 }
 

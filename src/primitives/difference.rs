@@ -10,11 +10,11 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads};
 use crate::device::{
-    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+    AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
 use crate::error::{Error, PolicyConflict, Result, in_range};
 use crate::kernels;
@@ -118,13 +118,7 @@ impl DifferenceConfig {
     }
 }
 
-impl Config for DifferenceConfig {
-    type Primitive = Difference;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(DifferenceConfig, DifferencePolicy of Difference);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -220,7 +214,7 @@ impl DifferencePolicy {
         (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
     }
 
-    fn check(&self, capabilities: &Capabilities, config: &DifferenceConfig) -> Result<()> {
+    fn check(&self, config: &DifferenceConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
         // Packs are exchanged among the lanes of whole subgroups.
@@ -271,12 +265,8 @@ impl Primitive for Difference {
 
     const LABEL: &'static CStr = c"subsweep difference";
 
-    fn declare(device: &Device, config: &DifferenceConfig) -> Result<(DifferencePolicy, Self)> {
-        let capabilities = device.capabilities();
-        config.check(capabilities)?;
-        let policy = config.policy.unwrap_or_else(|| DifferencePolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let DifferencePolicy { workgroup_size, subgroup_size, .. } = policy;
+    fn declare(device: &Device, config: &DifferenceConfig, policy: &DifferencePolicy) -> Result<Self> {
+        let DifferencePolicy { workgroup_size, subgroup_size, .. } = *policy;
         let tile_rows = policy.tile_rows(config);
         let mut constants = vec![
             ("COLUMN_COUNT", config.columns),
@@ -299,14 +289,13 @@ impl Primitive for Difference {
             Pipeline::declare(device, kernel, options)
         };
         let by_quads = [("QUAD_ACCESS", 1), ("PACKS_PER_INVOCATION", policy.packs(config))];
-        let difference = Self {
+        Ok(Self {
             tile_rows,
             pack_items: config.numbers_per_pack(),
             quads: config.has_packs(tile_rows).then(|| pipeline(&by_quads)).transpose()?,
             words: pipeline(&[])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, difference))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -315,10 +304,6 @@ impl Primitive for Difference {
 
     fn algorithm(&self, config: &DifferenceConfig, max: u64) -> Option<&dyn Recordable<Self>> {
         (config.result_size(max) > 0).then_some(self)
-    }
-
-    fn first_access(&self, _: &DifferenceConfig) -> Access {
-        Access::COMPUTE
     }
 }
 
@@ -390,7 +375,7 @@ mod tests {
                 let config = DifferenceConfig::new(ElementType::F32);
                 let policy = DifferencePolicy::choose(&device, &config).policy;
                 assert_eq!(
-                    policy.check(&device, &config),
+                    policy.check(&config, &device),
                     Ok(()),
                     "{lanes} lanes, {device_type:?}, {policy}"
                 );

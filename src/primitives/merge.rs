@@ -9,14 +9,13 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
-use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ElementType, ScratchCursor, check_subgroups};
 use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
-    push,
+    AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, in_range, within};
+use crate::error::{PolicyConflict, Result, at_most, in_range, within};
 use crate::kernels;
 
 /// Plan of a merge.
@@ -66,15 +65,13 @@ impl MergeConfig {
     pub const fn is_descending(&self) -> bool {
         self.is_descending
     }
-}
 
-impl Config for MergeConfig {
-    type Primitive = Merge;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
+    fn check(&self, _: &Capabilities) -> Result<()> {
+        in_range("words per value of a merge", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)
     }
 }
+
+configuration!(MergeConfig, MergePolicy of Merge);
 
 /// Counts of a recording, each direct or indirect: `(a_count, b_count).into()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,7 +223,7 @@ impl MergePolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    fn check(&self, capabilities: &Capabilities, config: &MergeConfig) -> Result<()> {
+    fn check(&self, config: &MergeConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 2..=64)?;
         PolicyConflict::check_multiple(
@@ -289,12 +286,8 @@ impl Primitive for Merge {
 
     const LABEL: &'static CStr = c"subsweep merge";
 
-    fn declare(device: &Device, config: &MergeConfig) -> Result<(MergePolicy, Self)> {
-        in_range("words per value of a merge", config.words_per_value, 0..=MergeConfig::MAX_VALUE_WORDS)?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| MergePolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = policy;
+    fn declare(device: &Device, config: &MergeConfig, policy: &MergePolicy) -> Result<Self> {
+        let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = *policy;
         let constants = [
             ("WORDS_PER_KEY", config.element.words()),
             ("ITEMS_PER_INVOCATION", items_per_invocation),
@@ -313,7 +306,7 @@ impl Primitive for Merge {
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
         let args = || Pipeline::declare(device, kernels::MERGE_ARGS.module(&[]), options);
         let args = config.has_indirect_count.then(args).transpose()?;
-        Ok((policy, Self { tile_items: policy.tile_items(), merge, args }))
+        Ok(Self { tile_items: policy.tile_items(), merge, args })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -325,13 +318,7 @@ impl Primitive for Merge {
     }
 
     fn check_count(&self, _: &MergeConfig, (a, b): (u64, u64)) -> Result<()> {
-        let (count, max) = (a.saturating_add(b), MergePlan::MAX_COUNT);
-        let what = "a merge";
-        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
-    }
-
-    fn first_access(&self, _: &MergeConfig) -> Access {
-        Access::COMPUTE
+        at_most(a.saturating_add(b), MergePlan::MAX_COUNT, "a merge")
     }
 }
 

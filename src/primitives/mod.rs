@@ -33,7 +33,7 @@ pub use scratch::{ScratchArray, ScratchRequirements};
 use ash::vk;
 
 use crate::device::{AddressRange, Capabilities};
-use crate::error::{Error, PolicyConflict, Result, within};
+use crate::error::{Error, PolicyConflict, Result, at_most, within};
 use scratch::ScratchCursor;
 
 /// Number of elements, on the host or on the device.
@@ -128,14 +128,16 @@ impl Tiles {
     fn new(count: u64, tile_items: u32) -> Result<Self> {
         let tile_count = count.div_ceil(tile_items.into());
         let last_extent = count - (tile_count - 1) * u64::from(tile_items);
-        match u32::try_from(tile_count) {
-            Ok(tile_count) => Ok(Self { count: tile_count, last_extent: last_extent as u32 }),
-            Err(_) => Err(Error::TooManyElements {
-                count,
-                max: u64::from(u32::MAX) * u64::from(tile_items),
-                what: "2^32 - 1 tiles of this policy",
-            }),
-        }
+        at_most(count, u64::from(u32::MAX) * u64::from(tile_items), "2^32 - 1 tiles of this policy")?;
+        Ok(Self { count: tile_count as u32, last_extent: last_extent as u32 })
+    }
+
+    /// As [`Self::new`], of tiles that take several workgroups each.
+    fn of_workgroups(count: u64, tile_items: u32, workgroups_per_tile: u64) -> Result<Self> {
+        let tiles = Self::at_least_one(count, tile_items)?;
+        let max_tiles = u64::from(u32::MAX) / workgroups_per_tile;
+        at_most(count, max_tiles * u64::from(tile_items), "2^32 - 1 workgroups of this policy")?;
+        Ok(tiles)
     }
 }
 

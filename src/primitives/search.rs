@@ -11,13 +11,13 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_workgroup};
 use crate::device::{
-    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+    AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, within};
+use crate::error::{PolicyConflict, Result, at_most, within};
 use crate::kernels;
 
 /// Plan of a search.
@@ -59,15 +59,13 @@ impl SearchConfig {
     pub const fn is_upper_bound(&self) -> bool {
         self.is_upper_bound
     }
-}
 
-impl Config for SearchConfig {
-    type Primitive = Search;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
+    fn check(&self, _: &Capabilities) -> Result<()> {
+        Ok(())
     }
 }
+
+configuration!(SearchConfig, SearchPolicy of Search);
 
 /// Counts of a recording, each direct or indirect: `(sorted_count, needle_count).into()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +193,7 @@ impl SearchPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    fn check(&self, capabilities: &Capabilities, config: &SearchConfig) -> Result<()> {
+    fn check(&self, config: &SearchConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 4..=256)?;
@@ -250,11 +248,8 @@ impl Primitive for Search {
 
     const LABEL: &'static CStr = c"subsweep search";
 
-    fn declare(device: &Device, config: &SearchConfig) -> Result<(SearchPolicy, Self)> {
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SearchPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let SearchPolicy { workgroup_size, subgroup_size, .. } = policy;
+    fn declare(device: &Device, config: &SearchConfig, policy: &SearchPolicy) -> Result<Self> {
+        let SearchPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let constants = [
             ("WORDS_PER_KEY", config.element.words()),
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
@@ -263,12 +258,11 @@ impl Primitive for Search {
             ("SHARED_STEPS", policy.shared_steps),
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let search = Self {
+        Ok(Self {
             tile_items: policy.tile_items(),
             search: Pipeline::declare(device, kernels::SEARCH_SEARCH.module(&[]), options)?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, search))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -280,13 +274,7 @@ impl Primitive for Search {
     }
 
     fn check_count(&self, _: &SearchConfig, (count, _): (u64, u64)) -> Result<()> {
-        let max = SearchPlan::MAX_SORTED_COUNT;
-        let what = "positions of 32 bits";
-        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
-    }
-
-    fn first_access(&self, _: &SearchConfig) -> Access {
-        Access::COMPUTE
+        at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")
     }
 }
 

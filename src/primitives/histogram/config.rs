@@ -1,10 +1,10 @@
 //! Configuration of a histogram, and the memory of a recording.
 
 use super::{Histogram, HistogramPolicy, edges};
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Result, in_range};
 use crate::primitives::arguments::Arguments;
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`HistogramPlan`](super::HistogramPlan).
@@ -79,7 +79,7 @@ impl HistogramConfig {
         (self.columns as u64 * self.bins as u64).saturating_mul(4)
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
         // The product of the maximums, 2^32, is beyond 32 bits.
@@ -92,13 +92,7 @@ impl HistogramConfig {
     }
 }
 
-impl Config for HistogramConfig {
-    type Primitive = Histogram;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(HistogramConfig, HistogramPolicy of Histogram);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

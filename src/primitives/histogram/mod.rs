@@ -23,8 +23,8 @@ pub use policy::HistogramPolicy;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, Tiles, has_quads};
-use crate::device::{Access, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
-use crate::error::{Error, Result};
+use crate::device::{Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
+use crate::error::{Result, at_most};
 use crate::kernels;
 
 /// Plan of a histogram.
@@ -72,12 +72,8 @@ impl Primitive for Histogram {
 
     const LABEL: &'static CStr = c"subsweep histogram";
 
-    fn declare(device: &Device, config: &HistogramConfig) -> Result<(HistogramPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| HistogramPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let HistogramPolicy { workgroup_size, subgroup_size, .. } = policy;
+    fn declare(device: &Device, config: &HistogramConfig, policy: &HistogramPolicy) -> Result<Self> {
+        let HistogramPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let tile_rows = policy.tile_rows(config);
         let constants = [
             ("NUMBERS", config.element.numbers()),
@@ -99,7 +95,7 @@ impl Primitive for Histogram {
             pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)
         };
         let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS);
-        let histogram = Self {
+        Ok(Self {
             tile_rows,
             max_workgroups: policy.max_workgroups,
             clear: pipeline(kernels::HISTOGRAM_CLEAR.module(&[]), &[])?,
@@ -108,8 +104,7 @@ impl Primitive for Histogram {
             words: count(false)?,
             counts_size: config.counts_size(),
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, histogram))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -121,12 +116,7 @@ impl Primitive for Histogram {
     }
 
     fn check_count(&self, _: &HistogramConfig, count: u64) -> Result<()> {
-        let max = HistogramPlan::MAX_COUNT;
-        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what: "a count of u32" }) }
-    }
-
-    fn first_access(&self, _: &HistogramConfig) -> Access {
-        Access::COMPUTE
+        at_most(count, HistogramPlan::MAX_COUNT, "a count of u32")
     }
 }
 

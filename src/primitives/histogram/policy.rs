@@ -130,7 +130,7 @@ impl HistogramPolicy {
         if self.has_shared_edges { config.bins + 1 } else { 0 }
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities, config: &HistogramConfig) -> Result<()> {
+    pub(super) fn check(&self, config: &HistogramConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;

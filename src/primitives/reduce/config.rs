@@ -6,7 +6,7 @@ use super::policy::ReducePolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::scan::{CustomOperator, ScanOperator};
 use crate::primitives::{Count, ElementType};
 
@@ -254,13 +254,7 @@ impl ReduceConfig {
     }
 }
 
-impl Config for ReduceConfig {
-    type Primitive = Reduce;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(ReduceConfig, ReducePolicy of Reduce);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

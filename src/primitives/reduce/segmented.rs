@@ -14,7 +14,7 @@ use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::Algorithm;
@@ -209,19 +209,14 @@ impl Recording<'_> {
 
     fn check(&self, recorder: &Recorder<'_>) -> Result<()> {
         let columns = u64::from(self.reduction.shape.column_count);
-        let (count, max) = (self.max_segment_count(), u64::from(u32::MAX) / columns);
-        if count > max {
-            return Err(Error::TooManyElements { count, max, what: "2^32 - 1 columns of segments" });
-        }
+        let count = self.max_segment_count();
+        at_most(count, u64::from(u32::MAX) / columns, "2^32 - 1 columns of segments")?;
         let workgroup_size = u64::from(ReducePolicy::WORKGROUP_SIZE);
         recorder.check_workgroups((count * columns).div_ceil(workgroup_size))?;
         recorder.check_workgroups(self.count.max().div_ceil(TILE_ROWS.into()) * columns)?;
         let Some(Heads { tile_items, .. }) = self.reduction.heads else { return Ok(()) };
         let (count, tile_items) = (self.count.max(), u64::from(tile_items));
-        let max = MAX_ROUNDS * tile_items * tile_items;
-        if count > max {
-            return Err(Error::TooManyElements { count, max, what: "keys with so small a tile of heads" });
-        }
+        at_most(count, MAX_ROUNDS * tile_items * tile_items, "keys with so small a tile of heads")?;
         recorder.check_workgroups(count.div_ceil(tile_items))
     }
 

@@ -25,7 +25,7 @@ use super::{Count, ElementType, ScratchCursor};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::kernels::{self, Kernel};
 use crate::scan::{ScanBuffers, ScanConfig, ScanPlan};
@@ -129,22 +129,18 @@ impl Primitive for RunLength {
 
     const LABEL: &'static CStr = c"subsweep run length";
 
-    fn declare(device: &Device, config: &RunLengthConfig) -> Result<(RunLengthPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| RunLengthPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities)?;
+    fn declare(device: &Device, config: &RunLengthConfig, policy: &RunLengthPolicy) -> Result<Self> {
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
             let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
             let constants = [&items[..], constants].concat();
-            let RunLengthPolicy { workgroup_size, subgroup_size, .. } = policy;
+            let RunLengthPolicy { workgroup_size, subgroup_size, .. } = *policy;
             let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
         let tile_items = policy.tile_items();
         let steps = match config.coding {
             Coding::Encode | Coding::EncodeNonTrivial if policy.algorithm == RunLengthAlgorithm::Chained => {
-                Steps::Chained(Chained::new(device, config, &policy)?)
+                Steps::Chained(Chained::new(device, config, policy)?)
             }
             Coding::Encode | Coding::EncodeNonTrivial => {
                 let select = |select: SelectConfig| SelectPlan::declare(device, select.policy(policy.select));
@@ -173,7 +169,7 @@ impl Primitive for RunLength {
                 })
             }
         };
-        Ok((policy, Self(steps)))
+        Ok(Self(steps))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -193,7 +189,7 @@ impl Primitive for RunLength {
             Coding::Encode | Coding::EncodeNonTrivial => (RunLengthPlan::MAX_COUNT, "an encoding of runs"),
             Coding::Decode => (RunLengthPlan::MAX_DECODED_RUNS, "a decoding of runs"),
         };
-        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+        at_most(count, max, what)
     }
 
     fn first_access(&self, _: &RunLengthConfig) -> Access {

@@ -132,7 +132,7 @@ impl RunLengthPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(&self, _: &RunLengthConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         self.look_back.check()?;
         // Compilers do not unroll longer loops.

@@ -15,7 +15,7 @@ use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PushConstants, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::Algorithm;
@@ -228,18 +228,10 @@ impl Algorithm<Scan> for AlongRows {
         count: Count,
     ) -> Result<()> {
         let max = count.max();
-        if max > u32::MAX.into() {
-            let max_count = u32::MAX.into();
-            return Err(Error::TooManyElements { count: max, max: max_count, what: "a scan of segments" });
-        }
-        let workgroups = u64::from(self.tiles(0, max)?.count) * self.workgroups_per_tile(0);
-        if workgroups > u32::MAX.into() {
-            let max_count = u64::from(u32::MAX) / self.workgroups_per_tile(0);
-            let max_count = max_count * u64::from(self.levels[0].tile_step(self.tile_items));
-            let what = "2^32 - 1 workgroups of this policy";
-            return Err(Error::TooManyElements { count: max, max: max_count, what });
-        }
-        recorder.check_workgroups(workgroups)?;
+        at_most(max, u32::MAX.into(), "a scan of segments")?;
+        let (step, per_tile) = (self.levels[0].tile_step(self.tile_items), self.workgroups_per_tile(0));
+        let tiles = Tiles::of_workgroups(max, step, per_tile)?;
+        recorder.check_workgroups(u64::from(tiles.count) * per_tile)?;
         let recording = Recording { scan: self, buffers, layout, count };
         recording.prepare(recorder)?;
         sweep(

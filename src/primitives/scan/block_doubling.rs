@@ -13,7 +13,7 @@ use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles};
@@ -78,10 +78,7 @@ impl Algorithm<Scan> for BlockDoubling {
         let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel doubles a tile's index.
-        if tile_count > 1 << 31 {
-            let max = u64::from(self.tile_items) << 31;
-            return Err(Error::TooManyElements { count, max, what: "2^31 tiles of this policy" });
-        }
+        at_most(count, u64::from(self.tile_items) << 31, "2^31 tiles of this policy")?;
         let destination = buffers.destination;
         let tile_bits = self.tile_items.ilog2();
         for block_bits in 0..step_count(count).max(1) {

@@ -7,7 +7,7 @@ use super::config::{ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles};
@@ -102,9 +102,7 @@ impl Algorithm<Scan> for ChunkInPlace {
                 reason: "the seed's scan is in place: give it one range as source and destination",
             });
         }
-        if count > MAX_COUNT {
-            return Err(Error::TooManyElements { count, max: MAX_COUNT, what: "the seed's scan" });
-        }
+        at_most(count, MAX_COUNT, "the seed's scan")?;
         self.record_level(recorder, buffers.destination, count, 1)
     }
 }

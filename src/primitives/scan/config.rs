@@ -7,7 +7,7 @@ use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, Number};
 
 /// Inclusive or exclusive scan.
@@ -432,13 +432,7 @@ impl InitialValue {
     }
 }
 
-impl Config for ScanConfig {
-    type Primitive = Scan;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(ScanConfig, ScanPolicy of Scan);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

@@ -30,10 +30,6 @@ impl Monotone {
             maxima: ScanPlan::declare(device, config.maxima_in_place())?,
         })
     }
-
-    pub(super) fn policy(&self) -> super::ScanPolicy {
-        *self.sums.policy()
-    }
 }
 
 impl Strategy for Monotone {

@@ -23,7 +23,7 @@ use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels::{self, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
 use crate::primitives::plan::Algorithm;
@@ -277,16 +277,10 @@ impl<'a> Recording<'a> {
         count: Count,
     ) -> Result<Self> {
         let max_count = count.max();
-        if scan.segments.is_some() && max_count > u32::MAX.into() {
-            let max = u32::MAX.into();
-            return Err(Error::TooManyElements { count: max_count, max, what: "a scan of segments" });
+        if scan.segments.is_some() {
+            at_most(max_count, u32::MAX.into(), "a scan of segments")?;
         }
-        let tiles = Tiles::new(max_count, scan.shape.tile_items)?;
-        if u64::from(tiles.count) * u64::from(scan.column_count) > u32::MAX.into() {
-            let max = u64::from(u32::MAX / scan.column_count) * u64::from(scan.shape.tile_items);
-            let what = "2^32 - 1 workgroups of this policy";
-            return Err(Error::TooManyElements { count: max_count, max, what });
-        }
+        Tiles::of_workgroups(max_count, scan.shape.tile_items, scan.column_count.into())?;
         let initial = match buffers.initial {
             InitialValue::Identity => AddressRange::NONE,
             InitialValue::Host(_) => buffers.scratch.slice(layout.initial, scan.shape.row_size).addresses(),
@@ -296,12 +290,8 @@ impl<'a> Recording<'a> {
         let mut recording = Self { scan, buffers, count, layout, initial, heads, offset_count };
         if scan.mark_segments.is_some() {
             let offset_count = buffers.segments.size / size_of::<u32>() as u64;
-            let (max, what) = (u32::MAX.into(), "a scan of segments, in offsets");
-            recording.offset_count = u32::try_from(offset_count).map_err(|_| Error::TooManyElements {
-                count: offset_count,
-                max,
-                what,
-            })?;
+            at_most(offset_count, u32::MAX.into(), "a scan of segments, in offsets")?;
+            recording.offset_count = offset_count as u32;
             recording.heads = recording.head_bits().addresses();
         }
         Ok(recording)

@@ -13,7 +13,7 @@ use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles};
@@ -76,10 +76,7 @@ impl Algorithm<Scan> for Strided {
         let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel adds a distance to a tile's index.
-        if tile_count > 1 << 30 {
-            let max = u64::from(self.tile_items) << 30;
-            return Err(Error::TooManyElements { count, max, what: "2^30 tiles of this policy" });
-        }
+        at_most(count, u64::from(self.tile_items) << 30, "2^30 tiles of this policy")?;
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
         let steps = step_count(count);
         let steps = if source == destination { steps.next_multiple_of(2) } else { steps.max(1) };

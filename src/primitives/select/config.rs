@@ -2,11 +2,11 @@
 
 use super::Select;
 use super::policy::SelectPolicy;
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
 use crate::primitives::arguments::{Arguments, size_if};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, Number};
 
 /// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
@@ -276,7 +276,7 @@ impl SelectConfig {
         if self.has_elements || self.keys.is_some() { count.saturating_mul(self.element_size()) } else { 0 }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a selection", self.words_per_element, 1..=Self::MAX_WORDS)?;
         in_range("words per value of a selection", self.words_per_value, 0..=Self::MAX_WORDS)?;
         if matches!(self.parts, Parts::Three(_)) && !matches!(self.predicate, Predicate::Compare(_)) {
@@ -288,13 +288,7 @@ impl SelectConfig {
     }
 }
 
-impl Config for SelectConfig {
-    type Primitive = Select;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(SelectConfig, SelectPolicy of Select);
 
 /// Operands of the comparisons of a recording: one for each comparison, two for a range; those of the second comparison
 /// of a partition in three follow.

@@ -2,11 +2,11 @@
 
 use super::policy::{SortAlgorithm, SortPolicy};
 use super::{Sort, SortPlan};
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
 use crate::primitives::arguments::{Arguments, Role, size_if};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// Size of a value.
@@ -344,7 +344,7 @@ impl SortConfig {
         ("NO_LAST_KEYS", self.has_no_last_keys().into())
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("the last bit of a sort", self.end_bit, 0..=self.key.bits())?;
         in_range("the first bit of a sort", self.begin_bit, 0..=self.end_bit)?;
         if self.form != Form::InPlace && self.is_argsort() {
@@ -364,13 +364,7 @@ impl SortConfig {
     }
 }
 
-impl Config for SortConfig {
-    type Primitive = Sort;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(SortConfig, SortPolicy of Sort);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

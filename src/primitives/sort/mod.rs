@@ -31,7 +31,7 @@ use std::ffi::CStr;
 use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use onesweep::Onesweep;
 use passes::Passes;
 use single_workgroup::SingleWorkgroup;
@@ -129,24 +129,20 @@ impl Primitive for Sort {
 
     const LABEL: &'static CStr = c"subsweep sort";
 
-    fn declare(device: &Device, config: &SortConfig) -> Result<(SortPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, config).policy);
-        policy.check(config, capabilities)?;
-        let single = |shape| SingleWorkgroup::new(device, config, shape, &policy);
+    fn declare(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
+        let single = |shape| SingleWorkgroup::new(device, config, shape, policy);
         let single_workgroups = policy.single_workgroups().map(single).collect::<Result<_>>()?;
         let passes: Vec<Box<dyn PassAlgorithm>> = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => Vec::new(),
             SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
-                vec![Box::new(Passes::new(device, config, &policy)?)]
+                vec![Box::new(Passes::new(device, config, policy)?)]
             }
             SortAlgorithm::Onesweep => {
-                let all = Onesweep::all(device, config, &policy)?;
+                let all = Onesweep::all(device, config, policy)?;
                 all.into_iter().map(|passes| Box::new(passes) as _).collect()
             }
         };
-        Ok((policy, Self { single_workgroups, passes }))
+        Ok(Self { single_workgroups, passes })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -169,7 +165,7 @@ impl Primitive for Sort {
             _ if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => "a sort without large counts",
             _ => "one sort of this policy",
         };
-        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+        at_most(count, max, what)
     }
 
     fn first_access(&self, _: &SortConfig) -> Access {

@@ -2,10 +2,10 @@
 
 use super::TopK;
 use super::policy::TopKPolicy;
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::Arguments;
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`TopKPlan`](super::TopKPlan).
@@ -116,7 +116,7 @@ impl TopKConfig {
         ]
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
         in_range("words per value of a top-k", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)?;
@@ -129,13 +129,7 @@ impl TopKConfig {
     }
 }
 
-impl Config for TopKConfig {
-    type Primitive = TopK;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(TopKConfig, TopKPolicy of TopK);
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
 #[derive(Debug, Clone, Copy, Default)]

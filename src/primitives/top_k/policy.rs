@@ -75,7 +75,7 @@ impl TopKPolicy {
         let medium = tiles(limit.min(few.workgroup_size), few.items);
         let large = tiles(limit, most_items);
         let choice = |policy, reason| Choice { policy, reason };
-        let fits = |policy: &Self| policy.check(capabilities, config).is_ok();
+        let fits = |policy: &Self| policy.check(config, capabilities).is_ok();
         let row = columns.div_ceil(most_items).next_power_of_two().clamp(least, limit);
         let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items));
         if columns <= row.tile_items() && fits(&row) {
@@ -123,7 +123,7 @@ impl TopKPolicy {
         u64::from(config.k) * config.value_size() / 4 <= u64::from(self.workgroup_size) << 15
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities, config: &TopKConfig) -> Result<()> {
+    pub(super) fn check(&self, config: &TopKConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
         PolicyConflict::check_range("radix_bits", self.radix_bits, 2..=8)?;

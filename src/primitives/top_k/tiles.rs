@@ -8,7 +8,7 @@ use super::config::{TopKBuffers, TopKConfig};
 use super::policy::{TopKPolicy, top_items};
 use super::{ScratchCursor, TopK};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::Count;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
@@ -126,14 +126,7 @@ impl Algorithm<TopK> for ByTiles {
         let TopKBuffers { source, destination, destination_indices, scratch, .. } = *buffers;
         let tiles = u64::from(self.config.columns.div_ceil(self.tile_items));
         // Kernels number tiles by 32 bits.
-        if count.max() * tiles > u32::MAX.into() {
-            let max = u64::from(u32::MAX) / tiles;
-            return Err(Error::TooManyElements {
-                count: count.max(),
-                max,
-                what: "2^32 - 1 tiles of this policy",
-            });
-        }
+        at_most(count.max(), u64::from(u32::MAX) / tiles, "2^32 - 1 tiles of this policy")?;
         recorder.check_workgroups(count.max() * tiles)?;
         let (mut keys, mut indices) = (source, AddressRange::NONE);
         for (index, level) in self.levels().enumerate() {

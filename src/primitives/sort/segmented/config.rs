@@ -2,10 +2,10 @@
 
 use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
-use crate::device::AddressRange;
+use crate::device::{AddressRange, Capabilities};
 use crate::error::{Error, Result};
 use crate::primitives::arguments::Arguments;
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::{Count, Counts};
 
@@ -53,7 +53,7 @@ impl SegmentedSortConfig {
         &self.sort
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         if self.sort.policy.is_some() {
             return Err(Error::Unsupported {
                 reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
@@ -64,7 +64,7 @@ impl SegmentedSortConfig {
                 reason: "a segmented sort has no large counts: segments begin at 32-bit indices",
             });
         }
-        self.sort.check()
+        self.sort.check(capabilities)
     }
 }
 
@@ -101,13 +101,7 @@ impl Counts for SegmentedCount {
     }
 }
 
-impl Config for SegmentedSortConfig {
-    type Primitive = SegmentedSort;
-
-    fn has_indirect_count(&self) -> bool {
-        self.sort.has_indirect_count
-    }
-}
+configuration!(SegmentedSortConfig, SegmentedSortPolicy of SegmentedSort: sort.has_indirect_count);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

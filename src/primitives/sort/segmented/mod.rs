@@ -26,7 +26,7 @@ use super::config::SortConfig;
 use super::dispatch_args::DispatchArgs;
 use super::policy::TileShape;
 use crate::device::{Access, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::ScratchCursor;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
@@ -127,14 +127,9 @@ impl Primitive for SegmentedSort {
 
     const LABEL: &'static CStr = c"subsweep segmented sort";
 
-    fn declare(device: &Device, config: &SegmentedSortConfig) -> Result<(SegmentedSortPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy =
-            config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities)?;
+    fn declare(device: &Device, config: &SegmentedSortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
         let sort = &config.sort;
-        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = policy;
+        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
         let max_extents = policy.max_extents();
         let [max_short, max_small, max_large] = max_extents;
         let constants = [
@@ -149,16 +144,15 @@ impl Primitive for SegmentedSort {
         // That of large segments: fewer workgroups reserve queue entries.
         let [_, TileShape { workgroup_size, .. }] = policy.workgroups;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let segmented = Self {
+        Ok(Self {
             config: *sort,
             classify_workgroup_size: workgroup_size,
             max_extents,
             level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
-            held: Held::new(device, sort, &policy)?,
-            long: Long::new(device, sort, &policy)?,
-        };
-        Ok((policy, segmented))
+            held: Held::new(device, sort, policy)?,
+            long: Long::new(device, sort, policy)?,
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -175,14 +169,8 @@ impl Primitive for SegmentedSort {
 
     fn check_count(&self, _: &SegmentedSortConfig, (count, segment_count): (u64, u64)) -> Result<()> {
         let what = "one segmented sort of this policy";
-        let maximums =
-            [(count, self.long.max_count()), (segment_count, SegmentedSortPlan::MAX_SEGMENT_COUNT)];
-        for (count, max) in maximums {
-            if count > max {
-                return Err(Error::TooManyElements { count, max, what });
-            }
-        }
-        Ok(())
+        at_most(count, self.long.max_count(), what)?;
+        at_most(segment_count, SegmentedSortPlan::MAX_SEGMENT_COUNT, what)
     }
 
     fn first_access(&self, _: &SegmentedSortConfig) -> Access {

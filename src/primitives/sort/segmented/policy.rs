@@ -127,7 +127,7 @@ impl SegmentedSortPolicy {
         [self.cluster.items(), small.tile_items(), large.tile_items()]
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(&self, _: &SegmentedSortConfig, capabilities: &Capabilities) -> Result<()> {
         check_scan_of_counts(&self.scan, &COUNT_SCAN.indirect_count())?;
         self.cluster.check(self.subgroup_size, capabilities)?;
         for shape in &self.workgroups {
@@ -186,14 +186,11 @@ mod tests {
     #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
-        let chosen = SegmentedSortPolicy::choose(
-            &capabilities,
-            &SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)),
-        )
-        .policy;
+        let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32));
+        let chosen = SegmentedSortPolicy::choose(&capabilities, &config).policy;
         let endless = ClusterShape { lanes: u32::MAX, ..chosen.cluster };
         for policy in [chosen, SegmentedSortPolicy { cluster: endless, ..chosen }] {
-            assert!(policy.check(&capabilities).is_err(), "{policy}");
+            assert!(policy.check(&config, &capabilities).is_err(), "{policy}");
         }
     }
 }
