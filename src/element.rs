@@ -2,39 +2,26 @@
 
 use std::fmt;
 
-/// Type of a scan's element or a sort's key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ElementType {
-    /// Unsigned, 32 bits.
-    U32,
-    /// Signed, 32 bits.
-    I32,
-    /// IEEE 754, 32 bits.
-    F32,
-    /// Unsigned, 64 bits.
-    U64,
-    /// Signed, 64 bits.
-    I64,
-    /// IEEE 754, 64 bits.
-    F64,
+named! {
+    /// Type of a scan's element or a sort's key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ElementType {
+        /// Unsigned, 32 bits.
+        U32 = "u32",
+        /// Signed, 32 bits.
+        I32 = "i32",
+        /// IEEE 754, 32 bits.
+        F32 = "f32",
+        /// Unsigned, 64 bits.
+        U64 = "u64",
+        /// Signed, 64 bits.
+        I64 = "i64",
+        /// IEEE 754, 64 bits.
+        F64 = "f64",
+    }
 }
 
 impl ElementType {
-    /// All types.
-    pub const ALL: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
-
-    /// Name of the type, as in Rust.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::U32 => "u32",
-            Self::I32 => "i32",
-            Self::F32 => "f32",
-            Self::U64 => "u64",
-            Self::I64 => "i64",
-            Self::F64 => "f64",
-        }
-    }
-
     /// The type in the header of an `.npy` file, without its byte order: `u4`.
     pub const fn numpy_code(self) -> &'static str {
         match self {

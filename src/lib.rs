@@ -5,9 +5,9 @@
 //! the feature `headless`, a device of its own with safe calls on slices; with the feature `mpi`, many of them. [`embedding`]
 //! describes how to record plans among other commands. The feature `capi` has the same plans for C.
 
-// First: the others use its macro.
+// First: the others use its macros.
 #[macro_use]
-mod setters;
+mod macros;
 
 #[cfg(feature = "capi")]
 pub mod capi;

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Plan, Primitive, Recordable, configuration};
+use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads};
 use crate::device::{
@@ -319,13 +319,8 @@ impl Algorithm<Difference> for Difference {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &DifferenceBuffers,
-        levels: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Difference, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let DifferenceBuffers { source, destination, scratch } = *buffers;
         let tiles = Tiles::new(count.max(), self.tile_rows)?;
         let grid = TileGrid { tile_items: self.tile_rows, column_count: 1 };

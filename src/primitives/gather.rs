@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Plan, Primitive, Recordable, configuration};
+use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup};
 use crate::device::{
@@ -291,13 +291,8 @@ impl Algorithm<Gather> for Gather {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &GatherBuffers,
-        levels: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Gather, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let gather =
             self.aligned.as_ref().filter(|gather| gather.is_aligned(buffers)).unwrap_or(&self.any_address);
         let tiles = gather.tiles(count.max())?;

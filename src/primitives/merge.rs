@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
-use super::plan::{Algorithm, Buffers, Counts, Plan, Primitive, Recordable, configuration};
+use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ElementType, ScratchCursor, check_subgroups};
 use crate::device::{
@@ -334,13 +334,8 @@ impl Algorithm<Merge> for Merge {
         cursor.take("dispatch arguments", if self.args.is_some() { LevelArgs::size(1) } else { 0 })
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &MergeBuffers,
-        args: &u64,
-        count: MergeCount,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Merge, u64>) -> Result<()> {
+        let Checked { buffers, layout: args, count } = given;
         let MergeBuffers { a, b, destination, a_values, b_values, destination_values, scratch } = *buffers;
         // They fit: `check_count` has found their sum.
         let [a_count, b_count] = [count.a, count.b].map(|count| count.max() as u32);

@@ -163,13 +163,14 @@ pub trait Algorithm<P: Primitive>: Debug + Send + Sync {
     fn layout(&self, cursor: &mut ScratchCursor, max: Max<P>) -> Self::Layout;
 
     /// Records all commands.
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &P::Buffers,
-        layout: &Self::Layout,
-        count: P::Count,
-    ) -> Result<()>;
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, P, Self::Layout>) -> Result<()>;
+}
+
+/// The memory of one recording, which is checked, and its counts.
+pub struct Checked<'a, P: Primitive, L> {
+    pub(super) buffers: &'a P::Buffers,
+    pub(super) layout: &'a L,
+    pub(super) count: P::Count,
 }
 
 /// An [`Algorithm`] of any layout.
@@ -209,7 +210,8 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
         let buffers = checked::<P>(*buffers, config, count, cursor.requirements())?;
-        recorder.plan(P::LABEL, |recorder| self.record(recorder, &buffers, &layout, count))
+        let given = Checked { buffers: &buffers, layout: &layout, count };
+        recorder.plan(P::LABEL, |recorder| self.record(recorder, given))
     }
 }
 

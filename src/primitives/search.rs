@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Counts, Plan, Primitive, Recordable, configuration};
+use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_workgroup};
 use crate::device::{
@@ -290,13 +290,8 @@ impl Algorithm<Search> for Search {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SearchBuffers,
-        levels: &u64,
-        count: SearchCount,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Search, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let SearchBuffers { sorted, needles, positions, scratch } = *buffers;
         let tiles = Tiles::new(count.needles.max(), self.tile_items)?;
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };

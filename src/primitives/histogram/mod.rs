@@ -21,7 +21,7 @@ pub use edges::{edge_words, even_edges};
 pub use policy::HistogramPolicy;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, Tiles, has_quads};
 use crate::device::{Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
@@ -135,13 +135,8 @@ impl Algorithm<Histogram> for Histogram {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &HistogramBuffers,
-        levels: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Histogram, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let HistogramBuffers { source, edges, counts, scratch } = *buffers;
         // A tile of no rows is never dispatched.
         let tiles = Tiles::new(count.max().max(1), self.tile_rows)?;

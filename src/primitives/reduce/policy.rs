@@ -11,28 +11,19 @@ use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_subgroups, check_subgroups_field};
 use crate::sort::TileShape;
 
-/// Algorithm of a reduction of runs of equal keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ReduceByKeyAlgorithm {
-    /// The heads of runs are found first, and are the offsets of segments.
-    Segments,
-    /// Single pass with decoupled look-back; for results that do not depend on the order of operations.
-    Chained,
+named! {
+    /// Algorithm of a reduction of runs of equal keys.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum ReduceByKeyAlgorithm {
+        /// The heads of runs are found first, and are the offsets of segments.
+        Segments = "segments",
+        /// Single pass with decoupled look-back; for results that do not depend on the order of operations.
+        Chained = "chained",
+    }
 }
 
 impl ReduceByKeyAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::Segments, Self::Chained];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Segments => "segments",
-            Self::Chained => "chained",
-        }
-    }
-
     /// The tuned part of its tile.
     const fn part(self) -> TunedPart {
         match self {

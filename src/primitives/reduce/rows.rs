@@ -7,14 +7,14 @@
 //!   long rows    | workgroup | workgroup | … ── results of tiles ──► the next level, of shorter rows
 //! ```
 
-use super::config::{ReduceBuffers, ReduceConfig};
+use super::config::ReduceConfig;
 use super::modules::Modules;
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 /// Invocations that reduce a small segment: the smallest subgroup.
@@ -175,13 +175,8 @@ impl Algorithm<Reduce> for Rows {
         Layout { arrays, level_args: cursor.take("level arguments", size) }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &Layout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         if count.max() == 0 {
             return Ok(());
         }

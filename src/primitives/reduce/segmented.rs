@@ -17,7 +17,7 @@ use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushCo
 use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 use crate::sort::TileShape;
 
@@ -176,13 +176,8 @@ impl Algorithm<Reduce> for Segmented {
         Layout::new(cursor, max, self.row_size, head_tile, self.level_args.is_some())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &Layout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let recording = Recording { reduction: self, buffers, layout, count };
         recording.check(recorder)?;
         recording.record(recorder)

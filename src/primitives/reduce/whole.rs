@@ -6,14 +6,14 @@
 //!
 //! The last dispatch has one workgroup per column whatever the count is, so that no rows have a result, too.
 
-use super::config::{ReduceBuffers, ReduceConfig};
+use super::config::ReduceConfig;
 use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::levels::Levels;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
@@ -107,13 +107,8 @@ impl Algorithm<Reduce> for Whole {
         Layout { levels, level_args: cursor.take("level arguments", size) }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &Layout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let Layout { levels, level_args } = layout;
         let column_count = u64::from(self.shape.column_count);
         let tiles = Tiles::of_workgroups(count.max(), self.tile_rows, column_count)?;

@@ -20,7 +20,7 @@ pub use policy::{RunLengthAlgorithm, RunLengthPolicy};
 use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ElementType, ScratchCursor};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -252,13 +252,8 @@ impl Algorithm<RunLength> for Encode {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &RunLengthBuffers,
-        layout: &EncodeLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, RunLength, EncodeLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
         // No elements have no runs at all.
         let non_trivial = self.non_trivial.as_ref().filter(|_| count.max() > 0);
@@ -335,13 +330,8 @@ impl Algorithm<RunLength> for Decode {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &RunLengthBuffers,
-        layout: &DecodeLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, RunLength, DecodeLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
         let ends = scratch(layout.ends).addresses();
         if count.max() > 0 {

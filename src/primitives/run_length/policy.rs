@@ -11,27 +11,16 @@ use crate::primitives::{Choice, LookBack, check_subgroups};
 use crate::scan::ScanPolicy;
 use crate::select::SelectPolicy;
 
-/// Algorithm of an encoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RunLengthAlgorithm {
-    /// A selection of the first element of each run, and lengths from their indices; of runs of more than one element a
-    /// selection of these.
-    Selection,
-    /// Single pass with decoupled look-back.
-    Chained,
-}
-
-impl RunLengthAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::Selection, Self::Chained];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Selection => "selection",
-            Self::Chained => "chained",
-        }
+named! {
+    /// Algorithm of an encoding.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum RunLengthAlgorithm {
+        /// A selection of the first element of each run, and lengths from their indices; of runs of more than one element a
+        /// selection of these.
+        Selection = "selection",
+        /// Single pass with decoupled look-back.
+        Chained = "chained",
     }
 }
 

@@ -18,7 +18,7 @@ use crate::device::{AddressRange, Barrier, Device, Pipeline, PushConstants, Reco
 use crate::error::{Error, Result, at_most};
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
@@ -220,13 +220,8 @@ impl Algorithm<Scan> for AlongRows {
         ScratchLayout { sums, initial, level_args }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let max = count.max();
         at_most(max, u32::MAX.into(), "a scan of segments")?;
         let (step, per_tile) = (self.levels[0].tile_step(self.tile_items), self.workgroups_per_tile(0));

@@ -9,14 +9,13 @@
 //!
 //! The first step also copies the elements from the source to the destination; the others work in place.
 
-use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
 pub(super) struct BlockDoubling {
@@ -68,13 +67,8 @@ impl Algorithm<Scan> for BlockDoubling {
 
     fn layout(&self, _: &mut ScratchCursor, _: u64) {}
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        (): &(),
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ()>) -> Result<()> {
+        let Checked { buffers, count, .. } = given;
         let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel doubles a tile's index.

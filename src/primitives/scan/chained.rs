@@ -25,7 +25,7 @@ use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::look_back::TICKET_SIZE;
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 /// `GROUP_TILES` of `chained.comp`.
@@ -184,13 +184,8 @@ impl Algorithm<Scan> for Chained {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
         if source == destination {
             return Err(Error::Unsupported {

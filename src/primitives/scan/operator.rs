@@ -6,43 +6,29 @@ use super::custom::CustomOperator;
 use crate::kernels::{self, Kernel};
 use crate::primitives::ElementType;
 
-/// A built-in associative operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ScanOperator {
-    /// Sum; wraps for integers. Identity 0.
-    #[default]
-    Add,
-    /// Product; wraps for integers. Identity 1.
-    Mul,
-    /// Minimum. Identity: the greatest number, +∞ for floats.
-    Min,
-    /// Maximum. Identity: the least number, -∞ for floats.
-    Max,
-    /// Bitwise and. Identity: all bits. Not for floats.
-    And,
-    /// Bitwise or. Identity 0. Not for floats.
-    Or,
-    /// Bitwise exclusive or. Identity 0. Not for floats.
-    Xor,
+named! {
+    /// A built-in associative operator.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum ScanOperator {
+        /// Sum; wraps for integers. Identity 0.
+        #[default]
+        Add = "add",
+        /// Product; wraps for integers. Identity 1.
+        Mul = "mul",
+        /// Minimum. Identity: the greatest number, +∞ for floats.
+        Min = "min",
+        /// Maximum. Identity: the least number, -∞ for floats.
+        Max = "max",
+        /// Bitwise and. Identity: all bits. Not for floats.
+        And = "and",
+        /// Bitwise or. Identity 0. Not for floats.
+        Or = "or",
+        /// Bitwise exclusive or. Identity 0. Not for floats.
+        Xor = "xor",
+    }
 }
 
 impl ScanOperator {
-    /// All operators.
-    pub const ALL: [Self; 7] = [Self::Add, Self::Mul, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
-
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Mul => "mul",
-            Self::Min => "min",
-            Self::Max => "max",
-            Self::And => "and",
-            Self::Or => "or",
-            Self::Xor => "xor",
-        }
-    }
-
     /// Whether it supports an element type: bitwise operators do not support floats.
     pub const fn takes(self, element: ElementType) -> bool {
         match self {

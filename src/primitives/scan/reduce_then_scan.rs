@@ -26,7 +26,7 @@ use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushCo
 use crate::error::{Result, at_most};
 use crate::kernels::{self, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
@@ -236,13 +236,8 @@ impl Algorithm<Scan> for ReduceThenScan {
         ScratchLayout::new(&self.shape, cursor, max_count)
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let recording = Recording::new(self, buffers, layout, count)?;
         recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;

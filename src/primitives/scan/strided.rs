@@ -15,8 +15,8 @@ use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
 pub(super) struct Strided {
@@ -66,13 +66,8 @@ impl Algorithm<Scan> for Strided {
         cursor.take("the other buffer", count.saturating_mul(self.row_size))
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        other: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, u64>) -> Result<()> {
+        let Checked { buffers, layout: other, count } = given;
         let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel adds a distance to a tile's index.

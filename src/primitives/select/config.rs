@@ -9,52 +9,30 @@ use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, Number};
 
-/// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
-/// NaN satisfies [`Self::NotEqual`] alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum Comparison {
-    /// `key < bound`.
-    Less = 0,
-    /// `key <= bound`.
-    LessEqual = 1,
-    /// `key == bound`.
-    Equal = 2,
-    /// `key != bound`.
-    NotEqual = 3,
-    /// `key >= bound`.
-    GreaterEqual = 4,
-    /// `key > bound`.
-    Greater = 5,
-    /// `first <= key < end`, with two operands.
-    Range = 6,
+named! {
+    /// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
+    /// NaN satisfies [`Self::NotEqual`] alone.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[repr(u32)]
+    pub enum Comparison {
+        /// `key < bound`.
+        Less = "less",
+        /// `key <= bound`.
+        LessEqual = "less-equal",
+        /// `key == bound`.
+        Equal = "equal",
+        /// `key != bound`.
+        NotEqual = "not-equal",
+        /// `key >= bound`.
+        GreaterEqual = "greater-equal",
+        /// `key > bound`.
+        Greater = "greater",
+        /// `first <= key < end`, with two operands.
+        Range = "range",
+    }
 }
 
 impl Comparison {
-    /// All comparisons.
-    pub const ALL: [Self; 7] = [
-        Self::Less,
-        Self::LessEqual,
-        Self::Equal,
-        Self::NotEqual,
-        Self::GreaterEqual,
-        Self::Greater,
-        Self::Range,
-    ];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Less => "less",
-            Self::LessEqual => "less-equal",
-            Self::Equal => "equal",
-            Self::NotEqual => "not-equal",
-            Self::GreaterEqual => "greater-equal",
-            Self::Greater => "greater",
-            Self::Range => "range",
-        }
-    }
-
     /// Number of operands.
     pub const fn operand_count(self) -> usize {
         match self {

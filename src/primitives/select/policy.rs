@@ -10,28 +10,19 @@ use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, ElementType, LookBack, check_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 
-/// Algorithm of a selection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SelectAlgorithm {
-    /// Counts of tiles, their scan, and compaction of the tiles.
-    ReduceThenScan,
-    /// Single pass with decoupled look-back; not for partitions.
-    Chained,
+named! {
+    /// Algorithm of a selection.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum SelectAlgorithm {
+        /// Counts of tiles, their scan, and compaction of the tiles.
+        ReduceThenScan = "reduce-then-scan",
+        /// Single pass with decoupled look-back; not for partitions.
+        Chained = "chained",
+    }
 }
 
 impl SelectAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::ReduceThenScan, Self::Chained];
-
-    /// The name that selects it: that of the scan's algorithm.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => "reduce-then-scan",
-            Self::Chained => "chained",
-        }
-    }
-
     /// One line for listings: method, bytes moved, dispatches and source.
     pub const fn summary(self) -> &'static str {
         match self {

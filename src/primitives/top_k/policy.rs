@@ -8,25 +8,14 @@ use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, check_subgroups};
 
-/// Algorithm of a top-k.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TopKAlgorithm {
-    /// Radix select of each tile in a workgroup, then of the selected keys, until one tile of each row is left.
-    Tiles,
-    /// Segmented sort of all keys, of which the first are taken.
-    Sort,
-}
-
-impl TopKAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::Tiles, Self::Sort];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tiles => "tiles",
-            Self::Sort => "sort",
-        }
+named! {
+    /// Algorithm of a top-k.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TopKAlgorithm {
+        /// Radix select of each tile in a workgroup, then of the selected keys, until one tile of each row is left.
+        Tiles = "tiles",
+        /// Segmented sort of all keys, of which the first are taken.
+        Sort = "sort",
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::Count;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 
 #[derive(Debug)]
 pub(super) struct ByTiles {
@@ -116,13 +116,8 @@ impl Algorithm<TopK> for ByTiles {
         ScratchLayout { level_args, selected }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &TopKBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, TopK, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let TopKBuffers { source, destination, destination_indices, scratch, .. } = *buffers;
         let tiles = u64::from(self.config.columns.div_ceil(self.tile_items));
         // Kernels number tiles by 32 bits.

@@ -30,7 +30,7 @@ use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::ScratchCursor;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::{Algorithm, Plan, Primitive, Recordable};
+use crate::primitives::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use held::{CLASS_COUNT, Held};
 use long::Long;
 
@@ -212,10 +212,9 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
     fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        buffers: &SegmentedSortBuffers,
-        layout: &ScratchLayout,
-        count: SegmentedCount,
+        given: Checked<'_, SegmentedSort, ScratchLayout>,
     ) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let SegmentedCount { keys: count, segments: segment_count } = count;
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
         let scratch = buffers.sort.scratch;
