@@ -1,15 +1,6 @@
 //! Reduce.
 
-use super::boundary::{Result, buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::scan_config::{SubsweepScanOperator, operator};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-    unknown,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
+use super::*;
 use crate::reduce::{Reduce, ReduceBuffers, ReduceConfig, ReduceRuns};
 
 /// Options of a reduce plan: several of SUBSWEEP_REDUCE_..._BIT, or 0.
@@ -91,10 +82,6 @@ versioned!(unsafe SubsweepReduceInfo, run_count, 144);
 
 impl Exported for Reduce {
     const OTHER: &'static str = "the plan is not of a reduction";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 }
 
 fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {

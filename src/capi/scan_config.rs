@@ -173,7 +173,7 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
 ///
 /// # Safety
 /// The strings of `info` are null or end with a 0.
-pub(super) unsafe fn config(
+pub(super) unsafe fn scan_config(
     info: &SubsweepScanPlanCreateInfo,
     capabilities: &Capabilities,
 ) -> Result<ScanConfig> {

@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ElementType, ScratchCursor, check_subgroups};
+use super::{Choice, CountPair, ElementType, ScratchCursor, check_subgroups};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -45,7 +45,7 @@ impl MergeConfig {
         values(words_per_value: u32) => words_per_value = words_per_value;
         /// The arrays are sorted from the greatest key to the least, and so is the result.
         descending() => is_descending = true;
-        /// Supports indirect counts, [`Count::Indirect`], of `a`, `b` or both, which need scratch.
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of `a`, `b` or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`MergePolicy::choose`].
         policy(policy: MergePolicy) => policy = Some(policy);
@@ -72,45 +72,6 @@ impl MergeConfig {
 }
 
 configuration!(MergeConfig, MergePolicy of Merge);
-
-/// Counts of a recording, each direct or indirect: `(a_count, b_count).into()`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergeCount {
-    /// Number of keys in `a`.
-    pub a: Count,
-    /// Number of keys in `b`.
-    pub b: Count,
-}
-
-impl<A: Into<Count>, B: Into<Count>> From<(A, B)> for MergeCount {
-    fn from((a, b): (A, B)) -> Self {
-        Self { a: a.into(), b: b.into() }
-    }
-}
-
-impl MergeCount {
-    const fn is_indirect(self) -> bool {
-        self.a.is_indirect() || self.b.is_indirect()
-    }
-}
-
-impl Counts for MergeCount {
-    /// Of `a`, and of `b`.
-    type Max = (u64, u64);
-
-    fn max(self) -> (u64, u64) {
-        (self.a.max(), self.b.max())
-    }
-
-    fn is_zero(self) -> bool {
-        self.a.is_zero() && self.b.is_zero()
-    }
-
-    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
-        self.a.check_supported(has_indirect_count)?;
-        self.b.check_supported(has_indirect_count)
-    }
-}
 
 /// The memory of one recording. Without values, their ranges are ignored.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,22 +114,22 @@ impl Buffers<Merge> for MergeBuffers {
     fn arguments(
         &mut self,
         config: &MergeConfig,
-        count: &mut MergeCount,
+        count: &mut CountPair,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (key_size, value_size) = (config.element.size() as u64, config.value_size());
         // No product overflows: `check_count` has found the sum.
         let (a_count, b_count) = count.max();
         let sum = a_count + b_count;
-        table.count("a_count", &mut count.a)?;
-        table.count("b_count", &mut count.b)?;
+        table.count("a_count", &mut count.first)?;
+        table.count("b_count", &mut count.second)?;
         table.read("a", &mut self.a, a_count * key_size)?;
         table.read("b", &mut self.b, b_count * key_size)?;
         table.read("a_values", &mut self.a_values, a_count * value_size)?;
         table.read("b_values", &mut self.b_values, b_count * value_size)?;
         table.write("destination", &mut self.destination, sum * key_size)?;
         table.write("destination_values", &mut self.destination_values, sum * value_size)?;
-        table.scratch_if(count.is_indirect(), &mut self.scratch)
+        table.scratch_if(count.first.is_indirect() || count.second.is_indirect(), &mut self.scratch)
     }
 }
 
@@ -282,7 +243,7 @@ impl Primitive for Merge {
     type Config = MergeConfig;
     type Policy = MergePolicy;
     type Buffers = MergeBuffers;
-    type Count = MergeCount;
+    type Count = CountPair;
 
     const LABEL: &'static CStr = c"subsweep merge";
 
@@ -338,16 +299,16 @@ impl Algorithm<Merge> for Merge {
         let Checked { buffers, layout: args, count } = given;
         let MergeBuffers { a, b, destination, a_values, b_values, destination_values, scratch } = *buffers;
         // They fit: `check_count` has found their sum.
-        let [a_count, b_count] = [count.a, count.b].map(|count| count.max() as u32);
+        let [a_count, b_count] = [count.first, count.second].map(|count| count.max() as u32);
         let tile_count = (a_count + b_count).div_ceil(self.tile_items);
         recorder.check_workgroups(tile_count.into())?;
         let workgroups = match &self.args {
-            Some(pipeline) if count.is_indirect() => {
+            Some(pipeline) if (count.first.is_indirect() || count.second.is_indirect()) => {
                 let args = LevelArgs(scratch.slice(*args, LevelArgs::size(1)));
                 recorder.phase(c"args");
                 let push = push::MergeArgs {
-                    indirect_a_count: count.a.indirect(),
-                    indirect_b_count: count.b.indirect(),
+                    indirect_a_count: count.first.indirect(),
+                    indirect_b_count: count.second.indirect(),
                     args: args.0.addresses(),
                     a_count,
                     b_count,

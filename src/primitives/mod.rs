@@ -88,10 +88,6 @@ impl Counts for Count {
         Self::max(self)
     }
 
-    fn is_zero(self) -> bool {
-        Self::max(self) == 0
-    }
-
     fn check_supported(self, has_indirect_count: bool) -> Result<()> {
         match self {
             Self::Indirect { .. } if !has_indirect_count => Err(Error::Unsupported {
@@ -99,6 +95,34 @@ impl Counts for Count {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Two counts of a recording, each direct or indirect: `(first, second).into()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountPair {
+    /// Of the sorted keys of a search, the keys of a segmented sort, the first array of a merge.
+    pub first: Count,
+    /// Of the needles, the segments, the second array.
+    pub second: Count,
+}
+
+impl<A: Into<Count>, B: Into<Count>> From<(A, B)> for CountPair {
+    fn from((first, second): (A, B)) -> Self {
+        Self { first: first.into(), second: second.into() }
+    }
+}
+
+impl Counts for CountPair {
+    type Max = (u64, u64);
+
+    fn max(self) -> (u64, u64) {
+        (self.first.max(), self.second.max())
+    }
+
+    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
+        self.first.check_supported(has_indirect_count)?;
+        self.second.check_supported(has_indirect_count)
     }
 }
 

@@ -61,6 +61,12 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
         Ok(())
     }
 
+    /// Whether there is no element, so that not even the memory is checked.
+    #[doc(hidden)]
+    fn is_empty(max: Max<Self>) -> bool {
+        max == Max::<Self>::default()
+    }
+
     /// Accesses before the first barrier.
     #[doc(hidden)]
     fn first_access(&self, _: &Self::Config) -> Access {
@@ -138,13 +144,10 @@ pub type Max<P> = <<P as Primitive>::Count as Counts>::Max;
 /// The counts of a recording: a [`Count`](crate::Count), or several.
 pub trait Counts: Copy + Debug {
     /// Their maximums.
-    type Max: Copy;
+    type Max: Copy + Default + PartialEq;
 
     /// The maximums, for which memory is sized.
     fn max(self) -> Self::Max;
-
-    /// Whether a maximum is 0.
-    fn is_zero(self) -> bool;
 
     /// Fails for an indirect count, unless the plan supports those.
     #[doc(hidden)]
@@ -392,7 +395,7 @@ impl<P: Primitive> Plan<P> {
         count.check_supported(self.config.has_indirect_count())?;
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
-            None if count.is_zero() => Ok(()),
+            None if P::is_empty(count.max()) => Ok(()),
             None => checked::<P>(*buffers, &self.config, count, ScratchRequirements::new(0)).map(drop),
         }
     }

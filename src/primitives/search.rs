@@ -13,7 +13,7 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_workgroup};
+use super::{Choice, CountPair, ElementType, ScratchCursor, Tiles, check_workgroup};
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -44,7 +44,7 @@ impl SearchConfig {
     }
 
     setters! {
-        /// Supports indirect counts, [`Count::Indirect`], of sorted keys, needles or both, which need scratch.
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`SearchPolicy::choose`].
         policy(policy: SearchPolicy) => policy = Some(policy);
@@ -66,39 +66,6 @@ impl SearchConfig {
 }
 
 configuration!(SearchConfig, SearchPolicy of Search);
-
-/// Counts of a recording, each direct or indirect: `(sorted_count, needle_count).into()`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SearchCount {
-    /// Number of sorted keys.
-    pub sorted: Count,
-    /// Number of needles.
-    pub needles: Count,
-}
-
-impl<S: Into<Count>, N: Into<Count>> From<(S, N)> for SearchCount {
-    fn from((sorted, needles): (S, N)) -> Self {
-        Self { sorted: sorted.into(), needles: needles.into() }
-    }
-}
-
-impl Counts for SearchCount {
-    /// Of sorted keys, and of needles.
-    type Max = (u64, u64);
-
-    fn max(self) -> (u64, u64) {
-        (self.sorted.max(), self.needles.max())
-    }
-
-    fn is_zero(self) -> bool {
-        self.needles.is_zero()
-    }
-
-    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
-        self.sorted.check_supported(has_indirect_count)?;
-        self.needles.check_supported(has_indirect_count)
-    }
-}
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -131,17 +98,17 @@ impl Buffers<Search> for SearchBuffers {
     fn arguments(
         &mut self,
         config: &SearchConfig,
-        count: &mut SearchCount,
+        count: &mut CountPair,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (sorted_count, needle_count) = count.max();
         let key_size = config.element.size() as u64;
-        table.count("sorted_count", &mut count.sorted)?;
-        table.count("needle_count", &mut count.needles)?;
+        table.count("sorted_count", &mut count.first)?;
+        table.count("needle_count", &mut count.second)?;
         table.read("sorted", &mut self.sorted, sorted_count.saturating_mul(key_size))?;
         table.read("needles", &mut self.needles, needle_count.saturating_mul(key_size))?;
         table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
-        table.scratch_if(count.needles.is_indirect(), &mut self.scratch)
+        table.scratch_if(count.second.is_indirect(), &mut self.scratch)
     }
 }
 
@@ -244,7 +211,7 @@ impl Primitive for Search {
     type Config = SearchConfig;
     type Policy = SearchPolicy;
     type Buffers = SearchBuffers;
-    type Count = SearchCount;
+    type Count = CountPair;
 
     const LABEL: &'static CStr = c"subsweep search";
 
@@ -273,6 +240,10 @@ impl Primitive for Search {
         (needle_count > 0).then_some(self)
     }
 
+    fn is_empty((_, needle_count): (u64, u64)) -> bool {
+        needle_count == 0
+    }
+
     fn check_count(&self, _: &SearchConfig, (count, _): (u64, u64)) -> Result<()> {
         at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")
     }
@@ -293,21 +264,21 @@ impl Algorithm<Search> for Search {
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Search, u64>) -> Result<()> {
         let Checked { buffers, layout: levels, count } = given;
         let SearchBuffers { sorted, needles, positions, scratch } = *buffers;
-        let tiles = Tiles::new(count.needles.max(), self.tile_items)?;
+        let tiles = Tiles::new(count.second.max(), self.tile_items)?;
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         recorder.phase(c"level args");
         let workgroups =
-            Workgroups::new(recorder, self.level_args.as_ref(), count.needles, grid, (scratch, *levels))?;
+            Workgroups::new(recorder, self.level_args.as_ref(), count.second, grid, (scratch, *levels))?;
         let push = push::SearchSearch {
             sorted,
             needles,
             positions,
             indirect_tiles: workgroups.indirect_tiles(),
-            indirect_sorted_count: count.sorted.indirect(),
+            indirect_sorted_count: count.first.indirect(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             // Fits: `check_count` has found it.
-            sorted_count: count.sorted.max() as u32,
+            sorted_count: count.first.max() as u32,
         };
         recorder.phase(c"search");
         workgroups.dispatch(recorder, &self.search, &push)

@@ -22,8 +22,8 @@ pub use policy::{
 };
 pub(super) use policy::{match_tables_size, shared_tables_size};
 pub use segmented::{
-    ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
-    SegmentedSortPlan, SegmentedSortPolicy,
+    ClusterShape, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan,
+    SegmentedSortPolicy,
 };
 
 use std::ffi::CStr;

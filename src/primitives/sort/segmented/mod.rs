@@ -17,7 +17,7 @@ mod held;
 mod long;
 mod policy;
 
-pub use config::{SegmentedCount, SegmentedSortBuffers, SegmentedSortConfig};
+pub use config::{SegmentedSortBuffers, SegmentedSortConfig};
 pub use policy::{ClusterShape, SegmentedSortPolicy};
 
 use std::ffi::CStr;
@@ -28,9 +28,9 @@ use super::policy::TileShape;
 use crate::device::{Access, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
-use crate::primitives::ScratchCursor;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
+use crate::primitives::{CountPair, ScratchCursor};
 use held::{CLASS_COUNT, Held};
 use long::Long;
 
@@ -123,7 +123,7 @@ impl Primitive for SegmentedSort {
     type Config = SegmentedSortConfig;
     type Policy = SegmentedSortPolicy;
     type Buffers = SegmentedSortBuffers;
-    type Count = SegmentedCount;
+    type Count = CountPair;
 
     const LABEL: &'static CStr = c"subsweep segmented sort";
 
@@ -165,6 +165,10 @@ impl Primitive for SegmentedSort {
         (count, segment_count): (u64, u64),
     ) -> Option<&dyn Recordable<Self>> {
         (!self.records_nothing(count, segment_count)).then_some(self)
+    }
+
+    fn is_empty((count, segment_count): (u64, u64)) -> bool {
+        count == 0 || segment_count == 0
     }
 
     fn check_count(&self, _: &SegmentedSortConfig, (count, segment_count): (u64, u64)) -> Result<()> {
@@ -215,7 +219,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         given: Checked<'_, SegmentedSort, ScratchLayout>,
     ) -> Result<()> {
         let Checked { buffers, layout, count } = given;
-        let SegmentedCount { keys: count, segments: segment_count } = count;
+        let CountPair { first: count, second: segment_count } = count;
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
         let scratch = buffers.sort.scratch;
         let dispatch_args = layout.dispatch_args(scratch);
