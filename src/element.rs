@@ -1,7 +1,5 @@
 //! Element and key types.
 
-use std::fmt;
-
 named! {
     /// Type of a scan's element or a sort's key.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,12 +62,6 @@ impl ElementType {
     /// Whether it is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
-    }
-}
-
-impl fmt::Display for ElementType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -12,7 +12,10 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads};
+use super::{
+    Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads,
+    write_subgroups,
+};
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -229,7 +232,7 @@ impl fmt::Display for DifferencePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, items_per_invocation, subgroup_size } = self;
         write!(f, "difference: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, *subgroup_size)
     }
 }
 

@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup};
+use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup, write_subgroups};
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -163,10 +163,7 @@ impl fmt::Display for GatherPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, accesses_per_invocation, subgroup_size } = self;
         write!(f, "gather: workgroup {workgroup_size}, {accesses_per_invocation} accesses per invocation")?;
-        match subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
+        write_subgroups(f, *subgroup_size)
     }
 }
 

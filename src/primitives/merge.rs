@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, CountPair, ElementType, ScratchCursor, check_subgroups};
+use super::{Choice, CountPair, ElementType, ScratchCursor, check_subgroups, write_subgroups};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -213,7 +213,7 @@ impl fmt::Display for MergePolicy {
         if *loads_in_flight > 1 {
             write!(f, ", {loads_in_flight} loads in flight")?;
         }
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, *subgroup_size)
     }
 }
 

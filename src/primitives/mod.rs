@@ -30,6 +30,8 @@ pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
 
+use std::fmt;
+
 use ash::vk;
 
 use crate::device::{AddressRange, Capabilities};
@@ -167,6 +169,11 @@ impl Tiles {
 
 /// Of a policy without `mixed_access`, as text.
 const QUADS_OR_WORDS: &str = ", all tiles by quads or all by words";
+
+/// Writes a required subgroup size, after a comma.
+fn write_subgroups(f: &mut fmt::Formatter<'_>, size: Option<u32>) -> fmt::Result {
+    size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+}
 
 /// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
 /// quads and words, the count is direct and a multiple of `pack_items`.

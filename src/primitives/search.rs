@@ -13,7 +13,7 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, CountPair, ElementType, ScratchCursor, Tiles, check_workgroup};
+use super::{Choice, CountPair, ElementType, ScratchCursor, Tiles, check_workgroup, write_subgroups};
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -181,7 +181,7 @@ impl fmt::Display for SearchPolicy {
         let Self { workgroup_size, items_per_invocation, shared_steps, subgroup_size } = self;
         write!(f, "search: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "{shared_steps} steps in shared memory")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, *subgroup_size)
     }
 }
 

@@ -6,7 +6,7 @@ use super::HistogramConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, check_workgroup};
+use crate::primitives::{Choice, check_workgroup, write_subgroups};
 
 /// Policy of a histogram. A tile is as many whole rows as fit `workgroup_size * items_per_invocation` values, at least
 /// one.
@@ -163,9 +163,6 @@ impl fmt::Display for HistogramPolicy {
         if let Some(workgroups) = self.max_workgroups {
             write!(f, ", at most {workgroups} workgroups")?;
         }
-        match self.subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
+        write_subgroups(f, self.subgroup_size)
     }
 }

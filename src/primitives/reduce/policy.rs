@@ -8,7 +8,9 @@ use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_subgroups, check_subgroups_field};
+use crate::primitives::{
+    Choice, LookBack, QUADS_OR_WORDS, check_subgroups, check_subgroups_field, write_subgroups,
+};
 use crate::sort::TileShape;
 
 named! {
@@ -178,7 +180,7 @@ impl fmt::Display for ReducePolicy {
         if !mixed_access {
             f.write_str(QUADS_OR_WORDS)?;
         }
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write_subgroups(f, *subgroup_size)?;
         let Some(TileShape { workgroup_size, items_per_invocation }) = heads else { return Ok(()) };
         let is_chained = *algorithm == ReduceByKeyAlgorithm::Chained;
         let kernels = if is_chained { algorithm.name() } else { "heads" };

@@ -7,7 +7,7 @@ use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, check_subgroups};
+use crate::primitives::{Choice, LookBack, check_subgroups, write_subgroups};
 use crate::scan::ScanPolicy;
 use crate::select::SelectPolicy;
 
@@ -142,7 +142,7 @@ impl fmt::Display for RunLengthPolicy {
             write!(f, "{}: ", algorithm.name())?;
         }
         write!(f, "workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write_subgroups(f, *subgroup_size)?;
         match algorithm {
             RunLengthAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
             RunLengthAlgorithm::Selection => write!(f, "; select {}; scan {}", self.select, self.scan),

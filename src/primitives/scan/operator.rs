@@ -1,7 +1,5 @@
 //! Scan operators and their kernels.
 
-use std::fmt;
-
 use super::custom::CustomOperator;
 use crate::kernels::{self, Kernel};
 use crate::primitives::ElementType;
@@ -53,12 +51,6 @@ impl ScanOperator {
             Self::Or => 5,
             Self::Xor => 6,
         }
-    }
-}
-
-impl fmt::Display for ScanOperator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup};
+use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup, write_subgroups};
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -184,18 +184,7 @@ impl ScanPolicy {
     /// The seed: the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019), with chunks of 256
     /// elements, 32 at a time, and each chunk's sum in its last row. Inclusive and in place only.
     pub const fn seed() -> Self {
-        Self {
-            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
-            sums: SumsPlacement::LastRow,
-            workgroup_size: 32,
-            items_per_invocation: 8,
-            items_per_run: 1,
-            subgroup_size: None,
-            fixed_tree: false,
-            look_back: Self::LOOK_BACK,
-            stateless_tiles: 1,
-            mixed_access: false,
-        }
+        Self { sums: SumsPlacement::LastRow, mixed_access: false, ..Self::tiled(32, 8, 1) }
     }
 
     setters! {
@@ -369,7 +358,7 @@ impl fmt::Display for ScanPolicy {
         if !self.mixed_access && self.sums == SumsPlacement::Scratch {
             f.write_str(QUADS_OR_WORDS)?;
         }
-        self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, self.subgroup_size)
     }
 }
 

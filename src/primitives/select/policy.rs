@@ -7,7 +7,7 @@ use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, ElementType, LookBack, check_subgroups};
+use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, write_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 
 named! {
@@ -183,7 +183,7 @@ impl fmt::Display for SelectPolicy {
             "{}: workgroup {workgroup_size}, {items_per_invocation} items per invocation",
             algorithm.name()
         )?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write_subgroups(f, *subgroup_size)?;
         match algorithm {
             SelectAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
             SelectAlgorithm::ReduceThenScan => {

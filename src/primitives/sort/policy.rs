@@ -8,7 +8,9 @@ use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::tuning::{self, KernelShape};
-use crate::primitives::{Choice, ElementType, LookBack, QUADS_OR_WORDS, check_subgroups, check_workgroup};
+use crate::primitives::{
+    Choice, ElementType, LookBack, QUADS_OR_WORDS, check_subgroups, check_workgroup, write_subgroups,
+};
 
 /// The scan of counts, over the digits of all tiles.
 pub(super) const COUNT_SCAN: ScanConfig = ScanConfig::exclusive(ElementType::U32);
@@ -500,13 +502,6 @@ impl SortPolicy {
         }
     }
 
-    fn write_subgroups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
-    }
-
     /// What differs from [`DigitHistogramShape::PLAIN`] with the subgroups of the passes.
     fn write_histogram(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shape, plain) = (self.histogram, DigitHistogramShape::PLAIN);
@@ -624,7 +619,7 @@ impl fmt::Display for SortPolicy {
             let single = SortAlgorithm::SingleWorkgroup.name();
             write!(f, "{single}: up to {} keys, ", shape.tile_items())?;
             write!(f, "workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-            self.write_subgroups(f)?;
+            write_subgroups(f, self.subgroup_size)?;
             if self.algorithm == SortAlgorithm::SingleWorkgroup {
                 return Ok(());
             }
@@ -648,7 +643,7 @@ impl fmt::Display for SortPolicy {
         if !self.has_exchange {
             f.write_str(", scattered from registers")?;
         }
-        self.write_subgroups(f)?;
+        write_subgroups(f, self.subgroup_size)?;
         if self.algorithm == SortAlgorithm::Onesweep {
             self.look_back.write(f, Self::SPIN_LIMIT)?;
             if let Some(workgroups) = self.max_workgroups {

@@ -6,7 +6,7 @@ use super::TopKConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, check_subgroups};
+use crate::primitives::{Choice, check_subgroups, write_subgroups};
 
 named! {
     /// Algorithm of a top-k.
@@ -160,9 +160,6 @@ impl fmt::Display for TopKPolicy {
             TopKAlgorithm::Sort => write!(f, "segmented sort of all keys")?,
         }
         write!(f, ", workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        match self.subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
+        write_subgroups(f, self.subgroup_size)
     }
 }
