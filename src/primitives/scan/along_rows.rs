@@ -9,7 +9,7 @@
 //! on the length of a segment and the position in it alone (see `glsl/scan/segments.glsl`), so that equal rows of floats have
 //! equal results in bits. This needs tiles of a power of two.
 
-use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind};
+use super::config::{Direction, Ranges, ScanBuffers, ScanConfig, ScanKind};
 use super::levels::sweep;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
@@ -251,8 +251,7 @@ impl Recording<'_> {
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, layout, count } = self;
         recorder.phase(c"level args");
-        if let InitialValue::Host(row) = &buffers.initial {
-            recorder.update(buffers.scratch.slice(layout.initial, scan.row_size), row.words());
+        if buffers.write_initial(recorder, layout.initial, scan.row_size) {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
         if let (&Count::Indirect { address, max }, Some(level_args)) = (count, &scan.level_args) {
@@ -288,15 +287,17 @@ impl Recording<'_> {
     }
 
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
-        let Self { scan, buffers, .. } = self;
+        let Self { scan, buffers, layout, .. } = self;
         let tiles = scan.tiles(level, self.count.max())?;
+        // That of each segment.
+        let initial = buffers.initial_row(layout.initial, scan.row_size);
         let is_top = level + 1 == scan.levels.len();
         let push = push::ScanDownsweep {
             source: self.source(level),
             destination: if level == 0 { buffers.destination } else { self.sums(level) },
             carries: if is_top { AddressRange::NONE } else { self.sums(level + 1) },
             heads: AddressRange::NONE,
-            initial: if level == 0 { self.initial() } else { AddressRange::NONE },
+            initial: if level == 0 { initial } else { AddressRange::NONE },
             indirect_tiles: self.indirect_tiles(level),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
@@ -304,16 +305,6 @@ impl Recording<'_> {
         };
         let has_quads = self.has_quads(level, &[push.source, push.destination]);
         self.dispatch(recorder, level, scan.levels[level].downsweep.of(has_quads), &push)
-    }
-
-    /// The initial value of each segment.
-    fn initial(&self) -> AddressRange {
-        let row_size = self.scan.row_size;
-        match self.buffers.initial {
-            InitialValue::Identity => AddressRange::NONE,
-            InitialValue::Host(_) => self.buffers.scratch.slice(self.layout.initial, row_size).addresses(),
-            InitialValue::Device(range) => AddressRange::new(range.address, row_size),
-        }
     }
 
     /// Dispatches the workgroups of a level. Of an indirect count, the levels above the elements have those of the maximum:

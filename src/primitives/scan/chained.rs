@@ -14,7 +14,7 @@
 //! A few tiles (`ScanPolicy::stateless_tiles`) take one dispatch of `downsweep.comp` and no state: each workgroup reduces
 //! all elements before its tile.
 
-use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
+use super::config::{Direction, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
@@ -195,17 +195,9 @@ impl Algorithm<Scan> for Chained {
         let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
         recorder.check_workgroups(tile_count.into())?;
         let access = self.access(buffers, count);
-        let updates = matches!(buffers.initial, InitialValue::Host(_));
         recorder.phase(c"level args");
-        let initial = match &buffers.initial {
-            InitialValue::Identity => AddressRange::NONE,
-            InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),
-            InitialValue::Host(row) => {
-                let initial = scratch.slice(layout.initial, self.row_size);
-                recorder.update(initial, row.words());
-                initial.addresses()
-            }
-        };
+        let initial = buffers.initial_row(layout.initial, self.row_size);
+        let updates = buffers.write_initial(recorder, layout.initial, self.row_size);
         let state = scratch.slice(layout.state, layout.state_size);
         recorder.fill(state, 0);
         if state.size > 0 || updates {

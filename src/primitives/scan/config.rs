@@ -4,7 +4,7 @@ use super::Scan;
 use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
-use crate::device::{AddressRange, BufferRange, Capabilities};
+use crate::device::{AddressRange, BufferRange, Capabilities, Recorder};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
 use crate::primitives::plan::{Buffers, configuration};
@@ -468,6 +468,23 @@ impl ScanBuffers {
         initial(initial: InitialValue) => initial = initial;
         /// Sets the segments.
         segments(segments: AddressRange) => segments = segments;
+    }
+
+    /// The initial value on the device: a row of the host is at `offset` of the scratch, where [`Self::write_initial`] writes
+    /// it.
+    pub(super) fn initial_row(&self, offset: u64, row_size: u64) -> AddressRange {
+        match self.initial {
+            InitialValue::Identity => AddressRange::NONE,
+            InitialValue::Host(_) => self.scratch.slice(offset, row_size).addresses(),
+            InitialValue::Device(range) => AddressRange::new(range.address, row_size),
+        }
+    }
+
+    /// Writes an initial value of the host. Returns whether there is one, which a barrier follows.
+    pub(super) fn write_initial(&self, recorder: &mut Recorder<'_>, offset: u64, row_size: u64) -> bool {
+        let InitialValue::Host(row) = &self.initial else { return false };
+        recorder.update(self.scratch.slice(offset, row_size), row.words());
+        true
     }
 }
 

@@ -17,7 +17,7 @@
 use std::mem::size_of;
 
 use super::algorithm::WorkgroupScan;
-use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
+use super::config::{Direction, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 use super::levels::{Levels, sweep};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
@@ -276,11 +276,7 @@ impl<'a> Recording<'a> {
             at_most(max_count, u32::MAX.into(), "a scan of segments")?;
         }
         Tiles::of_workgroups(max_count, scan.shape.tile_items, scan.column_count.into())?;
-        let initial = match buffers.initial {
-            InitialValue::Identity => AddressRange::NONE,
-            InitialValue::Host(_) => buffers.scratch.slice(layout.initial, scan.shape.row_size).addresses(),
-            InitialValue::Device(range) => AddressRange::new(range.address, scan.shape.row_size),
-        };
+        let initial = buffers.initial_row(layout.initial, scan.shape.row_size);
         let (heads, offset_count) = (buffers.segments, 0);
         let mut recording = Self { scan, buffers, count, layout, initial, heads, offset_count };
         if scan.mark_segments.is_some() {
@@ -301,11 +297,7 @@ impl<'a> Recording<'a> {
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, count, layout, .. } = self;
         recorder.phase(c"level args");
-        let mut has_transfers = false;
-        if let InitialValue::Host(row) = &buffers.initial {
-            recorder.update(buffers.scratch.slice(layout.initial, scan.shape.row_size), row.words());
-            has_transfers = true;
-        }
+        let mut has_transfers = buffers.write_initial(recorder, layout.initial, scan.shape.row_size);
         if scan.mark_segments.is_some() {
             recorder.fill(self.head_bits(), 0);
             has_transfers = true;
