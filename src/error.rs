@@ -304,6 +304,11 @@ pub(crate) fn in_range(what: &'static str, value: u32, range: std::ops::RangeInc
     Err(Error::OutOfRange { what, value: value.into(), min: min.into(), max: max.into() })
 }
 
+/// Checks that there are at most `max` elements, as `what` imposes.
+pub(crate) fn at_most(count: u64, max: u64, what: &'static str) -> Result<()> {
+    if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
+}
+
 /// Condition that a policy does not meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -438,16 +443,4 @@ impl Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_size_mismatch_has_a_remedy() {
-        for (expected, got, what) in
-            [(8, 0, "take the call for pairs"), (0, 4, "configure pairs"), (8, 4, "give it their ValueSize")]
-        {
-            let text = Error::ValueSizeMismatch { expected, got }.to_string();
-            assert!(text.contains(what) && !text.contains('\n'), "{text}");
-        }
-    }
-}
+mod tests;

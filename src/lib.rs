@@ -5,19 +5,9 @@
 //! the feature `headless`, a device of its own with safe calls on slices; with the feature `mpi`, many of them. [`embedding`]
 //! describes how to record plans among other commands. The feature `capi` has the same plans for C.
 
-/// Fence before an example on a device of [`headless`], which is compiled and run where that feature is enabled.
-#[cfg(feature = "headless")]
-macro_rules! example {
-    () => {
-        "```"
-    };
-}
-#[cfg(not(feature = "headless"))]
-macro_rules! example {
-    () => {
-        "```ignore"
-    };
-}
+// First: the others use its macros.
+#[macro_use]
+mod macros;
 
 #[cfg(feature = "capi")]
 pub mod capi;

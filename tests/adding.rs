@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Most hand-written files that may name the page's example.
-const MOST: usize = 20;
+const MOST: usize = 21;
 
 /// Files of the primitives whose plans record the page's example.
 const BUILT_ON_IT: [&str; 2] = ["src/primitives/select/", "src/primitives/run_length/"];

@@ -1,13 +1,6 @@
 //! Adjacent difference.
 
-use super::boundary::{buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
+use super::*;
 use crate::difference::{Difference, DifferenceBuffers, DifferenceConfig};
 
 /// Options of a difference plan: several of SUBSWEEP_DIFFERENCE_..._BIT, or 0.
@@ -60,10 +53,6 @@ versioned!(unsafe SubsweepDifferenceInfo, scratch, 96);
 
 impl Exported for Difference {
     const OTHER: &'static str = "the plan is not of a difference";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 }
 
 /// Creates a difference plan on `device` with every pipeline that a recording may need, to be freed by

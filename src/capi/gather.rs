@@ -1,11 +1,6 @@
 //! Gather.
 
-use super::boundary::{buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
+use super::*;
 use crate::gather::{Gather, GatherBuffers, GatherConfig};
 
 /// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
@@ -54,10 +49,6 @@ versioned!(unsafe SubsweepGatherInfo, scratch, 112);
 
 impl Exported for Gather {
     const OTHER: &'static str = "the plan is not of a gather";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 }
 
 /// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by

@@ -1,17 +1,7 @@
 //! Histogram.
 
-use super::boundary::{buffers, result, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::result::Failure;
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::error::Error;
+use super::*;
 use crate::histogram::{Histogram, HistogramBuffers, HistogramConfig, HistogramPlan, edge_words, even_edges};
-use crate::primitives::Plan;
 
 /// Options of a histogram plan: several of SUBSWEEP_HISTOGRAM_..._BIT, or 0.
 pub type SubsweepHistogramFlags = u32;
@@ -65,10 +55,6 @@ versioned!(unsafe SubsweepHistogramInfo, scratch, 112);
 
 impl Exported for Histogram {
     const OTHER: &'static str = "the plan is not of a histogram";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 
     fn max_count(_: &Plan<Self>) -> u64 {
         HistogramPlan::MAX_COUNT

@@ -1,15 +1,7 @@
 //! Merge.
 
-use super::boundary::{buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
+use super::*;
 use crate::merge::{Merge, MergeBuffers, MergeConfig, MergePlan};
-use crate::primitives::Plan;
 
 /// Options of a merge plan: several of SUBSWEEP_MERGE_..._BIT, or 0.
 pub type SubsweepMergeFlags = u32;

@@ -46,6 +46,14 @@ pub use top_k::*;
 pub use types::*;
 pub use version::*;
 
+// For the files of the primitives, beside the items of the others.
+use boundary::{Result, borrow, buffers, result, text, value, versioned};
+use vulkan::{VkBool32, VkCommandBuffer, VkResult};
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::primitives::Plan;
+
 /// The thread rules of the header require `Send + Sync` behind each pointer.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}

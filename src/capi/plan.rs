@@ -10,7 +10,7 @@ use super::types::{NO_ACCESS, SubsweepAccess, SubsweepScratchRequirements};
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::device::{Access, Device};
 use crate::error::Error;
-use crate::primitives::{Max, Plan, Primitive, ScratchRequirements};
+use crate::primitives::{Counts, Max, Plan, Primitive, ScratchRequirements};
 
 /// A plan of any primitive, recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
@@ -28,16 +28,35 @@ trait AnyPlan: Any + Debug + Send + Sync {
 }
 
 /// A primitive that has functions in C.
-pub(super) trait Exported: Primitive {
+pub(super) trait Exported: Primitive<Count: Counts<Max: Maximum>> {
     /// The error for a plan of another primitive.
     const OTHER: &'static str;
 
     /// The maximum counts of a recording.
-    fn max(count: u64, segment_count: u64) -> Max<Self>;
+    fn max(count: u64, segment_count: u64) -> Max<Self> {
+        Max::<Self>::of(count, segment_count)
+    }
 
     /// The maximum count of elements.
     fn max_count(_: &Plan<Self>) -> u64 {
         u64::MAX
+    }
+}
+
+/// Maximum counts: of elements, and of segments if the primitive has some.
+pub(super) trait Maximum {
+    fn of(count: u64, segment_count: u64) -> Self;
+}
+
+impl Maximum for u64 {
+    fn of(count: u64, _: u64) -> Self {
+        count
+    }
+}
+
+impl Maximum for (u64, u64) {
+    fn of(count: u64, segment_count: u64) -> Self {
+        (count, segment_count)
     }
 }
 

@@ -1,15 +1,6 @@
 //! Reduce.
 
-use super::boundary::{Result, buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::scan_config::{SubsweepScanOperator, operator};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-    unknown,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
+use super::*;
 use crate::reduce::{Reduce, ReduceBuffers, ReduceConfig, ReduceRuns};
 
 /// Options of a reduce plan: several of SUBSWEEP_REDUCE_..._BIT, or 0.
@@ -91,10 +82,6 @@ versioned!(unsafe SubsweepReduceInfo, run_count, 144);
 
 impl Exported for Reduce {
     const OTHER: &'static str = "the plan is not of a reduction";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 }
 
 fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
@@ -212,28 +199,4 @@ pub unsafe extern "C" fn subsweep_cmd_reduce(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_of_runs_has_a_number() {
-        let of = |runs| {
-            let struct_size = size_of::<SubsweepReducePlanCreateInfo>() as u32;
-            let info = SubsweepReducePlanCreateInfo {
-                struct_size,
-                flags: 0,
-                element_type: 0,
-                scan_operator: 0,
-                column_count: 0,
-                runs,
-                row_length: 0,
-            };
-            config(&info).ok().map(|config| config.reduced_runs())
-        };
-        let known = [None].into_iter().chain(ReduceRuns::ALL.map(Some));
-        for (number, runs) in (0..).zip(known) {
-            assert_eq!(of(number), Some(runs));
-        }
-        assert_eq!(of(6), None);
-    }
-}
+mod tests;

@@ -1,15 +1,6 @@
 //! Run-length encoding and decoding.
 
-use super::boundary::{Result, buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-    unknown,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::primitives::Plan;
+use super::*;
 use crate::run_length::{RunLength, RunLengthBuffers, RunLengthConfig, RunLengthPlan};
 
 /// What a run-length plan computes: one of SUBSWEEP_RUN_LENGTH_....
@@ -80,10 +71,6 @@ versioned!(unsafe SubsweepRunLengthInfo, scratch, 144);
 
 impl Exported for RunLength {
     const OTHER: &'static str = "the plan is not of runs";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 
     fn max_count(plan: &Plan<Self>) -> u64 {
         if plan.config().is_decoding() { RunLengthPlan::MAX_DECODED_RUNS } else { RunLengthPlan::MAX_COUNT }

@@ -2,15 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::boundary::{Result, borrow, buffers, value, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::result::Failure;
-use super::scan_config::{SubsweepScanPlanCreateInfo, config};
-use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::error::Error;
+use super::*;
 use crate::scan::{InitialValue, Scan, ScanBuffers};
 
 /// The memory and the count of one recording of a scan.
@@ -81,10 +73,6 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
 
 impl Exported for Scan {
     const OTHER: &'static str = "the plan is not of a scan";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 }
 
 /// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
@@ -113,7 +101,7 @@ pub unsafe extern "C" fn subsweep_scan_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     // SAFETY: as the caller promises.
-    let config = |device: &Device, info: &_| unsafe { config(info, device.capabilities()) };
+    let config = |device: &Device, info: &_| unsafe { scan_config(info, device.capabilities()) };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Scan, _>(device, info, plan, config) }
 }
@@ -187,13 +175,4 @@ pub unsafe extern "C" fn subsweep_cmd_scan(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_longer_than_the_longest_is_refused() {
-        let row = |word_count| InitialValue::host(&[7_u32; MAX_ROW_WORDS + 1][..word_count]);
-        assert!(row(MAX_ROW_WORDS).is_ok());
-        assert!(row(MAX_ROW_WORDS + 1).is_err());
-    }
-}
+mod tests;

@@ -1,13 +1,6 @@
 //! Search.
 
-use super::boundary::{buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
+use super::*;
 use crate::search::{Search, SearchBuffers, SearchConfig};
 
 /// Options of a search plan: several of SUBSWEEP_SEARCH_..._BIT, or 0.

@@ -1,14 +1,6 @@
 //! Segmented sort.
 
-use super::boundary::{buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::sort::{SubsweepSortPlanCreateInfo, config};
-use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::error::Error;
-use crate::primitives::Plan;
+use super::*;
 use crate::sort::{SegmentedSort, SegmentedSortBuffers, SortBuffers};
 
 /// The memory and the counts of one recording of a segmented sort.
@@ -46,10 +38,6 @@ versioned!(unsafe SubsweepSegmentedSortInfo, scratch, 160);
 impl Exported for SegmentedSort {
     const OTHER: &'static str = "the plan is not of a segmented sort";
 
-    fn max(count: u64, segment_count: u64) -> (u64, u64) {
-        (count, segment_count)
-    }
-
     fn max_count(plan: &Plan<Self>) -> u64 {
         plan.max_count()
     }
@@ -80,7 +68,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        let (config, algorithm) = unsafe { config(info) }?;
+        let (config, algorithm) = unsafe { sort_config(info) }?;
         if algorithm.is_some() {
             let reason = "a segmented sort has but one algorithm: leave its name out";
             return Err(Error::Unsupported { reason }.into());

@@ -1,15 +1,6 @@
 //! Selections and partitions.
 
-use super::boundary::{Result, buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-    unknown,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::primitives::Plan;
+use super::*;
 use crate::select::{Comparison, Operands, Select, SelectBuffers, SelectConfig, SelectPlan};
 
 /// The predicate of a selection: one of SUBSWEEP_SELECT_BY_....
@@ -120,10 +111,6 @@ versioned!(unsafe SubsweepSelectInfo, scratch, 224);
 
 impl Exported for Select {
     const OTHER: &'static str = "the plan is not of a selection";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 
     fn max_count(_: &Plan<Self>) -> u64 {
         SelectPlan::MAX_COUNT
@@ -263,15 +250,4 @@ pub unsafe extern "C" fn subsweep_cmd_select(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_comparison_has_its_number() {
-        for (value, expected) in (0..).zip(Comparison::ALL) {
-            assert_eq!(comparison("comparison", value).unwrap(), expected);
-            assert_eq!(expected as u32, value);
-        }
-        assert!(comparison("comparison", 7).is_err());
-    }
-}
+mod tests;

@@ -2,17 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use super::boundary::{Result, borrow, buffers, text, value, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::result::Failure;
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-    unknown,
-};
-use super::vulkan::{VkBool32, VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::primitives::Plan;
+use super::*;
 use crate::sort::{Sort, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
 
 /// The values of a sort: one of SUBSWEEP_SORT_VALUES_....
@@ -134,7 +124,9 @@ versioned!(unsafe SubsweepSortInfo, scratch, 128);
 ///
 /// # Safety
 /// The strings of `info` are null or end with a 0, and live as long as the result.
-pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(SortConfig, Option<&'a CStr>)> {
+pub(super) unsafe fn sort_config<'a>(
+    info: &SubsweepSortPlanCreateInfo,
+) -> Result<(SortConfig, Option<&'a CStr>)> {
     let key = element_type("key_type", info.key_type)?;
     let mut config = match info.values {
         SUBSWEEP_SORT_VALUES_NONE => SortConfig::keys(key),
@@ -181,10 +173,6 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
 impl Exported for Sort {
     const OTHER: &'static str = "the plan is not of a sort";
 
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
-
     fn max_count(plan: &Plan<Self>) -> u64 {
         plan.max_count()
     }
@@ -215,7 +203,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 ) -> VkResult {
     let config = |device: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        let (config, name) = unsafe { config(info) }?;
+        let (config, name) = unsafe { sort_config(info) }?;
         let Some(name) = name else { return Ok(config) };
         let found =
             SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
@@ -301,14 +289,4 @@ pub unsafe extern "C" fn subsweep_cmd_sort(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_header_names_every_algorithm() {
-        let source = include_str!("sort.rs");
-        for algorithm in SortAlgorithm::ALL {
-            assert!(source.contains(&format!("\"{}\"", algorithm.name())), "{}", algorithm.name());
-        }
-    }
-}
+mod tests;

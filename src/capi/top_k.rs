@@ -1,14 +1,6 @@
 //! Top-k.
 
-use super::boundary::{buffers, versioned};
-use super::device::SubsweepDevice;
-use super::plan::{Exported, SubsweepPlan, create_plan, record};
-use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
-};
-use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::device::Device;
-use crate::primitives::Plan;
+use super::*;
 use crate::top_k::{TopK, TopKBuffers, TopKConfig};
 
 /// Options of a top-k plan: several of SUBSWEEP_TOP_K_..._BIT, or 0.
@@ -74,10 +66,6 @@ versioned!(unsafe SubsweepTopKInfo, scratch, 144);
 
 impl Exported for TopK {
     const OTHER: &'static str = "the plan is not of a top-k";
-
-    fn max(count: u64, _: u64) -> u64 {
-        count
-    }
 
     fn max_count(plan: &Plan<Self>) -> u64 {
         plan.max_count()

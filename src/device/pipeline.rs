@@ -139,31 +139,9 @@ impl Pipeline {
                 return Some((index, error));
             }
         };
-        let failures = on_threads(device, missing.len(), &work).into_iter().flatten();
+        let thread_count = device.pipeline_threads().get().min(missing.len());
+        let failures = threads::on_threads(thread_count, &work).into_iter().flatten();
         failures.min_by_key(|(index, _)| *index).map_or(Ok(()), |(_, error)| Err(error))
-    }
-
-    /// Compiles all `pipelines`, on up to [`Device::pipeline_threads`] threads, even if some fail. Calls `begin` before
-    /// each. Returns the results in the order of `pipelines`.
-    #[doc(hidden)]
-    pub fn compile_each(
-        device: &Device,
-        pipelines: &[Self],
-        begin: &(impl Fn(&Self) + Sync),
-    ) -> Vec<Result<()>> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut results = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(pipeline) = pipelines.get(index) else { return results };
-                begin(pipeline);
-                results.push((index, pipeline.compile()));
-            }
-        };
-        let mut results: Vec<_> = on_threads(device, pipelines.len(), &work).into_iter().flatten().collect();
-        results.sort_by_key(|(index, _)| *index);
-        results.into_iter().map(|(_, result)| result).collect()
     }
 
     fn compile(&self) -> Result<()> {
@@ -306,11 +284,6 @@ impl Shared {
             raw.destroy_pipeline_layout(layout, None);
         });
     }
-}
-
-/// Runs `work` on up to [`Device::pipeline_threads`] threads, and no more than `items`. Returns the result of each.
-fn on_threads<T: Send>(device: &Device, items: usize, work: &(impl Fn() -> T + Sync)) -> Vec<T> {
-    threads::on_threads(device.pipeline_threads().get().min(items), work)
 }
 
 /// The kernel's module, or a replacement from the folder `SUBSWEEP_KERNELS`. `tools/mutants` tests kernels with

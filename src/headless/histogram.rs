@@ -21,7 +21,7 @@ impl Gpu {
         edges: &[f64],
     ) -> Result<Vec<u32>> {
         check_type::<N>(config.element_type())?;
-        config.check()?;
+        config.check(self.capabilities())?;
         let mut counts = zeroed((config.counts_size() / 4) as usize)?;
         self.prepare_histogram(config, bytemuck::cast_slice(values), edges, &mut counts)?.run()?;
         Ok(counts)
@@ -42,7 +42,7 @@ impl Gpu {
         counts: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
         let (bins, columns) = (config.bins() as usize, config.column_count() as usize);
-        config.check()?;
+        config.check(self.capabilities())?;
         let Some(edges) = edges.get(..=bins) else {
             let (needed, got) = (8 * (bins as u64 + 1), size_of_val(edges) as u64);
             return Err(Error::RangeTooSmall { what: "the array of edges", needed, got });

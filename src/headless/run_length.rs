@@ -2,7 +2,7 @@
 
 use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared, numbers};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::primitives::Number;
 use crate::run_length::{RunLengthBuffers, RunLengthConfig};
 
@@ -118,10 +118,7 @@ impl Gpu {
         let plan = self.plan(config)?;
         plan.check_count(run_count)?;
         let count = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-        let max = u64::from(u32::MAX);
-        if count > max {
-            return Err(Error::TooManyElements { count, max, what: "a decoding of runs" });
-        }
+        at_most(count, u32::MAX.into(), "a decoding of runs")?;
         let size = count * config.element_size();
         let mut buffers = RunLengthBuffers::default();
         buffers.elements.size = size;

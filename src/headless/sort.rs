@@ -1,7 +1,7 @@
 //! Sort on slices.
 
 use super::slices::{Slices, check_type, row_count};
-use super::{Gpu, Prepared, zeroed};
+use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
 #[cfg(feature = "mpi")]
 use super::{GpuBuffer, scratch_range};
 #[cfg(feature = "mpi")]
@@ -198,17 +198,10 @@ pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
 
 /// Number of keys. Checks that there is a whole value for each whole key, or no value for keys alone.
 pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> Result<u64> {
-    if config.value_size() == 0 && !values.is_empty() {
-        check_value_size(config, 4)?;
-    }
+    check_value_type(config.value_size(), values)?;
     let key_count = row_count(keys, config.key_size(), 1)?;
-    match config.value_size() {
-        0 => Ok(key_count),
-        size => match row_count(values, size, 1)? {
-            value_count if value_count == key_count => Ok(key_count),
-            value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
-        },
-    }
+    check_values(config.value_size(), key_count, values)?;
+    Ok(key_count)
 }
 
 /// Calls `sort` with values of whole words as words, or with a copy that replaces them if they are not aligned.

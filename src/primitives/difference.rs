@@ -10,11 +10,14 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads};
+use super::{
+    Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads,
+    write_subgroups,
+};
 use crate::device::{
-    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+    AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
 use crate::error::{Error, PolicyConflict, Result, in_range};
 use crate::kernels;
@@ -76,34 +79,17 @@ impl DifferenceConfig {
         }
     }
 
-    /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the numbers of a row.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Takes the difference of adjacent columns, in each row, in place of rows.
-    pub const fn along_rows(mut self) -> Self {
-        self.is_along_rows = true;
-        self
-    }
-
-    /// The result begins with the first row, or column, which is copied.
-    pub const fn keeps_first(mut self) -> Self {
-        self.keeps_first = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`DifferencePolicy::choose`].
-    pub const fn policy(mut self, policy: DifferencePolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the numbers of a row.
+        columns(columns: u32) => columns = columns;
+        /// Takes the difference of adjacent columns, in each row, in place of rows.
+        along_rows() => is_along_rows = true;
+        /// The result begins with the first row, or column, which is copied.
+        keeps_first() => keeps_first = true;
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`DifferencePolicy::choose`].
+        policy(policy: DifferencePolicy) => policy = Some(policy);
     }
 
     /// Type of the numbers.
@@ -162,13 +148,7 @@ impl DifferenceConfig {
     }
 }
 
-impl Config for DifferenceConfig {
-    type Primitive = Difference;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(DifferenceConfig, DifferencePolicy of Difference);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -264,7 +244,7 @@ impl DifferencePolicy {
         (self.workgroup_size * self.items_per_invocation / config.columns).max(1)
     }
 
-    fn check(&self, capabilities: &Capabilities, config: &DifferenceConfig) -> Result<()> {
+    fn check(&self, config: &DifferenceConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
         // Packs are exchanged among the lanes of whole subgroups.
@@ -279,7 +259,7 @@ impl fmt::Display for DifferencePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, items_per_invocation, subgroup_size } = self;
         write!(f, "difference: workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, *subgroup_size)
     }
 }
 
@@ -315,12 +295,8 @@ impl Primitive for Difference {
 
     const LABEL: &'static CStr = c"subsweep difference";
 
-    fn declare(device: &Device, config: &DifferenceConfig) -> Result<(DifferencePolicy, Self)> {
-        let capabilities = device.capabilities();
-        config.check(capabilities)?;
-        let policy = config.policy.unwrap_or_else(|| DifferencePolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let DifferencePolicy { workgroup_size, subgroup_size, .. } = policy;
+    fn declare(device: &Device, config: &DifferenceConfig, policy: &DifferencePolicy) -> Result<Self> {
+        let DifferencePolicy { workgroup_size, subgroup_size, .. } = *policy;
         let tile_rows = policy.tile_rows(config);
         let mut constants = vec![
             ("COLUMN_COUNT", config.columns),
@@ -343,14 +319,13 @@ impl Primitive for Difference {
             Pipeline::declare(device, kernel, options)
         };
         let by_quads = [("QUAD_ACCESS", 1), ("PACKS_PER_INVOCATION", policy.packs(config))];
-        let difference = Self {
+        Ok(Self {
             tile_rows,
             pack_items: config.numbers_per_pack(),
             quads: config.has_packs(tile_rows).then(|| pipeline(&by_quads)).transpose()?,
             words: pipeline(&[])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, difference))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -359,10 +334,6 @@ impl Primitive for Difference {
 
     fn algorithm(&self, config: &DifferenceConfig, max: u64) -> Option<&dyn Recordable<Self>> {
         (config.result_size(max) > 0).then_some(self)
-    }
-
-    fn first_access(&self, _: &DifferenceConfig) -> Access {
-        Access::COMPUTE
     }
 }
 
@@ -378,13 +349,8 @@ impl Algorithm<Difference> for Difference {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &DifferenceBuffers,
-        levels: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Difference, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let DifferenceBuffers { source, destination, scratch } = *buffers;
         let tiles = Tiles::new(count.max(), self.tile_rows)?;
         let grid = TileGrid { tile_items: self.tile_rows, column_count: 1 };
@@ -414,31 +380,4 @@ impl DifferencePlan {
 }
 
 #[cfg(test)]
-mod tests {
-    use ash::vk;
-
-    use super::*;
-
-    #[test]
-    fn the_default_has_whole_subgroups_of_any_size() {
-        for device_type in [vk::PhysicalDeviceType::CPU, vk::PhysicalDeviceType::DISCRETE_GPU] {
-            for lanes in [4, 8, 16, 32, 64, 128] {
-                let mut device = Capabilities {
-                    min_subgroup_size: lanes,
-                    subgroup_size: lanes,
-                    max_subgroup_size: lanes,
-                    max_workgroup_invocations: 1024,
-                    ..Capabilities::default()
-                };
-                device.identity.device_type = device_type;
-                let config = DifferenceConfig::new(ElementType::F32);
-                let policy = DifferencePolicy::choose(&device, &config).policy;
-                assert_eq!(
-                    policy.check(&device, &config),
-                    Ok(()),
-                    "{lanes} lanes, {device_type:?}, {policy}"
-                );
-            }
-        }
-    }
-}
+mod tests;

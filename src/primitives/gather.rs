@@ -8,13 +8,13 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Config, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup};
+use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup, write_subgroups};
 use crate::device::{
-    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+    AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, in_range};
+use crate::error::{PolicyConflict, Result, in_range};
 use crate::kernels;
 
 /// Plan of a gather.
@@ -66,16 +66,11 @@ impl GatherConfig {
         Self { words_per_element, has_indirect_count: false, policy: None }
     }
 
-    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`GatherPolicy::choose`].
-    pub const fn policy(mut self, policy: GatherPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`GatherPolicy::choose`].
+        policy(policy: GatherPolicy) => policy = Some(policy);
     }
 
     /// Size of an element, words.
@@ -88,18 +83,12 @@ impl GatherConfig {
         self.words_per_element as u64 * 4
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a gather", self.words_per_element, 1..=Self::MAX_WORDS)
     }
 }
 
-impl Config for GatherConfig {
-    type Primitive = Gather;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(GatherConfig, GatherPolicy of Gather);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -190,7 +179,7 @@ impl GatherPolicy {
         self.workgroup_size * self.accesses_per_invocation
     }
 
-    fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    fn check(&self, _: &GatherConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         // Compilers do not unroll longer loops.
@@ -202,10 +191,7 @@ impl fmt::Display for GatherPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, accesses_per_invocation, subgroup_size } = self;
         write!(f, "gather: workgroup {workgroup_size}, {accesses_per_invocation} accesses per invocation")?;
-        match subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
+        write_subgroups(f, *subgroup_size)
     }
 }
 
@@ -284,13 +270,7 @@ impl GatherPipeline {
 
     /// The tiles of `count` elements; fails if their workgroups exceed 32 bits.
     fn tiles(&self, count: u64) -> Result<Tiles> {
-        let tiles = Tiles::new(count, self.shape.tile_elements)?;
-        let parts = self.shape.parts_per_element;
-        if u64::from(tiles.count) * u64::from(parts) > u32::MAX.into() {
-            let max = u64::from(u32::MAX / parts) * u64::from(self.shape.tile_elements);
-            return Err(Error::TooManyElements { count, max, what: "2^32 - 1 workgroups of this policy" });
-        }
-        Ok(tiles)
+        Tiles::of_workgroups(count, self.shape.tile_elements, self.shape.parts_per_element.into())
     }
 }
 
@@ -302,21 +282,16 @@ impl Primitive for Gather {
 
     const LABEL: &'static CStr = c"subsweep gather";
 
-    fn declare(device: &Device, config: &GatherConfig) -> Result<(GatherPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| GatherPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities)?;
-        let gather_pipeline = |unit_words| GatherPipeline::new(device, config, &policy, unit_words);
+    fn declare(device: &Device, config: &GatherConfig, policy: &GatherPolicy) -> Result<Self> {
+        let gather_pipeline = |unit_words| GatherPipeline::new(device, config, policy, unit_words);
         let aligned =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
-        let gather = Self {
+        Ok(Self {
             element_size: config.element_size(),
             any_address: gather_pipeline(1)?,
             aligned: aligned.map(gather_pipeline).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, gather))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -325,10 +300,6 @@ impl Primitive for Gather {
 
     fn algorithm(&self, _: &GatherConfig, max: u64) -> Option<&dyn Recordable<Self>> {
         (max > 0).then_some(self)
-    }
-
-    fn first_access(&self, _: &GatherConfig) -> Access {
-        Access::COMPUTE
     }
 }
 
@@ -345,13 +316,8 @@ impl Algorithm<Gather> for Gather {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &GatherBuffers,
-        levels: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Gather, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let gather =
             self.aligned.as_ref().filter(|gather| gather.is_aligned(buffers)).unwrap_or(&self.any_address);
         let tiles = gather.tiles(count.max())?;
@@ -385,22 +351,4 @@ impl GatherPlan {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_hold_whole_elements_or_parts_of_one() {
-        let shape = |words, unit_words| {
-            let GatherShape { units_per_element, tile_elements, parts_per_element, .. } =
-                GatherShape::new(words, unit_words, 1024);
-            (units_per_element, tile_elements, parts_per_element)
-        };
-        assert_eq!(shape(1, 1), (1, 1024, 1));
-        assert_eq!(shape(3, 1), (3, 341, 1));
-        assert_eq!(shape(12, 4), (3, 341, 1));
-        assert_eq!(shape(1024, 1), (1024, 1, 1));
-        assert_eq!(shape(1025, 1), (1025, 1, 2));
-        assert_eq!(shape(4096, 4), (1024, 1, 1));
-        assert_eq!(shape(GatherConfig::MAX_WORDS, 1), (1 << 28, 1, 1 << 18));
-    }
-}
+mod tests;

@@ -9,14 +9,13 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
-use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ElementType, ScratchCursor, check_subgroups};
+use super::{Choice, CountPair, ElementType, ScratchCursor, check_subgroups, write_subgroups};
 use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
-    push,
+    AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, in_range, within};
+use crate::error::{PolicyConflict, Result, at_most, in_range, within};
 use crate::kernels;
 
 /// Plan of a merge.
@@ -71,28 +70,15 @@ impl MergeConfig {
         Self { element, words_per_value: 0, is_descending: false, has_indirect_count: false, policy: None }
     }
 
-    /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each key; 0 for none.
-    pub const fn values(mut self, words_per_value: u32) -> Self {
-        self.words_per_value = words_per_value;
-        self
-    }
-
-    /// The arrays are sorted from the greatest key to the least, and so is the result.
-    pub const fn descending(mut self) -> Self {
-        self.is_descending = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`], of `a`, `b` or both, which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`MergePolicy::choose`].
-    pub const fn policy(mut self, policy: MergePolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each key; 0 for none.
+        values(words_per_value: u32) => words_per_value = words_per_value;
+        /// The arrays are sorted from the greatest key to the least, and so is the result.
+        descending() => is_descending = true;
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of `a`, `b` or both, which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`MergePolicy::choose`].
+        policy(policy: MergePolicy) => policy = Some(policy);
     }
 
     /// Type of the keys.
@@ -109,54 +95,13 @@ impl MergeConfig {
     pub const fn is_descending(&self) -> bool {
         self.is_descending
     }
-}
 
-impl Config for MergeConfig {
-    type Primitive = Merge;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
+    fn check(&self, _: &Capabilities) -> Result<()> {
+        in_range("words per value of a merge", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)
     }
 }
 
-/// Counts of a recording, each direct or indirect: `(a_count, b_count).into()`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MergeCount {
-    /// Number of keys in `a`.
-    pub a: Count,
-    /// Number of keys in `b`.
-    pub b: Count,
-}
-
-impl<A: Into<Count>, B: Into<Count>> From<(A, B)> for MergeCount {
-    fn from((a, b): (A, B)) -> Self {
-        Self { a: a.into(), b: b.into() }
-    }
-}
-
-impl MergeCount {
-    const fn is_indirect(self) -> bool {
-        self.a.is_indirect() || self.b.is_indirect()
-    }
-}
-
-impl Counts for MergeCount {
-    /// Of `a`, and of `b`.
-    type Max = (u64, u64);
-
-    fn max(self) -> (u64, u64) {
-        (self.a.max(), self.b.max())
-    }
-
-    fn is_zero(self) -> bool {
-        self.a.is_zero() && self.b.is_zero()
-    }
-
-    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
-        self.a.check_supported(has_indirect_count)?;
-        self.b.check_supported(has_indirect_count)
-    }
-}
+configuration!(MergeConfig, MergePolicy of Merge);
 
 /// The memory of one recording. Without values, their ranges are ignored.
 #[derive(Debug, Clone, Copy, Default)]
@@ -186,21 +131,12 @@ impl MergeBuffers {
         Self { a, b, destination, a_values, b_values, destination_values, scratch: BufferRange::NONE }
     }
 
-    /// Sets the values, and the memory of the merged ones.
-    pub const fn values(
-        mut self,
-        a_values: AddressRange,
-        b_values: AddressRange,
-        destination_values: AddressRange,
-    ) -> Self {
-        (self.a_values, self.b_values, self.destination_values) = (a_values, b_values, destination_values);
-        self
-    }
-
-    /// Sets the scratch.
-    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
-        self.scratch = scratch;
-        self
+    setters! {
+        /// Sets the values, and the memory of the merged ones.
+        values(a_values: AddressRange, b_values: AddressRange, destination_values: AddressRange) =>
+            a_values = a_values, b_values = b_values, destination_values = destination_values;
+        /// Sets the scratch.
+        scratch(scratch: BufferRange) => scratch = scratch;
     }
 }
 
@@ -208,22 +144,22 @@ impl Buffers<Merge> for MergeBuffers {
     fn arguments(
         &mut self,
         config: &MergeConfig,
-        count: &mut MergeCount,
+        count: &mut CountPair,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (key_size, value_size) = (config.element.size() as u64, config.value_size());
         // No product overflows: `check_count` has found the sum.
         let (a_count, b_count) = count.max();
         let sum = a_count + b_count;
-        table.count("a_count", &mut count.a)?;
-        table.count("b_count", &mut count.b)?;
+        table.count("a_count", &mut count.first)?;
+        table.count("b_count", &mut count.second)?;
         table.read("a", &mut self.a, a_count * key_size)?;
         table.read("b", &mut self.b, b_count * key_size)?;
         table.read("a_values", &mut self.a_values, a_count * value_size)?;
         table.read("b_values", &mut self.b_values, b_count * value_size)?;
         table.write("destination", &mut self.destination, sum * key_size)?;
         table.write("destination_values", &mut self.destination_values, sum * value_size)?;
-        table.scratch_if(count.is_indirect(), &mut self.scratch)
+        table.scratch_if(count.first.is_indirect() || count.second.is_indirect(), &mut self.scratch)
     }
 }
 
@@ -278,7 +214,7 @@ impl MergePolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    fn check(&self, capabilities: &Capabilities, config: &MergeConfig) -> Result<()> {
+    fn check(&self, config: &MergeConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 2..=64)?;
         PolicyConflict::check_multiple(
@@ -307,7 +243,7 @@ impl fmt::Display for MergePolicy {
         if *loads_in_flight > 1 {
             write!(f, ", {loads_in_flight} loads in flight")?;
         }
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, *subgroup_size)
     }
 }
 
@@ -337,16 +273,12 @@ impl Primitive for Merge {
     type Config = MergeConfig;
     type Policy = MergePolicy;
     type Buffers = MergeBuffers;
-    type Count = MergeCount;
+    type Count = CountPair;
 
     const LABEL: &'static CStr = c"subsweep merge";
 
-    fn declare(device: &Device, config: &MergeConfig) -> Result<(MergePolicy, Self)> {
-        in_range("words per value of a merge", config.words_per_value, 0..=MergeConfig::MAX_VALUE_WORDS)?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| MergePolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = policy;
+    fn declare(device: &Device, config: &MergeConfig, policy: &MergePolicy) -> Result<Self> {
+        let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = *policy;
         let constants = [
             ("ITEMS_PER_INVOCATION", items_per_invocation),
             ("KEY_NUMBERS", config.element.numbers()),
@@ -366,7 +298,7 @@ impl Primitive for Merge {
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
         let args = || Pipeline::declare(device, kernels::MERGE_ARGS.module(&[]), options);
         let args = config.has_indirect_count.then(args).transpose()?;
-        Ok((policy, Self { tile_items: policy.tile_items(), merge, args }))
+        Ok(Self { tile_items: policy.tile_items(), merge, args })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -378,13 +310,7 @@ impl Primitive for Merge {
     }
 
     fn check_count(&self, _: &MergeConfig, (a, b): (u64, u64)) -> Result<()> {
-        let (count, max) = (a.saturating_add(b), MergePlan::MAX_COUNT);
-        let what = "a merge";
-        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
-    }
-
-    fn first_access(&self, _: &MergeConfig) -> Access {
-        Access::COMPUTE
+        at_most(a.saturating_add(b), MergePlan::MAX_COUNT, "a merge")
     }
 }
 
@@ -400,25 +326,20 @@ impl Algorithm<Merge> for Merge {
         cursor.take("dispatch arguments", if self.args.is_some() { LevelArgs::size(1) } else { 0 })
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &MergeBuffers,
-        args: &u64,
-        count: MergeCount,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Merge, u64>) -> Result<()> {
+        let Checked { buffers, layout: args, count } = given;
         let MergeBuffers { a, b, destination, a_values, b_values, destination_values, scratch } = *buffers;
         // They fit: `check_count` has found their sum.
-        let [a_count, b_count] = [count.a, count.b].map(|count| count.max() as u32);
+        let [a_count, b_count] = [count.first, count.second].map(|count| count.max() as u32);
         let tile_count = (a_count + b_count).div_ceil(self.tile_items);
         recorder.check_workgroups(tile_count.into())?;
         let workgroups = match &self.args {
-            Some(pipeline) if count.is_indirect() => {
+            Some(pipeline) if (count.first.is_indirect() || count.second.is_indirect()) => {
                 let args = LevelArgs(scratch.slice(*args, LevelArgs::size(1)));
                 recorder.phase(c"args");
                 let push = push::MergeArgs {
-                    indirect_a_count: count.a.indirect(),
-                    indirect_b_count: count.b.indirect(),
+                    indirect_a_count: count.first.indirect(),
+                    indirect_b_count: count.second.indirect(),
                     args: args.0.addresses(),
                     a_count,
                     b_count,

@@ -30,10 +30,12 @@ pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
 
+use std::fmt;
+
 use ash::vk;
 
 use crate::device::{AddressRange, Capabilities};
-use crate::error::{Error, PolicyConflict, Result, within};
+use crate::error::{Error, PolicyConflict, Result, at_most, within};
 use scratch::ScratchCursor;
 
 /// Number of elements, on the host or on the device.
@@ -88,10 +90,6 @@ impl Counts for Count {
         Self::max(self)
     }
 
-    fn is_zero(self) -> bool {
-        Self::max(self) == 0
-    }
-
     fn check_supported(self, has_indirect_count: bool) -> Result<()> {
         match self {
             Self::Indirect { .. } if !has_indirect_count => Err(Error::Unsupported {
@@ -99,6 +97,34 @@ impl Counts for Count {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Two counts of a recording, each direct or indirect: `(first, second).into()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountPair {
+    /// Of the sorted keys of a search, the keys of a segmented sort, the first array of a merge.
+    pub first: Count,
+    /// Of the needles, the segments, the second array.
+    pub second: Count,
+}
+
+impl<A: Into<Count>, B: Into<Count>> From<(A, B)> for CountPair {
+    fn from((first, second): (A, B)) -> Self {
+        Self { first: first.into(), second: second.into() }
+    }
+}
+
+impl Counts for CountPair {
+    type Max = (u64, u64);
+
+    fn max(self) -> (u64, u64) {
+        (self.first.max(), self.second.max())
+    }
+
+    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
+        self.first.check_supported(has_indirect_count)?;
+        self.second.check_supported(has_indirect_count)
     }
 }
 
@@ -128,19 +154,26 @@ impl Tiles {
     fn new(count: u64, tile_items: u32) -> Result<Self> {
         let tile_count = count.div_ceil(tile_items.into());
         let last_extent = count - (tile_count - 1) * u64::from(tile_items);
-        match u32::try_from(tile_count) {
-            Ok(tile_count) => Ok(Self { count: tile_count, last_extent: last_extent as u32 }),
-            Err(_) => Err(Error::TooManyElements {
-                count,
-                max: u64::from(u32::MAX) * u64::from(tile_items),
-                what: "2^32 - 1 tiles of this policy",
-            }),
-        }
+        at_most(count, u64::from(u32::MAX) * u64::from(tile_items), "2^32 - 1 tiles of this policy")?;
+        Ok(Self { count: tile_count as u32, last_extent: last_extent as u32 })
+    }
+
+    /// As [`Self::new`], of tiles that take several workgroups each.
+    fn of_workgroups(count: u64, tile_items: u32, workgroups_per_tile: u64) -> Result<Self> {
+        let tiles = Self::at_least_one(count, tile_items)?;
+        let max_tiles = u64::from(u32::MAX) / workgroups_per_tile;
+        at_most(count, max_tiles * u64::from(tile_items), "2^32 - 1 workgroups of this policy")?;
+        Ok(tiles)
     }
 }
 
 /// Of a policy without `mixed_access`, as text.
 const QUADS_OR_WORDS: &str = ", all tiles by quads or all by words";
+
+/// Writes a required subgroup size, after a comma.
+fn write_subgroups(f: &mut fmt::Formatter<'_>, size: Option<u32>) -> fmt::Result {
+    size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+}
 
 /// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
 /// quads and words, the count is direct and a multiple of `pack_items`.
@@ -200,14 +233,4 @@ fn check_subgroups_field(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_tile_holds_the_remainder() {
-        assert_eq!(Tiles::new(1, 256).unwrap(), Tiles { count: 1, last_extent: 1 });
-        assert_eq!(Tiles::new(256, 256).unwrap(), Tiles { count: 1, last_extent: 256 });
-        assert_eq!(Tiles::new(257, 256).unwrap(), Tiles { count: 2, last_extent: 1 });
-        assert!(Tiles::new(1 << 40, 128).is_err());
-    }
-}
+mod tests;

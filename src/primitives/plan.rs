@@ -1,7 +1,7 @@
 //! The plan: pipelines of a primitive, and the recording of one of its algorithms.
 //!
 //! ```text
-//!   Config ── Primitive::declare ──► Policy, pipelines of every algorithm
+//!   Config ── Config::checked_policy ──► Policy ── Primitive::declare ──► pipelines of every algorithm
 //!   counts ── Primitive::algorithm ──► Algorithm ── layout ──► offsets in scratch
 //!   buffers ── Buffers::arguments ──► checked ranges ──┬─► Algorithm::record ──► commands
 //!                                         offsets ─────┘
@@ -15,7 +15,7 @@ use ash::vk;
 
 use super::arguments::{Argument, Arguments, Checker, Memory};
 use super::scratch::{ScratchArray, ScratchCursor, ScratchRequirements};
-use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
+use crate::device::{Access, Capabilities, CommandCounts, Device, Pipeline, Recorder};
 use crate::error::Result;
 
 /// Plan of a primitive. Immutable; holds pipelines and no memory; may be shared between threads and recorded any number
@@ -72,9 +72,9 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const LABEL: &'static CStr;
 
-    /// Checks the configuration, chooses the policy, and declares all pipelines.
+    /// Declares all pipelines of a configuration and a policy that [`Config::checked_policy`] has checked.
     #[doc(hidden)]
-    fn declare(device: &Device, config: &Self::Config) -> Result<(Self::Policy, Self)>;
+    fn declare(device: &Device, config: &Self::Config, policy: &Self::Policy) -> Result<Self>;
 
     /// All algorithms of the plan.
     #[doc(hidden)]
@@ -90,9 +90,17 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
         Ok(())
     }
 
+    /// Whether there is no element, so that not even the memory is checked.
+    #[doc(hidden)]
+    fn is_empty(max: Max<Self>) -> bool {
+        max == Max::<Self>::default()
+    }
+
     /// Accesses before the first barrier.
     #[doc(hidden)]
-    fn first_access(&self, config: &Self::Config) -> Access;
+    fn first_access(&self, _: &Self::Config) -> Access {
+        Access::COMPUTE
+    }
 }
 
 /// Configuration of a plan, which determines its primitive.
@@ -102,7 +110,35 @@ pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
 
     /// Whether plans take indirect counts.
     fn has_indirect_count(&self) -> bool;
+
+    /// Checks the configuration, and its policy or the one that it leaves to be chosen.
+    #[doc(hidden)]
+    fn checked_policy(&self, capabilities: &Capabilities) -> Result<<Self::Primitive as Primitive>::Policy>;
 }
+
+/// Makes a type with a field `policy`, and `has_indirect_count` or another field for it, the configuration of a primitive.
+macro_rules! configuration {
+    ($config:ident, $policy:ident of $primitive:ident) => {
+        configuration!($config, $policy of $primitive: has_indirect_count);
+    };
+    ($config:ident, $policy:ident of $primitive:ident: $($has_indirect_count:ident).+) => {
+        impl $crate::primitives::plan::Config for $config {
+            type Primitive = $primitive;
+
+            fn has_indirect_count(&self) -> bool {
+                self.$($has_indirect_count).+
+            }
+
+            fn checked_policy(&self, capabilities: &$crate::device::Capabilities) -> Result<$policy> {
+                self.check(capabilities)?;
+                let policy = self.policy.unwrap_or_else(|| <$policy>::choose(capabilities, self).policy);
+                policy.check(self, capabilities)?;
+                Ok(policy)
+            }
+        }
+    };
+}
+pub(super) use configuration;
 
 /// Memory of a recording.
 pub trait Buffers<P: Primitive>: Copy + Debug + Default {
@@ -137,13 +173,10 @@ pub type Max<P> = <<P as Primitive>::Count as Counts>::Max;
 /// The counts of a recording: a [`Count`](crate::Count), or several.
 pub trait Counts: Copy + Debug {
     /// Their maximums.
-    type Max: Copy;
+    type Max: Copy + Default + PartialEq;
 
     /// The maximums, for which memory is sized.
     fn max(self) -> Self::Max;
-
-    /// Whether a maximum is 0.
-    fn is_zero(self) -> bool;
 
     /// Fails for an indirect count, unless the plan supports those.
     #[doc(hidden)]
@@ -162,13 +195,14 @@ pub trait Algorithm<P: Primitive>: Debug + Send + Sync {
     fn layout(&self, cursor: &mut ScratchCursor, max: Max<P>) -> Self::Layout;
 
     /// Records all commands.
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &P::Buffers,
-        layout: &Self::Layout,
-        count: P::Count,
-    ) -> Result<()>;
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, P, Self::Layout>) -> Result<()>;
+}
+
+/// The memory of one recording, which is checked, and its counts.
+pub struct Checked<'a, P: Primitive, L> {
+    pub(super) buffers: &'a P::Buffers,
+    pub(super) layout: &'a L,
+    pub(super) count: P::Count,
 }
 
 /// An [`Algorithm`] of any layout.
@@ -208,7 +242,8 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
         let buffers = checked::<P>(*buffers, config, count, cursor.requirements())?;
-        recorder.plan(P::LABEL, |recorder| self.record(recorder, &buffers, &layout, count))
+        let given = Checked { buffers: &buffers, layout: &layout, count };
+        recorder.plan(P::LABEL, |recorder| self.record(recorder, given))
     }
 }
 
@@ -231,7 +266,8 @@ impl<P: Primitive> Plan<P> {
     /// As [`Self::new`], without compiling the pipelines.
     #[doc(hidden)]
     pub fn declare(device: &Device, config: P::Config) -> Result<Self> {
-        let (policy, primitive) = P::declare(device, &config)?;
+        let policy = config.checked_policy(device.capabilities())?;
+        let primitive = P::declare(device, &config, &policy)?;
         Ok(Self { device: device.clone(), config, policy, primitive })
     }
 
@@ -392,7 +428,7 @@ impl<P: Primitive> Plan<P> {
         });
         match self.primitive.algorithm(&self.config, count.max()) {
             Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
-            None if count.is_zero() => Ok(()),
+            None if P::is_empty(count.max()) => Ok(()),
             None => checked::<P>(*buffers, &self.config, count, ScratchRequirements::new(0)).map(drop),
         }
     }

@@ -11,13 +11,13 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Buffers, Config, Counts, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_workgroup};
+use super::{Choice, CountPair, ElementType, ScratchCursor, Tiles, check_workgroup, write_subgroups};
 use crate::device::{
-    Access, AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
+    AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, within};
+use crate::error::{PolicyConflict, Result, at_most, within};
 use crate::kernels;
 
 /// Plan of a search.
@@ -70,16 +70,11 @@ impl SearchConfig {
         Self { is_upper_bound: true, ..Self::lower_bound(element) }
     }
 
-    /// Supports indirect counts, [`Count::Indirect`], of sorted keys, needles or both, which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`SearchPolicy::choose`].
-    pub const fn policy(mut self, policy: SearchPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`SearchPolicy::choose`].
+        policy(policy: SearchPolicy) => policy = Some(policy);
     }
 
     /// Type of the keys and needles.
@@ -91,48 +86,13 @@ impl SearchConfig {
     pub const fn is_upper_bound(&self) -> bool {
         self.is_upper_bound
     }
-}
 
-impl Config for SearchConfig {
-    type Primitive = Search;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
+    fn check(&self, _: &Capabilities) -> Result<()> {
+        Ok(())
     }
 }
 
-/// Counts of a recording, each direct or indirect: `(sorted_count, needle_count).into()`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SearchCount {
-    /// Number of sorted keys.
-    pub sorted: Count,
-    /// Number of needles.
-    pub needles: Count,
-}
-
-impl<S: Into<Count>, N: Into<Count>> From<(S, N)> for SearchCount {
-    fn from((sorted, needles): (S, N)) -> Self {
-        Self { sorted: sorted.into(), needles: needles.into() }
-    }
-}
-
-impl Counts for SearchCount {
-    /// Of sorted keys, and of needles.
-    type Max = (u64, u64);
-
-    fn max(self) -> (u64, u64) {
-        (self.sorted.max(), self.needles.max())
-    }
-
-    fn is_zero(self) -> bool {
-        self.needles.is_zero()
-    }
-
-    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
-        self.sorted.check_supported(has_indirect_count)?;
-        self.needles.check_supported(has_indirect_count)
-    }
-}
+configuration!(SearchConfig, SearchPolicy of Search);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -165,17 +125,17 @@ impl Buffers<Search> for SearchBuffers {
     fn arguments(
         &mut self,
         config: &SearchConfig,
-        count: &mut SearchCount,
+        count: &mut CountPair,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (sorted_count, needle_count) = count.max();
         let key_size = config.element.size() as u64;
-        table.count("sorted_count", &mut count.sorted)?;
-        table.count("needle_count", &mut count.needles)?;
+        table.count("sorted_count", &mut count.first)?;
+        table.count("needle_count", &mut count.second)?;
         table.read("sorted", &mut self.sorted, sorted_count.saturating_mul(key_size))?;
         table.read("needles", &mut self.needles, needle_count.saturating_mul(key_size))?;
         table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
-        table.scratch_if(count.needles.is_indirect(), &mut self.scratch)
+        table.scratch_if(count.second.is_indirect(), &mut self.scratch)
     }
 }
 
@@ -227,7 +187,7 @@ impl SearchPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    fn check(&self, capabilities: &Capabilities, config: &SearchConfig) -> Result<()> {
+    fn check(&self, config: &SearchConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 4..=256)?;
@@ -248,7 +208,7 @@ impl fmt::Display for SearchPolicy {
         let Self { workgroup_size, items_per_invocation, shared_steps, subgroup_size } = self;
         write!(f, "search: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "{shared_steps} steps in shared memory")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, *subgroup_size)
     }
 }
 
@@ -278,15 +238,12 @@ impl Primitive for Search {
     type Config = SearchConfig;
     type Policy = SearchPolicy;
     type Buffers = SearchBuffers;
-    type Count = SearchCount;
+    type Count = CountPair;
 
     const LABEL: &'static CStr = c"subsweep search";
 
-    fn declare(device: &Device, config: &SearchConfig) -> Result<(SearchPolicy, Self)> {
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SearchPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let SearchPolicy { workgroup_size, subgroup_size, .. } = policy;
+    fn declare(device: &Device, config: &SearchConfig, policy: &SearchPolicy) -> Result<Self> {
+        let SearchPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let constants = [
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
             ("KEY_NUMBERS", config.element.numbers()),
@@ -295,12 +252,11 @@ impl Primitive for Search {
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
-        let search = Self {
+        Ok(Self {
             tile_items: policy.tile_items(),
             search: Pipeline::declare(device, kernel, options)?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, search))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -311,14 +267,12 @@ impl Primitive for Search {
         (needle_count > 0).then_some(self)
     }
 
-    fn check_count(&self, _: &SearchConfig, (count, _): (u64, u64)) -> Result<()> {
-        let max = SearchPlan::MAX_SORTED_COUNT;
-        let what = "positions of 32 bits";
-        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }
+    fn is_empty((_, needle_count): (u64, u64)) -> bool {
+        needle_count == 0
     }
 
-    fn first_access(&self, _: &SearchConfig) -> Access {
-        Access::COMPUTE
+    fn check_count(&self, _: &SearchConfig, (count, _): (u64, u64)) -> Result<()> {
+        at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")
     }
 }
 
@@ -334,29 +288,24 @@ impl Algorithm<Search> for Search {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SearchBuffers,
-        levels: &u64,
-        count: SearchCount,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Search, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let SearchBuffers { sorted, needles, positions, scratch } = *buffers;
-        let tiles = Tiles::new(count.needles.max(), self.tile_items)?;
+        let tiles = Tiles::new(count.second.max(), self.tile_items)?;
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         recorder.phase(c"level args");
         let workgroups =
-            Workgroups::new(recorder, self.level_args.as_ref(), count.needles, grid, (scratch, *levels))?;
+            Workgroups::new(recorder, self.level_args.as_ref(), count.second, grid, (scratch, *levels))?;
         let push = push::SearchSearch {
             sorted,
             needles,
             positions,
             indirect_tiles: workgroups.indirect_tiles(),
-            indirect_sorted_count: count.sorted.indirect(),
+            indirect_sorted_count: count.first.indirect(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             // Fits: `check_count` has found it.
-            sorted_count: count.sorted.max() as u32,
+            sorted_count: count.first.max() as u32,
         };
         recorder.phase(c"search");
         workgroups.dispatch(recorder, &self.search, &push)

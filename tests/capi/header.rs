@@ -16,7 +16,10 @@ fn read(path: &str) -> String {
 fn sources() -> Vec<PathBuf> {
     let folder = fs::read_dir(Path::new(ROOT).join("src/capi")).expect("the folder exists");
     let mut sources: Vec<_> = folder.map(|entry| entry.expect("it can be read").path()).collect();
-    sources.retain(|path| !["vulkan.rs", "mod.rs", "boundary.rs"].iter().any(|name| path.ends_with(name)));
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    let declares =
+        |path: &PathBuf| !["vulkan.rs", "mod.rs", "boundary.rs"].iter().any(|name| path.ends_with(name));
+    sources.retain(|path| is_source(path) && declares(path));
     // An order for readers: results first, then types before their uses.
     let order = ["version", "result", "types", "requirements", "device", "scan_config", "scan", "sort"];
     sources.sort_by_key(|path| {

@@ -109,15 +109,4 @@ fn chunk_size_for(count: Option<u64>, key_size: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_are_as_many_as_one_round_merges() {
-        assert_eq!(chunk_size_for(None, 4), CHUNK_SIZE);
-        assert_eq!(chunk_size_for(Some(64 * CHUNK_SIZE / 4), 4), CHUNK_SIZE);
-        // 100 GiB of keys in 64 chunks.
-        assert_eq!(chunk_size_for(Some(100 << 27), 8), 100 << 24);
-        assert!(chunk_size_for(Some((64 * CHUNK_SIZE / 4) + 1), 4) * 64 > 64 * CHUNK_SIZE);
-    }
-}
+mod tests;

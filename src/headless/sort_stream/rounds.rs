@@ -163,28 +163,4 @@ pub(super) fn write_to(sink: &mut Option<&mut (dyn Write + Send)>, bytes: &[u8])
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ElementType;
-
-    #[test]
-    fn blocks_fit_the_memory() {
-        for memory_size in [0, 1, 1 << 20, 14 << 20, 1 << 30, 1 << 50] {
-            for sizes in [[4, 0], [8, 8]] {
-                let order = KeyOrder::new(ElementType::U32, false, 0..32);
-                let merging = Merging { order, sizes, memory_size, is_narrowed: false };
-                for core_count in [1, 2, 96] {
-                    let (max_count, threads) = merging.blocks(core_count);
-                    let size = max_count * threads as u64 * BLOCK_COPIES * (sizes[0] + sizes[1]);
-                    assert!(size <= memory_size && max_count <= MAX_BLOCK);
-                    assert!((1..=core_count).contains(&threads) && (threads == 1 || max_count >= MIN_BLOCK));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn rounds_are_as_few_as_the_fan_in_allows() {
-        assert_eq!([1, 64, 65, 4_096, 4_097].map(round_count), [1, 1, 2, 2, 3]);
-    }
-}
+mod tests;

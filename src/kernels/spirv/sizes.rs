@@ -1,6 +1,6 @@
-//! Values of constants under a specialization, and sizes of types and resources in bytes.
+//! Values of constants under a specialization, and sizes of types in bytes.
 
-use super::{Id, Instruction, Module, decoration, opcode, storage};
+use super::{Id, Instruction, Module, decoration, opcode};
 use std::collections::HashMap;
 
 /// Constants and types of a module under values of its specialization constants.
@@ -74,28 +74,6 @@ impl Sizes {
     /// The bytes of a type; none where it has no size, or one that could not be computed.
     pub fn bytes(&self, of: Id) -> Option<u64> {
         self.bytes.get(&of).copied()
-    }
-
-    /// Bytes of shared memory in the variables that are used; none where it could not be computed.
-    pub fn shared_memory(&self, module: &Module, is_used: impl Fn(Id) -> bool) -> Option<u64> {
-        let (mut sum, mut largest_block) = (0u64, 0);
-        for (variable, to) in variables(module, storage::WORKGROUP).filter(|(variable, _)| is_used(*variable))
-        {
-            let size = self.bytes(to)?;
-            if module.decoration(variable, decoration::ALIASED).is_some() {
-                // Aliased blocks share their memory.
-                largest_block = size.max(largest_block);
-            } else {
-                sum = sum.saturating_add(size);
-            }
-        }
-        Some(sum.saturating_add(largest_block))
-    }
-
-    /// Bytes of the block of push constants that is used, 0 without one; none where it could not be computed.
-    pub fn push_constants(&self, module: &Module, is_used: impl Fn(Id) -> bool) -> Option<u64> {
-        let used = variables(module, storage::PUSH_CONSTANT).filter(|(variable, _)| is_used(*variable));
-        used.map(|(_, block)| self.bytes(block)).try_fold(0, |largest, size| Some(size?.max(largest)))
     }
 
     fn size_of(
@@ -184,17 +162,4 @@ fn is_scalar_constant(i: &Instruction<'_>) -> bool {
             | opcode::SPEC_CONSTANT_TRUE
             | opcode::SPEC_CONSTANT_FALSE
     )
-}
-
-/// Variables of a storage class outside functions, with the types that they hold.
-fn variables(module: &Module, class: u32) -> impl Iterator<Item = (Id, Id)> {
-    module.instructions().filter_map(move |i| match (i.opcode, i.operands) {
-        (opcode::VARIABLE, [pointer, variable, of, ..]) if *of == class => {
-            match module.type_by_id(*pointer) {
-                Some(super::Type::Pointer { to, .. }) => Some((*variable, *to)),
-                _ => None,
-            }
-        }
-        _ => None,
-    })
 }

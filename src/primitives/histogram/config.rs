@@ -1,10 +1,10 @@
 //! Configuration of a histogram, and the memory of a recording.
 
 use super::{Histogram, HistogramPolicy, edges};
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Result, in_range};
 use crate::primitives::arguments::Arguments;
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`HistogramPlan`](super::HistogramPlan).
@@ -53,23 +53,14 @@ impl HistogramConfig {
         Self { is_even: false, ..Self::even(element, bins) }
     }
 
-    /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the words of a row. Each has a histogram of its own; all
-    /// have the same edges.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`], which need scratch.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`HistogramPolicy::choose`].
-    pub const fn policy(mut self, policy: HistogramPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the words of a row. Each has a histogram of its own; all
+        /// have the same edges.
+        columns(columns: u32) => columns = columns;
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`HistogramPolicy::choose`].
+        policy(policy: HistogramPolicy) => policy = Some(policy);
     }
 
     /// Type of the values.
@@ -104,7 +95,7 @@ impl HistogramConfig {
         (self.columns as u64 * self.bins as u64).saturating_mul(4)
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
         // The product of the maximums, 2^32, is beyond 32 bits.
@@ -114,13 +105,7 @@ impl HistogramConfig {
     }
 }
 
-impl Config for HistogramConfig {
-    type Primitive = Histogram;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(HistogramConfig, HistogramPolicy of Histogram);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

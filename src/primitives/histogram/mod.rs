@@ -21,10 +21,10 @@ pub use edges::{edge_words, even_edges};
 pub use policy::HistogramPolicy;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, Tiles, has_quads};
-use crate::device::{Access, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
-use crate::error::{Error, Result};
+use crate::device::{Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
+use crate::error::{Result, at_most};
 use crate::kernels;
 
 /// Plan of a histogram.
@@ -90,12 +90,8 @@ impl Primitive for Histogram {
 
     const LABEL: &'static CStr = c"subsweep histogram";
 
-    fn declare(device: &Device, config: &HistogramConfig) -> Result<(HistogramPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| HistogramPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let HistogramPolicy { workgroup_size, subgroup_size, .. } = policy;
+    fn declare(device: &Device, config: &HistogramConfig, policy: &HistogramPolicy) -> Result<Self> {
+        let HistogramPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let tile_rows = policy.tile_rows(config);
         let constants = [
             ("NUMBERS", config.element.numbers()),
@@ -117,7 +113,7 @@ impl Primitive for Histogram {
             pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)
         };
         let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS);
-        let histogram = Self {
+        Ok(Self {
             tile_rows,
             max_workgroups: policy.max_workgroups,
             clear: pipeline(kernels::HISTOGRAM_CLEAR.module(&[]), &[])?,
@@ -126,8 +122,7 @@ impl Primitive for Histogram {
             words: count(false)?,
             counts_size: config.counts_size(),
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
-        };
-        Ok((policy, histogram))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -139,12 +134,7 @@ impl Primitive for Histogram {
     }
 
     fn check_count(&self, _: &HistogramConfig, count: u64) -> Result<()> {
-        let max = HistogramPlan::MAX_COUNT;
-        if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what: "a count of u32" }) }
-    }
-
-    fn first_access(&self, _: &HistogramConfig) -> Access {
-        Access::COMPUTE
+        at_most(count, HistogramPlan::MAX_COUNT, "a count of u32")
     }
 }
 
@@ -163,13 +153,8 @@ impl Algorithm<Histogram> for Histogram {
         LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &HistogramBuffers,
-        levels: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Histogram, u64>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let HistogramBuffers { source, edges, counts, scratch } = *buffers;
         // A tile of no rows is never dispatched.
         let tiles = Tiles::new(count.max().max(1), self.tile_rows)?;

@@ -6,7 +6,7 @@ use super::HistogramConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, check_workgroup};
+use crate::primitives::{Choice, check_workgroup, write_subgroups};
 
 /// Policy of a histogram. A tile is as many whole rows as fit `workgroup_size * items_per_invocation` values, at least
 /// one.
@@ -104,28 +104,15 @@ impl HistogramPolicy {
         }
     }
 
-    /// The policy with `loads` values of an invocation in flight.
-    pub const fn with_loads_in_flight(mut self, loads: u32) -> Self {
-        self.loads_in_flight = loads;
-        self
-    }
-
-    /// The policy with at most `workgroups` workgroups, which stride over tiles.
-    pub const fn with_max_workgroups(mut self, workgroups: u32) -> Self {
-        self.max_workgroups = Some(workgroups);
-        self
-    }
-
-    /// The policy with edges in shared memory.
-    pub const fn with_shared_edges(mut self) -> Self {
-        self.has_shared_edges = true;
-        self
-    }
-
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with `loads` values of an invocation in flight.
+        with_loads_in_flight(loads: u32) => loads_in_flight = loads;
+        /// The policy with at most `workgroups` workgroups, which stride over tiles.
+        with_max_workgroups(workgroups: u32) => max_workgroups = Some(workgroups);
+        /// The policy with edges in shared memory.
+        with_shared_edges() => has_shared_edges = true;
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Rows per tile.
@@ -143,7 +130,7 @@ impl HistogramPolicy {
         if self.has_shared_edges { config.bins + 1 } else { 0 }
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities, config: &HistogramConfig) -> Result<()> {
+    pub(super) fn check(&self, config: &HistogramConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=1024)?;
@@ -176,9 +163,6 @@ impl fmt::Display for HistogramPolicy {
         if let Some(workgroups) = self.max_workgroups {
             write!(f, ", at most {workgroups} workgroups")?;
         }
-        match self.subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
+        write_subgroups(f, self.subgroup_size)
     }
 }

@@ -4,15 +4,15 @@
 //! on in the tile. A waiting tile reduces a stalled tile itself (fallback). Only for operators whose results do not
 //! depend on the order of operations.
 
-use super::config::{ReduceBuffers, ReduceConfig, ReduceRuns};
+use super::config::{ReduceConfig, ReduceRuns};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{Access, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
+use crate::primitives::ScratchCursor;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::single_pass::{SinglePass, SinglePassLayout};
-use crate::primitives::{Count, ScratchCursor};
 use crate::sort::TileShape;
 
 #[derive(Debug)]
@@ -70,10 +70,9 @@ impl Algorithm<Reduce> for ByKey {
     fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &SinglePassLayout,
-        count: Count,
+        given: Checked<'_, Reduce, SinglePassLayout>,
     ) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         self.0.record(recorder, (buffers.scratch, layout), count, c"by key", |tiles| push::ReduceByKey {
             keys: buffers.segments,
             source: buffers.source,

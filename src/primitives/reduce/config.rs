@@ -6,7 +6,7 @@ use super::policy::ReducePolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::scan::{CustomOperator, ScanOperator};
 use crate::primitives::{Count, ElementType};
 
@@ -145,16 +145,11 @@ impl ReduceConfig {
         Self { operation, columns: 1, runs: None, has_indirect_count: false, policy: None }
     }
 
-    /// Sets the number of columns, 1 to 16. Columns are reduced independently.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Reduces each segment or run independently; `runs` is their representation.
-    pub const fn runs(mut self, runs: ReduceRuns) -> Self {
-        self.runs = Some(runs);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to 16. Columns are reduced independently.
+        columns(columns: u32) => columns = columns;
+        /// Reduces each segment or run independently; `runs` is their representation.
+        runs(runs: ReduceRuns) => runs = Some(runs);
     }
 
     /// Reduces along the rows of a table, each of `length` elements, as `ufunc.reduce(table, axis=1)` and `argmin(axis=1)`
@@ -163,16 +158,11 @@ impl ReduceConfig {
         self.runs(ReduceRuns::FixedSize(length))
     }
 
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`ReducePolicy::choose`].
-    pub const fn policy(mut self, policy: ReducePolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`ReducePolicy::choose`].
+        policy(policy: ReducePolicy) => policy = Some(policy);
     }
 
     /// The element type; `None` for a custom operator.
@@ -281,13 +271,7 @@ impl ReduceConfig {
     }
 }
 
-impl Config for ReduceConfig {
-    type Primitive = Reduce;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(ReduceConfig, ReducePolicy of Reduce);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -314,21 +298,12 @@ impl ReduceBuffers {
         Self { source, destination, scratch, segments: none, unique_keys: none, run_count: none }
     }
 
-    /// Sets the offsets of segments.
-    pub const fn segments(mut self, offsets: AddressRange) -> Self {
-        self.segments = offsets;
-        self
-    }
-
-    /// Sets the keys of rows, and the results beside `destination`: the key of each run, and the number of runs.
-    pub const fn keys(
-        mut self,
-        keys: AddressRange,
-        unique_keys: AddressRange,
-        run_count: AddressRange,
-    ) -> Self {
-        (self.segments, self.unique_keys, self.run_count) = (keys, unique_keys, run_count);
-        self
+    setters! {
+        /// Sets the offsets of segments.
+        segments(offsets: AddressRange) => segments = offsets;
+        /// Sets the keys of rows, and the results beside `destination`: the key of each run, and the number of runs.
+        keys(keys: AddressRange, unique_keys: AddressRange, run_count: AddressRange) =>
+            segments = keys, unique_keys = unique_keys, run_count = run_count;
     }
 }
 

@@ -33,7 +33,7 @@ use std::ffi::CStr;
 use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use by_key::ByKey;
 use rows::Rows;
 use segmented::Segmented;
@@ -126,22 +126,18 @@ impl Primitive for Reduce {
 
     const LABEL: &'static CStr = c"subsweep reduce";
 
-    fn declare(device: &Device, config: &ReduceConfig) -> Result<(ReducePolicy, Self)> {
-        config.check(device.capabilities())?;
-        let choose = || ReducePolicy::choose(device.capabilities(), config).policy;
-        let policy = config.policy.unwrap_or_else(choose);
-        policy.check(config, device.capabilities())?;
+    fn declare(device: &Device, config: &ReduceConfig, policy: &ReducePolicy) -> Result<Self> {
         let strategy: Box<dyn Strategy> = match config.runs {
-            None => Box::new(Whole::new(device, config, &policy)?),
-            Some(ReduceRuns::FixedSize(length)) => Box::new(Rows::new(device, config, &policy, length)?),
+            None => Box::new(Whole::new(device, config, policy)?),
+            Some(ReduceRuns::FixedSize(length)) => Box::new(Rows::new(device, config, policy, length)?),
             Some(runs) => match policy.heads {
                 Some(tile) if config.has_keys() && policy.algorithm == ReduceByKeyAlgorithm::Chained => {
-                    Box::new(ByKey::new(device, config, &policy, runs, tile)?)
+                    Box::new(ByKey::new(device, config, policy, runs, tile)?)
                 }
-                _ => Box::new(Segmented::new(device, config, &policy, runs)?),
+                _ => Box::new(Segmented::new(device, config, policy, runs)?),
             },
         };
-        Ok((policy, Self(strategy)))
+        Ok(Self(strategy))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -154,12 +150,11 @@ impl Primitive for Reduce {
     }
 
     fn check_count(&self, config: &ReduceConfig, count: u64) -> Result<()> {
-        let max = u32::MAX.into();
-        if count <= max || (config.runs.is_none() && !config.is_index()) {
-            return Ok(());
+        match (config.is_index(), config.runs) {
+            (true, _) => at_most(count, u32::MAX.into(), "indices of 32 bits"),
+            (false, Some(_)) => at_most(count, u32::MAX.into(), "a reduction of segments"),
+            (false, None) => Ok(()),
         }
-        let what = if config.is_index() { "indices of 32 bits" } else { "a reduction of segments" };
-        Err(Error::TooManyElements { count, max, what })
     }
 
     fn first_access(&self, _: &ReduceConfig) -> Access {

@@ -8,31 +8,24 @@ use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_subgroups, check_subgroups_field};
+use crate::primitives::{
+    Choice, LookBack, QUADS_OR_WORDS, check_subgroups, check_subgroups_field, write_subgroups,
+};
 use crate::sort::TileShape;
 
-/// Algorithm of a reduction of runs of equal keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ReduceByKeyAlgorithm {
-    /// The heads of runs are found first, and are the offsets of segments.
-    Segments,
-    /// Single pass with decoupled look-back; for results that do not depend on the order of operations.
-    Chained,
+named! {
+    /// Algorithm of a reduction of runs of equal keys.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum ReduceByKeyAlgorithm {
+        /// The heads of runs are found first, and are the offsets of segments.
+        Segments = "segments",
+        /// Single pass with decoupled look-back; for results that do not depend on the order of operations.
+        Chained = "chained",
+    }
 }
 
 impl ReduceByKeyAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::Segments, Self::Chained];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Segments => "segments",
-            Self::Chained => "chained",
-        }
-    }
-
     /// The tuned part of its tile.
     const fn part(self) -> TunedPart {
         match self {
@@ -102,28 +95,15 @@ impl ReducePolicy {
         Self { packs_per_invocation, subgroup_size, mixed_access, algorithm, heads, look_back }
     }
 
-    /// The policy with another number of packs per invocation.
-    pub const fn with_packs(mut self, packs_per_invocation: u32) -> Self {
-        self.packs_per_invocation = packs_per_invocation;
-        self
-    }
-
-    /// The policy with another tile of the kernels that find the runs of equal keys.
-    pub const fn with_heads(mut self, heads: TileShape) -> Self {
-        self.heads = Some(heads);
-        self
-    }
-
-    /// The policy with another look-back of [`ReduceByKeyAlgorithm::Chained`].
-    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
-        self.look_back = look_back;
-        self
-    }
-
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with another number of packs per invocation.
+        with_packs(packs_per_invocation: u32) => packs_per_invocation = packs_per_invocation;
+        /// The policy with another tile of the kernels that find the runs of equal keys.
+        with_heads(heads: TileShape) => heads = Some(heads);
+        /// The policy with another look-back of [`ReduceByKeyAlgorithm::Chained`].
+        with_look_back(look_back: LookBack) => look_back = look_back;
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Declares a pipeline with the policy's workgroup and subgroup size.
@@ -200,7 +180,7 @@ impl fmt::Display for ReducePolicy {
         if !mixed_access {
             f.write_str(QUADS_OR_WORDS)?;
         }
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write_subgroups(f, *subgroup_size)?;
         let Some(TileShape { workgroup_size, items_per_invocation }) = heads else { return Ok(()) };
         let is_chained = *algorithm == ReduceByKeyAlgorithm::Chained;
         let kernels = if is_chained { algorithm.name() } else { "heads" };
@@ -210,59 +190,4 @@ impl fmt::Display for ReducePolicy {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::primitives::ElementType;
-    use crate::reduce::ReduceRuns;
-
-    #[test]
-    fn a_single_pass_reduces_runs_where_the_order_of_operations_does_not_matter() {
-        let mut device = Capabilities { max_workgroup_invocations: 1024, ..Capabilities::default() };
-        let algorithm = |device: &Capabilities, config: ReduceConfig| {
-            ReducePolicy::choose(device, &config.runs(ReduceRuns::Keys32)).policy.algorithm
-        };
-        let sum = ReduceConfig::sum(ElementType::U32);
-        assert_eq!(algorithm(&device, sum), ReduceByKeyAlgorithm::Segments);
-        device.identity.driver_id = ash::vk::DriverId::NVIDIA_PROPRIETARY;
-        let least = ReduceConfig::new(crate::scan::ScanOperator::Min, ElementType::F64);
-        for config in [sum, least] {
-            assert_eq!(algorithm(&device, config), ReduceByKeyAlgorithm::Chained, "{config:?}");
-        }
-        for config in [sum.columns(2), ReduceConfig::sum(ElementType::F32)] {
-            assert_eq!(algorithm(&device, config), ReduceByKeyAlgorithm::Segments, "{config:?}");
-        }
-    }
-
-    #[test]
-    fn heads_are_checked_and_printed_for_runs_of_keys_alone() {
-        let capabilities = Capabilities {
-            max_subgroup_size: 8,
-            max_workgroup_invocations: 128,
-            shared_memory_size: 16 << 10,
-            ..Capabilities::default()
-        };
-        let sum = ReduceConfig::sum(ElementType::U32);
-        let by_key = sum.runs(ReduceRuns::Keys32);
-        let [whole, of_keys] =
-            [sum, by_key].map(|config| ReducePolicy::choose(&capabilities, &config).policy);
-        let text = whole.to_string();
-        assert!(!text.contains("heads"), "{text}");
-        let text = ReducePolicy { mixed_access: false, ..of_keys }.to_string();
-        let expected = "reduce: workgroup 128, 8 packs per invocation, all tiles by quads or all by words; heads: workgroup \
-                        128, 8 items per invocation";
-        assert_eq!(text, expected);
-        assert_eq!(of_keys.check(&by_key, &capabilities), Ok(()));
-        let tile = |workgroup_size, items_per_invocation| {
-            whole.with_heads(TileShape { workgroup_size, items_per_invocation })
-        };
-        for (policy, field) in [
-            (whole, "heads are required"),
-            (tile(48, 8), "heads.workgroup_size is 48"),
-            (tile(128, 33), "heads.items_per_invocation is 33"),
-        ] {
-            assert_eq!(policy.check(&sum, &capabilities), Ok(()));
-            let error = policy.check(&by_key, &capabilities).unwrap_err().to_string();
-            assert!(error.contains(field), "{error}");
-        }
-    }
-}
+mod tests;

@@ -7,14 +7,14 @@
 //!   long rows    | workgroup | workgroup | … ── results of tiles ──► the next level, of shorter rows
 //! ```
 
-use super::config::{ReduceBuffers, ReduceConfig};
+use super::config::ReduceConfig;
 use super::modules::Modules;
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 /// Invocations that reduce a small segment: the smallest subgroup.
@@ -175,13 +175,8 @@ impl Algorithm<Reduce> for Rows {
         Layout { arrays, level_args: cursor.take("level arguments", size) }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &Layout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         if count.max() == 0 {
             return Ok(());
         }
@@ -238,24 +233,4 @@ impl Algorithm<Reduce> for Rows {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_take_few_lanes_a_workgroup_or_several() {
-        let of = |length| {
-            let shape = |shape: Shape| (shape.lanes, shape.packs, shape.tiles);
-            Shape::all(length, Pack { values: 4, words: 4 }, 8).into_iter().map(shape).collect::<Vec<_>>()
-        };
-        assert_eq!(of(1), [(4, 1, 1)]);
-        assert_eq!(of(40), [(4, 3, 1)]);
-        assert_eq!(of(128), [(4, 8, 1)]);
-        assert_eq!(of(129), [(128, 1, 1)]);
-        assert_eq!(of(4096), [(128, 8, 1)]);
-        assert_eq!(of(4097), [(128, 8, 2), (4, 1, 1)]);
-        assert_eq!(of(1 << 24), [(128, 8, 4096), (128, 8, 1)]);
-        assert_eq!(of(u32::MAX), [(128, 8, 1 << 20), (128, 8, 256), (128, 1, 1)]);
-        let custom = Shape::new(40, Pack { values: 1, words: 16 }, 2);
-        assert_eq!((custom.lanes, custom.packs), (128, 1));
-    }
-}
+mod tests;

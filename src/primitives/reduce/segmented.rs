@@ -14,10 +14,10 @@ use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 use crate::sort::TileShape;
 
@@ -173,13 +173,8 @@ impl Algorithm<Reduce> for Segmented {
         Layout::new(cursor, max, self.row_size, head_tile, self.level_args.is_some())
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &Layout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let recording = Recording { reduction: self, buffers, layout, count };
         recording.check(recorder)?;
         recording.record(recorder)
@@ -206,19 +201,14 @@ impl Recording<'_> {
 
     fn check(&self, recorder: &Recorder<'_>) -> Result<()> {
         let columns = u64::from(self.reduction.shape.column_count);
-        let (count, max) = (self.max_segment_count(), u64::from(u32::MAX) / columns);
-        if count > max {
-            return Err(Error::TooManyElements { count, max, what: "2^32 - 1 columns of segments" });
-        }
+        let count = self.max_segment_count();
+        at_most(count, u64::from(u32::MAX) / columns, "2^32 - 1 columns of segments")?;
         let workgroup_size = u64::from(ReducePolicy::WORKGROUP_SIZE);
         recorder.check_workgroups((count * columns).div_ceil(workgroup_size))?;
         recorder.check_workgroups(self.count.max().div_ceil(TILE_ROWS.into()) * columns)?;
         let Some(Heads { tile_items, .. }) = self.reduction.heads else { return Ok(()) };
         let (count, tile_items) = (self.count.max(), u64::from(tile_items));
-        let max = MAX_ROUNDS * tile_items * tile_items;
-        if count > max {
-            return Err(Error::TooManyElements { count, max, what: "keys with so small a tile of heads" });
-        }
+        at_most(count, MAX_ROUNDS * tile_items * tile_items, "keys with so small a tile of heads")?;
         recorder.check_workgroups(count.div_ceil(tile_items))
     }
 
@@ -422,29 +412,4 @@ fn dispatch<P: PushConstants>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dispatch_sums_groups_of_32_and_of_1024_rows() {
-        let layout = |count| {
-            let mut cursor = ScratchCursor::default();
-            (Layout::new(&mut cursor, count, 8, None, false), cursor.size)
-        };
-        assert_eq!((layout(31).0.dispatch_count, layout(31).1), (0, 0));
-        assert_eq!((layout(32).0.dispatch_count, layout(32).1), (1, 16));
-        let (few, size) = layout(65);
-        assert_eq!((few.dispatch_count, &few.counts[..4], size), (1, &[65, 3, 1, 0][..], 32));
-        let (many, _) = layout(u32::MAX.into());
-        assert_eq!(many.dispatch_count, 3);
-        assert_eq!(many.counts[..7], [u32::MAX.into(), 1 << 27, 1 << 22, 1 << 17, 1 << 12, 128, 4]);
-        let mut cursor = ScratchCursor::default();
-        let keys = Layout::new(&mut cursor, 3000, 4, Some(1024), true);
-        assert_eq!((keys.dispatch_count, keys.sums_size), (1, (94 + 3) * 4));
-        assert_eq!((keys.tile_heads, keys.offsets, keys.grid), (400, 416, 12_416));
-        assert_eq!((keys.level_args, keys.head_args, cursor.size), (12_432, 12_464, 12_496));
-        let mut cursor = ScratchCursor::default();
-        let small = Layout::new(&mut cursor, 3000, 4, Some(128), true);
-        assert_eq!((small.tile_heads, small.offsets), (400, 400 + 96));
-    }
-}
+mod tests;

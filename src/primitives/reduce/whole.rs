@@ -6,14 +6,14 @@
 //!
 //! The last dispatch has one workgroup per column whatever the count is, so that no rows have a result, too.
 
-use super::config::{ReduceBuffers, ReduceConfig};
+use super::config::ReduceConfig;
 use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::levels::Levels;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
@@ -107,26 +107,12 @@ impl Algorithm<Reduce> for Whole {
         Layout { levels, level_args: cursor.take("level arguments", size) }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ReduceBuffers,
-        layout: &Layout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let Layout { levels, level_args } = layout;
         let column_count = u64::from(self.shape.column_count);
-        let tiles = |level: usize| match levels.counts[level] {
-            0 => Ok(Tiles { count: 1, last_extent: 0 }),
-            rows => Tiles::new(rows, self.tile_rows),
-        };
-        let workgroup_count = u64::from(tiles(0)?.count) * column_count;
-        if workgroup_count > u32::MAX.into() {
-            let max = u64::from(u32::MAX) / column_count * u64::from(self.tile_rows);
-            let what = "2^32 - 1 workgroups of this policy";
-            return Err(Error::TooManyElements { count: count.max(), max, what });
-        }
-        recorder.check_workgroups(workgroup_count)?;
+        let tiles = Tiles::of_workgroups(count.max(), self.tile_rows, column_count)?;
+        recorder.check_workgroups(u64::from(tiles.count) * column_count)?;
         let args = match (count, &self.level_args) {
             (Count::Indirect { address, max }, Some(writer)) => {
                 let args = LevelArgs(buffers.scratch.slice(*level_args, LevelArgs::size(levels.len as u64)));
@@ -158,7 +144,8 @@ impl Algorithm<Reduce> for Whole {
                 (true, true) => [none, buffers.destination],
                 (false, _) => arrays(level + 1),
             };
-            let Tiles { count: tile_count, last_extent } = tiles(level)?;
+            let Tiles { count: tile_count, last_extent } =
+                Tiles::at_least_one(levels.counts[level], self.tile_rows)?;
             let push = push::ReduceReduce {
                 source,
                 source_rows: if self.is_index { source_rows } else { none },

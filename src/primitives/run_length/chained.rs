@@ -4,14 +4,14 @@
 //! ends that goes on in the tile. A waiting tile tests a stalled tile itself (fallback).
 
 use super::RunLength;
-use super::config::{Coding, RunLengthBuffers, RunLengthConfig};
+use super::config::{Coding, RunLengthConfig};
 use super::policy::RunLengthPolicy;
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
+use crate::primitives::ScratchCursor;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::single_pass::{SinglePass, SinglePassLayout};
-use crate::primitives::{Count, ScratchCursor};
 
 /// Words of what tiles look back at: `ELEMENT_WORDS` of `operator/runs.glsl`.
 const ELEMENT_WORDS: u64 = 2;
@@ -68,10 +68,9 @@ impl Algorithm<RunLength> for Chained {
     fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        buffers: &RunLengthBuffers,
-        layout: &SinglePassLayout,
-        count: Count,
+        given: Checked<'_, RunLength, SinglePassLayout>,
     ) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let if_written = |range, is_written: bool| if is_written { range } else { AddressRange::NONE };
         self.pass.record(recorder, (buffers.scratch, layout), count, c"encode", |tiles| {
             push::RunLengthEncode {

@@ -2,10 +2,10 @@
 
 use super::RunLength;
 use super::policy::RunLengthPolicy;
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result};
 use crate::primitives::arguments::{Arguments, Role, size_if};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// What a plan computes.
@@ -93,16 +93,11 @@ impl RunLengthConfig {
         self
     }
 
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
-    pub const fn policy(mut self, policy: RunLengthPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
+        policy(policy: RunLengthPolicy) => policy = Some(policy);
     }
 
     /// The type of elements and values; u32 of indices.
@@ -130,7 +125,7 @@ impl RunLengthConfig {
         matches!(self.coding, Coding::Decode)
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         if self.is_decoding() && self.has_offsets {
             return Err(Error::Unsupported { reason: "a decoding of runs writes no offsets; encode them" });
         }
@@ -138,13 +133,7 @@ impl RunLengthConfig {
     }
 }
 
-impl Config for RunLengthConfig {
-    type Primitive = RunLength;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(RunLengthConfig, RunLengthPolicy of RunLength);
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
 #[derive(Debug, Clone, Copy, Default)]

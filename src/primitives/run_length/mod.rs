@@ -20,12 +20,12 @@ pub use policy::{RunLengthAlgorithm, RunLengthPolicy};
 use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ElementType, ScratchCursor};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::kernels::{self, Kernel};
 use crate::scan::{ScanBuffers, ScanConfig, ScanPlan};
@@ -147,22 +147,18 @@ impl Primitive for RunLength {
 
     const LABEL: &'static CStr = c"subsweep run length";
 
-    fn declare(device: &Device, config: &RunLengthConfig) -> Result<(RunLengthPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| RunLengthPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities)?;
+    fn declare(device: &Device, config: &RunLengthConfig, policy: &RunLengthPolicy) -> Result<Self> {
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
             let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
             let constants = [&items[..], constants].concat();
-            let RunLengthPolicy { workgroup_size, subgroup_size, .. } = policy;
+            let RunLengthPolicy { workgroup_size, subgroup_size, .. } = *policy;
             let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
         let tile_items = policy.tile_items();
         let steps = match config.coding {
             Coding::Encode | Coding::EncodeNonTrivial if policy.algorithm == RunLengthAlgorithm::Chained => {
-                Steps::Chained(Chained::new(device, config, &policy)?)
+                Steps::Chained(Chained::new(device, config, policy)?)
             }
             Coding::Encode | Coding::EncodeNonTrivial => {
                 let select = |select: SelectConfig| SelectPlan::declare(device, select.policy(policy.select));
@@ -191,7 +187,7 @@ impl Primitive for RunLength {
                 })
             }
         };
-        Ok((policy, Self(steps)))
+        Ok(Self(steps))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -211,7 +207,7 @@ impl Primitive for RunLength {
             Coding::Encode | Coding::EncodeNonTrivial => (RunLengthPlan::MAX_COUNT, "an encoding of runs"),
             Coding::Decode => (RunLengthPlan::MAX_DECODED_RUNS, "a decoding of runs"),
         };
-        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+        at_most(count, max, what)
     }
 
     fn first_access(&self, _: &RunLengthConfig) -> Access {
@@ -274,13 +270,8 @@ impl Algorithm<RunLength> for Encode {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &RunLengthBuffers,
-        layout: &EncodeLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, RunLength, EncodeLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
         // No elements have no runs at all.
         let non_trivial = self.non_trivial.as_ref().filter(|_| count.max() > 0);
@@ -357,13 +348,8 @@ impl Algorithm<RunLength> for Decode {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &RunLengthBuffers,
-        layout: &DecodeLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, RunLength, DecodeLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
         let ends = scratch(layout.ends).addresses();
         if count.max() > 0 {

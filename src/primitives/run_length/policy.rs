@@ -7,31 +7,20 @@ use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, check_subgroups};
+use crate::primitives::{Choice, LookBack, check_subgroups, write_subgroups};
 use crate::scan::ScanPolicy;
 use crate::select::SelectPolicy;
 
-/// Algorithm of an encoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RunLengthAlgorithm {
-    /// A selection of the first element of each run, and lengths from their indices; of runs of more than one element a
-    /// selection of these.
-    Selection,
-    /// Single pass with decoupled look-back.
-    Chained,
-}
-
-impl RunLengthAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::Selection, Self::Chained];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Selection => "selection",
-            Self::Chained => "chained",
-        }
+named! {
+    /// Algorithm of an encoding.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum RunLengthAlgorithm {
+        /// A selection of the first element of each run, and lengths from their indices; of runs of more than one element a
+        /// selection of these.
+        Selection = "selection",
+        /// Single pass with decoupled look-back.
+        Chained = "chained",
     }
 }
 
@@ -132,7 +121,7 @@ impl RunLengthPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(&self, _: &RunLengthConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         self.look_back.check()?;
         // Compilers do not unroll longer loops.
@@ -153,7 +142,7 @@ impl fmt::Display for RunLengthPolicy {
             write!(f, "{}: ", algorithm.name())?;
         }
         write!(f, "workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write_subgroups(f, *subgroup_size)?;
         match algorithm {
             RunLengthAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
             RunLengthAlgorithm::Selection => write!(f, "; select {}; scan {}", self.select, self.scan),

@@ -20,48 +20,28 @@ pub enum ScanAlgorithm {
     Strided,
 }
 
-/// Workgroup scan: the scan of the invocations' aggregates within a workgroup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum WorkgroupScan {
-    /// Subgroup scans, then a scan of the subgroups' aggregates by one subgroup.
-    #[default]
-    Subgroup,
-    /// Kogge-Stone: each invocation adds the element 1, 2, 4, … before it; two barriers per step.
-    KoggeStone,
-    /// Kogge-Stone with double buffering: one barrier per step, and an additional copy.
-    KoggeStoneDoubleBuffered,
-    /// Brent-Kung: up-sweep and down-sweep of a tree of sums.
-    BrentKung,
-    /// Sklansky: blocks double; the upper half adds the last element of the lower half.
-    Sklansky,
-    /// One invocation adds all elements.
-    Sequential,
+named! {
+    /// Workgroup scan: the scan of the invocations' aggregates within a workgroup. The name is the suffix of the algorithm's.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    #[non_exhaustive]
+    pub enum WorkgroupScan {
+        /// Subgroup scans, then a scan of the subgroups' aggregates by one subgroup.
+        #[default]
+        Subgroup = "subgroup",
+        /// Kogge-Stone: each invocation adds the element 1, 2, 4, … before it; two barriers per step.
+        KoggeStone = "kogge-stone",
+        /// Kogge-Stone with double buffering: one barrier per step, and an additional copy.
+        KoggeStoneDoubleBuffered = "kogge-stone-double-buffered",
+        /// Brent-Kung: up-sweep and down-sweep of a tree of sums.
+        BrentKung = "brent-kung",
+        /// Sklansky: blocks double; the upper half adds the last element of the lower half.
+        Sklansky = "sklansky",
+        /// One invocation adds all elements.
+        Sequential = "sequential",
+    }
 }
 
 impl WorkgroupScan {
-    /// All workgroup scans.
-    pub const ALL: [Self; 6] = [
-        Self::Subgroup,
-        Self::KoggeStone,
-        Self::KoggeStoneDoubleBuffered,
-        Self::BrentKung,
-        Self::Sklansky,
-        Self::Sequential,
-    ];
-
-    /// The name, as the suffix of the algorithm's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Subgroup => "subgroup",
-            Self::KoggeStone => "kogge-stone",
-            Self::KoggeStoneDoubleBuffered => "kogge-stone-double-buffered",
-            Self::BrentKung => "brent-kung",
-            Self::Sklansky => "sklansky",
-            Self::Sequential => "sequential",
-        }
-    }
-
     /// Elements of shared memory for `workgroup_size` invocations.
     pub(super) const fn shared_elements(self, workgroup_size: u32) -> u32 {
         match self {
@@ -232,22 +212,4 @@ impl fmt::Display for ScanAlgorithm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_of_the_algorithm_and_the_workgroup_scan() {
-        for scan in WorkgroupScan::ALL {
-            let algorithm = ScanAlgorithm::ReduceThenScan(scan);
-            assert!(ScanAlgorithm::ALL.contains(&algorithm), "{algorithm}");
-            let name = format!("reduce-then-scan/{}", scan.name());
-            assert_eq!(ScanAlgorithm::from_name(&name), Some(algorithm));
-        }
-        for algorithm in ScanAlgorithm::ALL {
-            assert_eq!(ScanAlgorithm::from_name(algorithm.name()), Some(algorithm));
-        }
-        for name in ["", "subgroup", "kogge-stone", "chained/subgroup", "reduce-then-scan/"] {
-            assert_eq!(ScanAlgorithm::from_name(name), None, "{name}");
-        }
-    }
-}
+mod tests;

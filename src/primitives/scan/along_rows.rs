@@ -9,16 +9,16 @@
 //! on the length of a segment and the position in it alone (see `glsl/scan/segments.glsl`), so that equal rows of floats have
 //! equal results in bits. This needs tiles of a power of two.
 
-use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind};
+use super::config::{Direction, Ranges, ScanBuffers, ScanConfig, ScanKind};
 use super::levels::sweep;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PushConstants, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
@@ -220,26 +220,13 @@ impl Algorithm<Scan> for AlongRows {
         ScratchLayout { sums, initial, level_args }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let max = count.max();
-        if max > u32::MAX.into() {
-            let max_count = u32::MAX.into();
-            return Err(Error::TooManyElements { count: max, max: max_count, what: "a scan of segments" });
-        }
-        let workgroups = u64::from(self.tiles(0, max)?.count) * self.workgroups_per_tile(0);
-        if workgroups > u32::MAX.into() {
-            let max_count = u64::from(u32::MAX) / self.workgroups_per_tile(0);
-            let max_count = max_count * u64::from(self.levels[0].tile_step(self.tile_items));
-            let what = "2^32 - 1 workgroups of this policy";
-            return Err(Error::TooManyElements { count: max, max: max_count, what });
-        }
-        recorder.check_workgroups(workgroups)?;
+        at_most(max, u32::MAX.into(), "a scan of segments")?;
+        let (step, per_tile) = (self.levels[0].tile_step(self.tile_items), self.workgroups_per_tile(0));
+        let tiles = Tiles::of_workgroups(max, step, per_tile)?;
+        recorder.check_workgroups(u64::from(tiles.count) * per_tile)?;
         let recording = Recording { scan: self, buffers, layout, count };
         recording.prepare(recorder)?;
         sweep(
@@ -264,8 +251,7 @@ impl Recording<'_> {
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, layout, count } = self;
         recorder.phase(c"level args");
-        if let InitialValue::Host(row) = &buffers.initial {
-            recorder.update(buffers.scratch.slice(layout.initial, scan.row_size), row.words());
+        if buffers.write_initial(recorder, layout.initial, scan.row_size) {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
         if let (&Count::Indirect { address, max }, Some(level_args)) = (count, &scan.level_args) {
@@ -301,15 +287,17 @@ impl Recording<'_> {
     }
 
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
-        let Self { scan, buffers, .. } = self;
+        let Self { scan, buffers, layout, .. } = self;
         let tiles = scan.tiles(level, self.count.max())?;
+        // That of each segment.
+        let initial = buffers.initial_row(layout.initial, scan.row_size);
         let is_top = level + 1 == scan.levels.len();
         let push = push::ScanDownsweep {
             source: self.source(level),
             destination: if level == 0 { buffers.destination } else { self.sums(level) },
             carries: if is_top { AddressRange::NONE } else { self.sums(level + 1) },
             heads: AddressRange::NONE,
-            initial: if level == 0 { self.initial() } else { AddressRange::NONE },
+            initial: if level == 0 { initial } else { AddressRange::NONE },
             indirect_tiles: self.indirect_tiles(level),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
@@ -317,16 +305,6 @@ impl Recording<'_> {
         };
         let has_quads = self.has_quads(level, &[push.source, push.destination]);
         self.dispatch(recorder, level, scan.levels[level].downsweep.of(has_quads), &push)
-    }
-
-    /// The initial value of each segment.
-    fn initial(&self) -> AddressRange {
-        let row_size = self.scan.row_size;
-        match self.buffers.initial {
-            InitialValue::Identity => AddressRange::NONE,
-            InitialValue::Host(_) => self.buffers.scratch.slice(self.layout.initial, row_size).addresses(),
-            InitialValue::Device(range) => AddressRange::new(range.address, row_size),
-        }
     }
 
     /// Dispatches the workgroups of a level. Of an indirect count, the levels above the elements have those of the maximum:
@@ -374,22 +352,4 @@ impl Recording<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_have_whole_segments_or_whole_segments_have_tiles() {
-        let level = |length| Level {
-            length,
-            reduce: Level::length_above(length, 256).map(|_| ByAccess { quads: None, words: None }),
-            downsweep: ByAccess { quads: None, words: None },
-        };
-        let shapes = [1, 3, 33, 128, 129, 256, 257, 1 << 20, u32::MAX].map(|length| {
-            let level = level(length);
-            (level.tile_step(256), level.tiles_per_segment(256))
-        });
-        let whole = [(256, 1), (192, 1), (132, 1), (256, 1), (129, 1), (256, 1)];
-        assert_eq!(shapes[..6], whole);
-        assert_eq!(shapes[6..], [(257, 2), (1 << 20, 4096), (u32::MAX, 1 << 24)]);
-    }
-}
+mod tests;

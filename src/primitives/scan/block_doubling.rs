@@ -9,14 +9,13 @@
 //!
 //! The first step also copies the elements from the source to the destination; the others work in place.
 
-use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
 pub(super) struct BlockDoubling {
@@ -68,20 +67,12 @@ impl Algorithm<Scan> for BlockDoubling {
 
     fn layout(&self, _: &mut ScratchCursor, _: u64) {}
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        (): &(),
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ()>) -> Result<()> {
+        let Checked { buffers, count, .. } = given;
         let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel doubles a tile's index.
-        if tile_count > 1 << 31 {
-            let max = u64::from(self.tile_items) << 31;
-            return Err(Error::TooManyElements { count, max, what: "2^31 tiles of this policy" });
-        }
+        at_most(count, u64::from(self.tile_items) << 31, "2^31 tiles of this policy")?;
         let destination = buffers.destination;
         let tile_bits = self.tile_items.ilog2();
         for block_bits in 0..step_count(count).max(1) {
@@ -109,15 +100,4 @@ impl Algorithm<Scan> for BlockDoubling {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_step_but_the_first_moves_half_of_the_elements() {
-        assert_eq!(BlockDoubling::moved_count(1), 1);
-        assert_eq!(BlockDoubling::moved_count(1 << 10), (1 << 10) + 9 * (1 << 9));
-        // 0, then 2 3 | 6, then 4 5 6.
-        assert_eq!(BlockDoubling::moved_count(7), 7 + 3 + 3);
-        assert_eq!(BlockDoubling::moved_count(6), 6 + 2 + 2);
-    }
-}
+mod tests;

@@ -14,7 +14,7 @@
 //! A few tiles (`ScanPolicy::stateless_tiles`) take one dispatch of `downsweep.comp` and no state: each workgroup reduces
 //! all elements before its tile.
 
-use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
+use super::config::{Direction, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
@@ -25,7 +25,7 @@ use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::look_back::TICKET_SIZE;
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 /// `GROUP_TILES` of `chained.comp`.
@@ -184,13 +184,8 @@ impl Algorithm<Scan> for Chained {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
         if source == destination {
             return Err(Error::Unsupported {
@@ -200,17 +195,9 @@ impl Algorithm<Scan> for Chained {
         let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
         recorder.check_workgroups(tile_count.into())?;
         let access = self.access(buffers, count);
-        let updates = matches!(buffers.initial, InitialValue::Host(_));
         recorder.phase(c"level args");
-        let initial = match &buffers.initial {
-            InitialValue::Identity => AddressRange::NONE,
-            InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),
-            InitialValue::Host(row) => {
-                let initial = scratch.slice(layout.initial, self.row_size);
-                recorder.update(initial, row.words());
-                initial.addresses()
-            }
-        };
+        let initial = buffers.initial_row(layout.initial, self.row_size);
+        let updates = buffers.write_initial(recorder, layout.initial, self.row_size);
         let state = scratch.slice(layout.state, layout.state_size);
         recorder.fill(state, 0);
         if state.size > 0 || updates {

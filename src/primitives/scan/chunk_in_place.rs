@@ -3,14 +3,14 @@
 //! Tutorial 14 sums chunks, scans the sums on the CPU, and scans the chunks from their predecessor's last row. Here the
 //! sums are scanned recursively on the device: the last rows of chunks are a table with 256 times the stride.
 
-use super::config::{ScanBuffers, ScanConfig};
+use super::config::ScanConfig;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_most};
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, Tiles};
 
 /// Maximum count: the kernels' strides, in bytes, have 32 bits.
 const MAX_COUNT: u64 = 1 << 32;
@@ -89,22 +89,15 @@ impl Algorithm<Scan> for ChunkInPlace {
 
     fn layout(&self, _: &mut ScratchCursor, _: u64) {}
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        (): &(),
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ()>) -> Result<()> {
+        let Checked { buffers, count, .. } = given;
         let count = count.max();
         if buffers.source != buffers.destination {
             return Err(Error::Unsupported {
                 reason: "the seed's scan is in place: give it one range as source and destination",
             });
         }
-        if count > MAX_COUNT {
-            return Err(Error::TooManyElements { count, max: MAX_COUNT, what: "the seed's scan" });
-        }
+        at_most(count, MAX_COUNT, "the seed's scan")?;
         self.record_level(recorder, buffers.destination, count, 1)
     }
 }

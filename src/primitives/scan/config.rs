@@ -4,10 +4,10 @@ use super::Scan;
 use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
-use crate::device::{AddressRange, BufferRange, Capabilities};
+use crate::device::{AddressRange, BufferRange, Capabilities, Recorder};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, Number};
 
 /// Inclusive or exclusive scan.
@@ -168,22 +168,13 @@ impl ScanConfig {
         self
     }
 
-    /// Sets the number of columns, 1 to 16. Columns are scanned independently.
-    pub const fn columns(mut self, columns: u32) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Scans from the last row to the first: suffix sums.
-    pub const fn reverse(mut self) -> Self {
-        self.direction = Direction::Reverse;
-        self
-    }
-
-    /// Scans each segment independently; `segments` is the representation of their beginnings.
-    pub const fn segments(mut self, segments: SegmentsBy) -> Self {
-        self.segments = Some(segments);
-        self
+    setters! {
+        /// Sets the number of columns, 1 to 16. Columns are scanned independently.
+        columns(columns: u32) => columns = columns;
+        /// Scans from the last row to the first: suffix sums.
+        reverse() => direction = Direction::Reverse;
+        /// Scans each segment independently; `segments` is the representation of their beginnings.
+        segments(segments: SegmentsBy) => segments = Some(segments);
     }
 
     /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
@@ -192,32 +183,19 @@ impl ScanConfig {
         self.segments(SegmentsBy::FixedSize(length))
     }
 
-    /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
-    pub const fn with_initial(mut self) -> Self {
-        self.has_initial = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect).
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Declares that source and destination never overlap, so that [`ScanPolicy::choose`] may choose the single pass. A
-    /// recording in place is an error then.
-    pub const fn out_of_place(mut self) -> Self {
-        self.is_out_of_place = true;
-        self
-    }
-
-    /// Keeps sums of non-negative floats from decreasing, as a cumulative distribution needs it: rounding alone may make a
-    /// result less than the one before it, by as much as the error bound. A recording continues with the running maxima of
-    /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
-    /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
-    pub const fn monotone(mut self) -> Self {
-        self.is_monotone = true;
-        self
+    setters! {
+        /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
+        with_initial() => has_initial = true;
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect).
+        indirect_count() => has_indirect_count = true;
+        /// Declares that source and destination never overlap, so that [`ScanPolicy::choose`] may choose the single pass. A
+        /// recording in place is an error then.
+        out_of_place() => is_out_of_place = true;
+        /// Keeps sums of non-negative floats from decreasing, as a cumulative distribution needs it: rounding alone may make a
+        /// result less than the one before it, by as much as the error bound. A recording continues with the running maxima of
+        /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
+        /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
+        monotone() => is_monotone = true;
     }
 
     /// The same scan, whose sums may decrease.
@@ -471,13 +449,7 @@ impl InitialValue {
     }
 }
 
-impl Config for ScanConfig {
-    type Primitive = Scan;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(ScanConfig, ScanPolicy of Scan);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -508,16 +480,28 @@ impl ScanBuffers {
         Self::new(elements, elements, scratch)
     }
 
-    /// Sets the initial value.
-    pub const fn initial(mut self, initial: InitialValue) -> Self {
-        self.initial = initial;
-        self
+    setters! {
+        /// Sets the initial value.
+        initial(initial: InitialValue) => initial = initial;
+        /// Sets the segments.
+        segments(segments: AddressRange) => segments = segments;
     }
 
-    /// Sets the segments.
-    pub const fn segments(mut self, segments: AddressRange) -> Self {
-        self.segments = segments;
-        self
+    /// The initial value on the device: a row of the host is at `offset` of the scratch, where [`Self::write_initial`] writes
+    /// it.
+    pub(super) fn initial_row(&self, offset: u64, row_size: u64) -> AddressRange {
+        match self.initial {
+            InitialValue::Identity => AddressRange::NONE,
+            InitialValue::Host(_) => self.scratch.slice(offset, row_size).addresses(),
+            InitialValue::Device(range) => AddressRange::new(range.address, row_size),
+        }
+    }
+
+    /// Writes an initial value of the host. Returns whether there is one, which a barrier follows.
+    pub(super) fn write_initial(&self, recorder: &mut Recorder<'_>, offset: u64, row_size: u64) -> bool {
+        let InitialValue::Host(row) = &self.initial else { return false };
+        recorder.update(self.scratch.slice(offset, row_size), row.words());
+        true
     }
 }
 

@@ -156,36 +156,31 @@ impl Primitive for Scan {
 
     const LABEL: &'static CStr = c"subsweep scan";
 
-    fn declare(device: &Device, config: &ScanConfig) -> Result<(ScanPolicy, Self)> {
-        config.check(device.capabilities())?;
+    fn declare(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         if config.is_monotone {
-            let monotone = Monotone::new(device, config)?;
-            return Ok((monotone.policy(), Self(Box::new(monotone))));
+            return Ok(Self(Box::new(Monotone::new(device, config)?)));
         }
-        let policy =
-            config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), config).policy);
-        policy.check(config, device.capabilities())?;
         let strategy: Box<dyn Strategy> = match (policy.algorithm, policy.sums) {
             (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::Scratch) => match config.segments {
                 Some(SegmentsBy::FixedSize(length)) => {
-                    Box::new(AlongRows::new(device, config, &policy, length)?)
+                    Box::new(AlongRows::new(device, config, policy, length)?)
                 }
-                _ => Box::new(ReduceThenScan::new(device, config, &policy)?),
+                _ => Box::new(ReduceThenScan::new(device, config, policy)?),
             },
             (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::LastRow) => {
-                Box::new(ChunkInPlace::new(device, config, &policy)?)
+                Box::new(ChunkInPlace::new(device, config, policy)?)
             }
             (ScanAlgorithm::ScanThenPropagate, _) => {
-                Box::new(ScanThenPropagate::new(device, config, &policy)?)
+                Box::new(ScanThenPropagate::new(device, config, policy)?)
             }
-            (ScanAlgorithm::BlockDoubling, _) => Box::new(BlockDoubling::new(device, &policy)?),
-            (ScanAlgorithm::Strided, _) => Box::new(Strided::new(device, config, &policy)?),
+            (ScanAlgorithm::BlockDoubling, _) => Box::new(BlockDoubling::new(device, policy)?),
+            (ScanAlgorithm::Strided, _) => Box::new(Strided::new(device, config, policy)?),
             (ScanAlgorithm::Chained, _) => {
                 let kernel = config.modules().chained.expect("`check` has found it");
-                Box::new(Chained::new(device, config, &policy, kernel)?)
+                Box::new(Chained::new(device, config, policy, kernel)?)
             }
         };
-        Ok((policy, Self(strategy)))
+        Ok(Self(strategy))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

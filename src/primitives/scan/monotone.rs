@@ -7,8 +7,8 @@ use super::config::{ScanBuffers, ScanConfig};
 use super::{Scan, ScanPlan, Strategy, TileDepth};
 use crate::device::{Barrier, Device, Pipeline, Recorder};
 use crate::error::Result;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::ScratchCursor;
+use crate::primitives::plan::{Algorithm, Checked};
 
 #[derive(Debug)]
 pub(super) struct Monotone {
@@ -29,10 +29,6 @@ impl Monotone {
             sums: ScanPlan::declare(device, config.without_order())?,
             maxima: ScanPlan::declare(device, config.maxima_in_place())?,
         })
-    }
-
-    pub(super) fn policy(&self) -> super::ScanPolicy {
-        *self.sums.policy()
     }
 }
 
@@ -73,13 +69,8 @@ impl Algorithm<Scan> for Monotone {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = |(offset, size)| buffers.scratch.slice(offset, size);
         self.sums.record(recorder, &ScanBuffers { scratch: scratch(layout.sums), ..*buffers }, count)?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

@@ -1,48 +1,32 @@
 //! Scan operators and their kernels.
 
-use std::fmt;
-
 use super::custom::CustomOperator;
 use crate::kernels::{self, Kernel};
 use crate::primitives::ElementType;
 
-/// A built-in associative operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ScanOperator {
-    /// Sum; wraps for integers. Identity 0.
-    #[default]
-    Add,
-    /// Product; wraps for integers. Identity 1.
-    Mul,
-    /// Minimum. Identity: the greatest number, +∞ for floats.
-    Min,
-    /// Maximum. Identity: the least number, -∞ for floats.
-    Max,
-    /// Bitwise and. Identity: all bits. Not for floats.
-    And,
-    /// Bitwise or. Identity 0. Not for floats.
-    Or,
-    /// Bitwise exclusive or. Identity 0. Not for floats.
-    Xor,
+named! {
+    /// A built-in associative operator.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum ScanOperator {
+        /// Sum; wraps for integers. Identity 0.
+        #[default]
+        Add = "add",
+        /// Product; wraps for integers. Identity 1.
+        Mul = "mul",
+        /// Minimum. Identity: the greatest number, +∞ for floats.
+        Min = "min",
+        /// Maximum. Identity: the least number, -∞ for floats.
+        Max = "max",
+        /// Bitwise and. Identity: all bits. Not for floats.
+        And = "and",
+        /// Bitwise or. Identity 0. Not for floats.
+        Or = "or",
+        /// Bitwise exclusive or. Identity 0. Not for floats.
+        Xor = "xor",
+    }
 }
 
 impl ScanOperator {
-    /// All operators.
-    pub const ALL: [Self; 7] = [Self::Add, Self::Mul, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
-
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Mul => "mul",
-            Self::Min => "min",
-            Self::Max => "max",
-            Self::And => "and",
-            Self::Or => "or",
-            Self::Xor => "xor",
-        }
-    }
-
     /// Whether it supports an element type: bitwise operators do not support floats.
     pub const fn takes(self, element: ElementType) -> bool {
         match self {
@@ -67,12 +51,6 @@ impl ScanOperator {
             Self::Or => 5,
             Self::Xor => 6,
         }
-    }
-}
-
-impl fmt::Display for ScanOperator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -174,46 +152,4 @@ impl Modules {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_up_to_16_bytes_are_single_elements() {
-        for (words, columns, element_words, is_strided) in
-            [(1, 1, 1, false), (1, 4, 4, false), (1, 5, 1, true), (2, 2, 4, false), (2, 3, 2, true)]
-        {
-            assert_eq!(RowShape::new(words, columns, false), RowShape { element_words, is_strided });
-            let is_strided = columns > 1;
-            let element_words = words;
-            assert_eq!(RowShape::new(words, columns, true), RowShape { element_words, is_strided });
-        }
-    }
-
-    #[test]
-    fn kernels_are_those_of_the_row() {
-        for element in ElementType::ALL {
-            for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
-                for (columns, is_segmented) in
-                    (1..=16).flat_map(|columns| [(columns, false), (columns, true)])
-                {
-                    let modules = Modules::new(element, operator, columns, is_segmented);
-                    let Modules { reduce, downsweep, chained, constants, shape } = modules;
-                    let variant = reduce.name.strip_prefix("scan/reduce:").expect("a variant");
-                    assert_eq!(Some(variant), downsweep.name.strip_prefix("scan/downsweep:"));
-                    assert_eq!(is_segmented, variant.ends_with("_segmented"));
-                    let variant = variant.trim_end_matches("_segmented");
-                    let chained = chained.map(|kernel| kernel.name.strip_prefix("scan/chained:"));
-                    assert_eq!(chained, (columns == 1 && !is_segmented).then_some(Some(variant)));
-                    assert_eq!(variant.ends_with("_strided"), shape.is_strided);
-                    assert_eq!(variant.starts_with("float64"), operator.needs_float64(element));
-                    // Only kernels of any operator have its constants.
-                    let has_operator =
-                        reduce.spec_constants.iter().any(|constant| constant.name == "OPERATOR");
-                    assert_eq!(constants.is_empty(), !has_operator, "{variant}");
-                    assert!(has_operator || (operator == ScanOperator::Add && !element.is_float()));
-                    assert!(shape.is_strided || variant.ends_with(&format!("x{columns}")), "{variant}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup};
+use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup, write_subgroups};
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -184,42 +184,18 @@ impl ScanPolicy {
     /// The seed: the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019), with chunks of 256
     /// elements, 32 at a time, and each chunk's sum in its last row. Inclusive and in place only.
     pub const fn seed() -> Self {
-        Self {
-            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
-            sums: SumsPlacement::LastRow,
-            workgroup_size: 32,
-            items_per_invocation: 8,
-            items_per_run: 1,
-            subgroup_size: None,
-            fixed_tree: false,
-            look_back: Self::LOOK_BACK,
-            stateless_tiles: 1,
-            mixed_access: false,
-        }
+        Self { sums: SumsPlacement::LastRow, mixed_access: false, ..Self::tiled(32, 8, 1) }
     }
 
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
-    }
-
-    /// The policy with another look-back of the chained scan.
-    pub const fn with_look_back(mut self, look_back: LookBack) -> Self {
-        self.look_back = look_back;
-        self
-    }
-
-    /// The policy with chained scans of up to `tiles` tiles in one dispatch without look-back.
-    pub const fn with_stateless_tiles(mut self, tiles: u32) -> Self {
-        self.stateless_tiles = tiles;
-        self
-    }
-
-    /// The policy with a fixed order of additions in the chained scan.
-    pub const fn with_fixed_tree(mut self) -> Self {
-        self.fixed_tree = true;
-        self
+    setters! {
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
+        /// The policy with another look-back of the chained scan.
+        with_look_back(look_back: LookBack) => look_back = look_back;
+        /// The policy with chained scans of up to `tiles` tiles in one dispatch without look-back.
+        with_stateless_tiles(tiles: u32) => stateless_tiles = tiles;
+        /// The policy with a fixed order of additions in the chained scan.
+        with_fixed_tree() => fixed_tree = true;
     }
 
     /// Specialization constants of tiles, for a layout of rows.
@@ -382,116 +358,9 @@ impl fmt::Display for ScanPolicy {
         if !self.mixed_access && self.sums == SumsPlacement::Scratch {
             f.write_str(QUADS_OR_WORDS)?;
         }
-        self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+        write_subgroups(f, self.subgroup_size)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::primitives::ElementType;
-    use crate::primitives::scan::ScanOperator;
-
-    fn of_four_lanes(max_workgroup_invocations: u32, shared_memory_size: u32) -> Capabilities {
-        Capabilities {
-            subgroup_size: 4,
-            min_subgroup_size: 4,
-            max_subgroup_size: 4,
-            max_workgroup_invocations,
-            shared_memory_size,
-            ..Capabilities::default()
-        }
-    }
-
-    #[test]
-    fn rows_of_three_words_take_the_shared_memory_of_four() {
-        for (columns, row_size) in [(1, 4), (2, 8), (3, 16), (4, 16)] {
-            let needed = (64 / 4 + 1) * row_size;
-            let check = |shared_memory_size| {
-                let capabilities = of_four_lanes(128, shared_memory_size);
-                let config = ScanConfig::inclusive(ElementType::U32).columns(columns);
-                ScanPolicy::tiled(64, 4, 4).check(&config, &capabilities)
-            };
-            assert_eq!(check(needed), Ok(()), "{columns}");
-            assert!(matches!(check(needed - 1), Err(Error::PolicyExceedsLimits { .. })), "{columns}");
-        }
-    }
-
-    #[test]
-    fn an_algorithm_takes_what_it_needs_and_nothing_else() {
-        let capabilities = of_four_lanes(192, 16 << 10);
-        let config = ScanConfig::inclusive(ElementType::U32);
-        for algorithm in ScanAlgorithm::ALL {
-            let policy = ScanPolicy::tuned(algorithm, &capabilities, &config);
-            assert_eq!(policy.check(&config, &capabilities), Ok(()), "{policy}");
-            let is_refused = |policy: ScanPolicy| {
-                matches!(policy.check(&config, &capabilities), Err(Error::InvalidPolicy { .. }))
-            };
-            let uneven = ScanPolicy { workgroup_size: 96, ..policy };
-            assert_eq!(is_refused(uneven), algorithm.needs_power_of_two(), "{uneven}");
-            let runs = ScanPolicy { items_per_invocation: 2 * policy.items_per_invocation, ..policy };
-            assert_eq!(is_refused(runs), algorithm.has_one_run(), "{runs}");
-            let in_last_row = ScanPolicy { sums: SumsPlacement::LastRow, ..policy };
-            assert!(is_refused(in_last_row), "{in_last_row}");
-        }
-    }
-
-    #[test]
-    fn an_algorithm_refuses_what_it_does_not_scan() {
-        let capabilities = of_four_lanes(128, 16 << 10);
-        let (sums, exclusive) =
-            (ScanConfig::inclusive(ElementType::U32), ScanConfig::exclusive(ElementType::U32));
-        let others = [
-            sums.columns(2),
-            ScanConfig::inclusive(ElementType::I32),
-            ScanConfig::inclusive(ElementType::U64),
-            sums.operator(ScanOperator::Max),
-        ];
-        for algorithm in ScanAlgorithm::ALL {
-            let is_refused = |config: &ScanConfig| {
-                let checked =
-                    ScanPolicy::tuned(algorithm, &capabilities, config).check(config, &capabilities);
-                assert!(matches!(checked, Ok(()) | Err(Error::InvalidPolicy { .. })), "{checked:?}");
-                checked.is_err()
-            };
-            let is_general = algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-            let is_chained = algorithm == ScanAlgorithm::Chained;
-            assert_eq!(is_refused(&others[0]), !is_general, "{algorithm}");
-            for config in &others[1..] {
-                assert_eq!(is_refused(config), !is_general && !is_chained, "{algorithm}");
-            }
-            let is_inclusive = matches!(algorithm, ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided);
-            assert_eq!(is_refused(&exclusive), is_inclusive, "{algorithm}");
-        }
-    }
-
-    #[test]
-    fn two_buffers_take_twice_the_shared_memory() {
-        let check = |scan, shared_memory_size| {
-            let capabilities = of_four_lanes(128, shared_memory_size);
-            let policy = ScanPolicy::tiled(128, 4, 4).with_algorithm(ScanAlgorithm::ReduceThenScan(scan));
-            policy.check(&ScanConfig::inclusive(ElementType::U32), &capabilities)
-        };
-        for (scan, needed) in
-            [(WorkgroupScan::KoggeStone, 512), (WorkgroupScan::KoggeStoneDoubleBuffered, 1024)]
-        {
-            assert_eq!(check(scan, needed), Ok(()));
-            assert!(matches!(check(scan, needed - 1), Err(Error::PolicyExceedsLimits { .. })));
-        }
-    }
-
-    #[test]
-    fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
-        let capabilities = Capabilities::default();
-        for columns in [0, 5, u32::MAX] {
-            let config = ScanConfig::inclusive(ElementType::U32).columns(columns);
-            let policy = ScanPolicy::choose(&capabilities, &config).policy;
-            assert!(policy.check(&config, &capabilities).is_err());
-        }
-        let policy = ScanPolicy::tiled(u32::MAX, 3, 1);
-        assert_eq!(policy.tile_items(), u32::MAX);
-        assert!(
-            policy.check(&ScanConfig::new(ScanKind::Inclusive, ElementType::U32), &capabilities).is_err()
-        );
-    }
-}
+mod tests;

@@ -17,16 +17,16 @@
 use std::mem::size_of;
 
 use super::algorithm::WorkgroupScan;
-use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
+use super::config::{Direction, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 use super::levels::{Levels, sweep};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels::{self, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
@@ -236,13 +236,8 @@ impl Algorithm<Scan> for ReduceThenScan {
         ScratchLayout::new(&self.shape, cursor, max_count)
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let recording = Recording::new(self, buffers, layout, count)?;
         recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;
@@ -277,31 +272,17 @@ impl<'a> Recording<'a> {
         count: Count,
     ) -> Result<Self> {
         let max_count = count.max();
-        if scan.segments.is_some() && max_count > u32::MAX.into() {
-            let max = u32::MAX.into();
-            return Err(Error::TooManyElements { count: max_count, max, what: "a scan of segments" });
+        if scan.segments.is_some() {
+            at_most(max_count, u32::MAX.into(), "a scan of segments")?;
         }
-        let tiles = Tiles::new(max_count, scan.shape.tile_items)?;
-        if u64::from(tiles.count) * u64::from(scan.column_count) > u32::MAX.into() {
-            let max = u64::from(u32::MAX / scan.column_count) * u64::from(scan.shape.tile_items);
-            let what = "2^32 - 1 workgroups of this policy";
-            return Err(Error::TooManyElements { count: max_count, max, what });
-        }
-        let initial = match buffers.initial {
-            InitialValue::Identity => AddressRange::NONE,
-            InitialValue::Host(_) => buffers.scratch.slice(layout.initial, scan.shape.row_size).addresses(),
-            InitialValue::Device(range) => AddressRange::new(range.address, scan.shape.row_size),
-        };
+        Tiles::of_workgroups(max_count, scan.shape.tile_items, scan.column_count.into())?;
+        let initial = buffers.initial_row(layout.initial, scan.shape.row_size);
         let (heads, offset_count) = (buffers.segments, 0);
         let mut recording = Self { scan, buffers, count, layout, initial, heads, offset_count };
         if scan.mark_segments.is_some() {
             let offset_count = buffers.segments.size / size_of::<u32>() as u64;
-            let (max, what) = (u32::MAX.into(), "a scan of segments, in offsets");
-            recording.offset_count = u32::try_from(offset_count).map_err(|_| Error::TooManyElements {
-                count: offset_count,
-                max,
-                what,
-            })?;
+            at_most(offset_count, u32::MAX.into(), "a scan of segments, in offsets")?;
+            recording.offset_count = offset_count as u32;
             recording.heads = recording.head_bits().addresses();
         }
         Ok(recording)
@@ -316,11 +297,7 @@ impl<'a> Recording<'a> {
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, count, layout, .. } = self;
         recorder.phase(c"level args");
-        let mut has_transfers = false;
-        if let InitialValue::Host(row) = &buffers.initial {
-            recorder.update(buffers.scratch.slice(layout.initial, scan.shape.row_size), row.words());
-            has_transfers = true;
-        }
+        let mut has_transfers = buffers.write_initial(recorder, layout.initial, scan.shape.row_size);
         if scan.mark_segments.is_some() {
             recorder.fill(self.head_bits(), 0);
             has_transfers = true;
@@ -508,28 +485,4 @@ pub(super) fn pipeline_of<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scratch_includes_the_optional_inputs() {
-        let plain = ScratchShape { row_size: 8, tile_items: 256, ..ScratchShape::default() };
-        let layout = |shape: &ScratchShape, count| {
-            let mut cursor = ScratchCursor::default();
-            (ScratchLayout::new(shape, &mut cursor, count), cursor.size)
-        };
-        assert_eq!(layout(&plain, 256).1, 0);
-        let all = ScratchShape {
-            is_segmented: true,
-            by_offsets: true,
-            has_initial: true,
-            has_indirect_count: true,
-            ..plain
-        };
-        let (layout, scratch_size) = layout(&all, 1000);
-        // Four sums and their heads, a row, two levels, and a bit for each of 1000 rows.
-        assert_eq!((layout.levels.offsets[1], layout.heads[1]), (0, 32));
-        assert_eq!((layout.initial, layout.level_args, layout.head_bits), (48, 64, 128));
-        assert_eq!(scratch_size, 256);
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@
 //! Every level above the elements is scanned exclusively in place, in scratch. The elements are written twice;
 //! reduce-then-scan writes them once.
 
-use super::config::{ScanBuffers, ScanConfig, ScanKind};
+use super::config::{ScanConfig, ScanKind};
 use super::levels::Levels;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::pipeline_of;
@@ -17,8 +17,8 @@ use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
 pub(super) struct ScanThenPropagate {
@@ -106,13 +106,8 @@ impl Algorithm<Scan> for ScanThenPropagate {
         Levels::new(cursor, count, self.tile_items, self.row_size)
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        levels: &Levels,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, Levels>) -> Result<()> {
+        let Checked { buffers, layout: levels, count } = given;
         let count = count.max();
         let top = levels.len - 1;
         let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_items);

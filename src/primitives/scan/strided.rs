@@ -13,10 +13,10 @@ use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
 pub(super) struct Strided {
@@ -66,20 +66,12 @@ impl Algorithm<Scan> for Strided {
         cursor.take("the other buffer", count.saturating_mul(self.row_size))
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        other: &u64,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, u64>) -> Result<()> {
+        let Checked { buffers, layout: other, count } = given;
         let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel adds a distance to a tile's index.
-        if tile_count > 1 << 30 {
-            let max = u64::from(self.tile_items) << 30;
-            return Err(Error::TooManyElements { count, max, what: "2^30 tiles of this policy" });
-        }
+        at_most(count, u64::from(self.tile_items) << 30, "2^30 tiles of this policy")?;
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
         let steps = step_count(count);
         let steps = if source == destination { steps.next_multiple_of(2) } else { steps.max(1) };
@@ -108,13 +100,4 @@ impl Algorithm<Scan> for Strided {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_step_reads_an_element_and_the_one_at_its_distance() {
-        assert_eq!(Strided::moved_count(1), 2);
-        assert_eq!(Strided::moved_count(2), 3 * 2 - 1);
-        assert_eq!(Strided::moved_count(7), 3 * 7 * 3 - 4 - 2 - 1);
-    }
-}
+mod tests;

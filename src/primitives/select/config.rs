@@ -2,59 +2,37 @@
 
 use super::Select;
 use super::policy::SelectPolicy;
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
 use crate::primitives::arguments::{Arguments, size_if};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, Number};
 
-/// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
-/// NaN satisfies [`Self::NotEqual`] alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum Comparison {
-    /// `key < bound`.
-    Less = 0,
-    /// `key <= bound`.
-    LessEqual = 1,
-    /// `key == bound`.
-    Equal = 2,
-    /// `key != bound`.
-    NotEqual = 3,
-    /// `key >= bound`.
-    GreaterEqual = 4,
-    /// `key > bound`.
-    Greater = 5,
-    /// `first <= key < end`, with two operands.
-    Range = 6,
+named! {
+    /// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
+    /// NaN satisfies [`Self::NotEqual`] alone.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[repr(u32)]
+    pub enum Comparison {
+        /// `key < bound`.
+        Less = "less",
+        /// `key <= bound`.
+        LessEqual = "less-equal",
+        /// `key == bound`.
+        Equal = "equal",
+        /// `key != bound`.
+        NotEqual = "not-equal",
+        /// `key >= bound`.
+        GreaterEqual = "greater-equal",
+        /// `key > bound`.
+        Greater = "greater",
+        /// `first <= key < end`, with two operands.
+        Range = "range",
+    }
 }
 
 impl Comparison {
-    /// All comparisons.
-    pub const ALL: [Self; 7] = [
-        Self::Less,
-        Self::LessEqual,
-        Self::Equal,
-        Self::NotEqual,
-        Self::GreaterEqual,
-        Self::Greater,
-        Self::Range,
-    ];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Less => "less",
-            Self::LessEqual => "less-equal",
-            Self::Equal => "equal",
-            Self::NotEqual => "not-equal",
-            Self::GreaterEqual => "greater-equal",
-            Self::Greater => "greater",
-            Self::Range => "range",
-        }
-    }
-
     /// Number of operands.
     pub const fn operand_count(self) -> usize {
         match self {
@@ -202,48 +180,23 @@ impl SelectConfig {
         Self::new(Predicate::Unique, Some(element), element.words())
     }
 
-    /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
-    /// [`Self::unique`]: unique by key.
-    pub const fn values(mut self, words_per_value: u32) -> Self {
-        self.words_per_value = words_per_value;
-        self
-    }
-
-    /// Writes the indices of the elements as well, as u32.
-    pub const fn indices(mut self) -> Self {
-        self.has_indices = true;
-        self
-    }
-
-    /// Writes no elements, only values or indices.
-    pub const fn without_elements(mut self) -> Self {
-        self.has_elements = false;
-        self
-    }
-
-    /// Partitions: writes the elements that are not selected behind the others. Both parts keep their order.
-    pub const fn partition(mut self) -> Self {
-        self.parts = Parts::Two;
-        self
-    }
-
-    /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
-    /// and the others the third. For selections by a comparison.
-    pub const fn partition_in_three(mut self, comparison: Comparison) -> Self {
-        self.parts = Parts::Three(comparison);
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`SelectPolicy::choose`].
-    pub const fn policy(mut self, policy: SelectPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
+        /// [`Self::unique`]: unique by key.
+        values(words_per_value: u32) => words_per_value = words_per_value;
+        /// Writes the indices of the elements as well, as u32.
+        indices() => has_indices = true;
+        /// Writes no elements, only values or indices.
+        without_elements() => has_elements = false;
+        /// Partitions: writes the elements that are not selected behind the others. Both parts keep their order.
+        partition() => parts = Parts::Two;
+        /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
+        /// and the others the third. For selections by a comparison.
+        partition_in_three(comparison: Comparison) => parts = Parts::Three(comparison);
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`SelectPolicy::choose`].
+        policy(policy: SelectPolicy) => policy = Some(policy);
     }
 
     /// The predicate.
@@ -317,7 +270,7 @@ impl SelectConfig {
         if self.has_elements || self.keys.is_some() { count.saturating_mul(self.element_size()) } else { 0 }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a selection", self.words_per_element, 1..=Self::MAX_WORDS)?;
         in_range("words per value of a selection", self.words_per_value, 0..=Self::MAX_WORDS)?;
         if matches!(self.parts, Parts::Three(_)) && !matches!(self.predicate, Predicate::Compare(_)) {
@@ -329,13 +282,7 @@ impl SelectConfig {
     }
 }
 
-impl Config for SelectConfig {
-    type Primitive = Select;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(SelectConfig, SelectPolicy of Select);
 
 /// Operands of the comparisons of a recording: one for each comparison, two for a range; those of the second comparison
 /// of a partition in three follow.
@@ -478,28 +425,16 @@ impl SelectBuffers {
         }
     }
 
-    /// Sets the flags.
-    pub const fn flags(mut self, flags: AddressRange) -> Self {
-        self.flags = flags;
-        self
-    }
-
-    /// Sets the operands of the comparisons.
-    pub const fn operands(mut self, operands: Operands) -> Self {
-        self.operands = operands;
-        self
-    }
-
-    /// Sets the values, and the memory of the selected ones.
-    pub const fn values(mut self, values: AddressRange, destination_values: AddressRange) -> Self {
-        (self.values, self.destination_values) = (values, destination_values);
-        self
-    }
-
-    /// Sets the memory of the indices.
-    pub const fn indices(mut self, destination_indices: AddressRange) -> Self {
-        self.destination_indices = destination_indices;
-        self
+    setters! {
+        /// Sets the flags.
+        flags(flags: AddressRange) => flags = flags;
+        /// Sets the operands of the comparisons.
+        operands(operands: Operands) => operands = operands;
+        /// Sets the values, and the memory of the selected ones.
+        values(values: AddressRange, destination_values: AddressRange) =>
+            values = values, destination_values = destination_values;
+        /// Sets the memory of the indices.
+        indices(destination_indices: AddressRange) => destination_indices = destination_indices;
     }
 }
 

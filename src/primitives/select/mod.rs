@@ -20,12 +20,12 @@ pub use policy::{SelectAlgorithm, SelectPolicy};
 use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::plan::{Algorithm, Plan, Primitive, Recordable};
+use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ElementType, ScratchCursor, Tiles, look_back};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::kernels::{self, Kernel};
 use crate::scan::{ScanBuffers, ScanPlan};
@@ -231,16 +231,12 @@ impl Primitive for Select {
 
     const LABEL: &'static CStr = c"subsweep select";
 
-    fn declare(device: &Device, config: &SelectConfig) -> Result<(SelectPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SelectPolicy::choose(capabilities, config).policy);
-        policy.check(config, capabilities)?;
+    fn declare(device: &Device, config: &SelectConfig, policy: &SelectPolicy) -> Result<Self> {
         let pipeline = |kernel: &'static Kernel, constants: &[&[(&'static str, u32)]]| {
             let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
             let predicate = config.predicate_constants();
             let constants = [&items[..], &predicate, &constants.concat()].concat();
-            let SelectPolicy { workgroup_size, subgroup_size, .. } = policy;
+            let SelectPolicy { workgroup_size, subgroup_size, .. } = *policy;
             let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
@@ -275,7 +271,7 @@ impl Primitive for Select {
             (words > 0).then(|| GatherPlan::declare(device, gather)).transpose()
         };
         let [elements, values] = config.gathered();
-        let select = Self {
+        Ok(Self {
             config: *config,
             algorithm: policy.algorithm,
             tile_items: policy.tile_items(),
@@ -288,8 +284,7 @@ impl Primitive for Select {
                 config.has_indirect_count,
                 1,
             )?,
-        };
-        Ok((policy, select))
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -301,9 +296,7 @@ impl Primitive for Select {
     }
 
     fn check_count(&self, _: &SelectConfig, count: u64) -> Result<()> {
-        let max = SelectPlan::MAX_COUNT;
-        let what = "a selection";
-        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+        at_most(count, SelectPlan::MAX_COUNT, "a selection")
     }
 
     fn first_access(&self, _: &SelectConfig) -> Access {
@@ -349,13 +342,8 @@ impl Algorithm<Select> for Select {
         ScratchLayout { state, state_size, scan, scan_size, level_args, indices, gathers }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SelectBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Select, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
         let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
         recorder.check_workgroups(tiles.count.into())?;

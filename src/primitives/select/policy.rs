@@ -7,31 +7,22 @@ use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, ElementType, LookBack, check_subgroups};
+use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, write_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 
-/// Algorithm of a selection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SelectAlgorithm {
-    /// Counts of tiles, their scan, and compaction of the tiles.
-    ReduceThenScan,
-    /// Single pass with decoupled look-back; not for partitions.
-    Chained,
+named! {
+    /// Algorithm of a selection.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum SelectAlgorithm {
+        /// Counts of tiles, their scan, and compaction of the tiles.
+        ReduceThenScan = "reduce-then-scan",
+        /// Single pass with decoupled look-back; not for partitions.
+        Chained = "chained",
+    }
 }
 
 impl SelectAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::ReduceThenScan, Self::Chained];
-
-    /// The name that selects it: that of the scan's algorithm.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => "reduce-then-scan",
-            Self::Chained => "chained",
-        }
-    }
-
     /// One line for listings: method, bytes moved, dispatches and source.
     pub const fn summary(self) -> &'static str {
         match self {
@@ -192,7 +183,7 @@ impl fmt::Display for SelectPolicy {
             "{}: workgroup {workgroup_size}, {items_per_invocation} items per invocation",
             algorithm.name()
         )?;
-        subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))?;
+        write_subgroups(f, *subgroup_size)?;
         match algorithm {
             SelectAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
             SelectAlgorithm::ReduceThenScan => {

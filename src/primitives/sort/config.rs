@@ -2,11 +2,11 @@
 
 use super::policy::{SortAlgorithm, SortPolicy};
 use super::{Sort, SortPlan};
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
 use crate::primitives::arguments::{Arguments, Role, size_if};
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// Size of a value.
@@ -159,71 +159,37 @@ impl SortConfig {
         Self::new(key, Values::Indexed)
     }
 
-    /// Descending order; still stable.
-    pub const fn descending(mut self) -> Self {
-        self.is_descending = true;
-        self
-    }
-
-    /// Sorts only by the bits in `range`, where bit 0 is the lowest, of the unsigned number with the order of the key:
-    /// unsigned keys unchanged, signed keys with the sign bit flipped, floats with all bits flipped if negative, else
-    /// the sign bit. Fewer bits need fewer passes.
-    pub const fn bits(mut self, range: std::ops::Range<u32>) -> Self {
-        self.begin_bit = range.start;
-        self.end_bit = range.end;
-        self
-    }
-
-    /// The result replaces the input: the default.
-    pub const fn in_place(mut self) -> Self {
-        self.form = Form::InPlace;
-        self
-    }
-
-    /// Sorts between two buffers of the caller, as CUB's `DoubleBuffer`: [`SortBuffers::keys`] and
-    /// [`SortBuffers::keys_alt`], and likewise the values. The result is in the one that the last pass writes:
-    /// [`SortPlan::is_result_in_alt`]. Saves the copy after an odd number of passes, and the alternate buffers in
-    /// scratch; runs every pass, while a sort in place skips passes in whose digit all keys agree. Not for an argsort,
-    /// whose indices are always in the caller's array.
-    pub const fn double_buffer(mut self) -> Self {
-        self.form = Form::DoubleBuffer;
-        self
-    }
-
-    /// Sorts from [`SortBuffers::keys`] and values to the ranges of [`SortBuffers::output`]; the input is unchanged.
-    /// Runs every pass. Scratch has an array of keys, and of values, for more than one pass.
-    pub const fn out_of_place(mut self) -> Self {
-        self.form = Form::OutOfPlace;
-        self
-    }
-
-    /// As [`Self::out_of_place`]; the contents of the input become undefined, which saves the array in scratch. An even
-    /// number of passes takes a copy, or in a segmented sort another pass.
-    pub const fn destroys_input(mut self) -> Self {
-        self.form = Form::DestroysInput;
-        self
-    }
-
-    /// Sorts pairs, or keys with their indices, of which only the values matter: the last pass does not write the keys.
-    /// Where the result would have them, the contents are undefined. With [`Self::keys_and_indices`] it is an
-    /// argsort whose keys need not be kept, with one array of keys in scratch instead of two.
-    pub const fn discards_keys(mut self) -> Self {
-        self.discards_keys = true;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`]. Does not slow down direct ones.
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Large counts: supports 2^32 keys and more, by 64-bit offsets, which take a few more instructions per key.
-    /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not with indices, which are u32,
-    /// or for a segmented sort.
-    pub const fn large_counts(mut self) -> Self {
-        self.has_large_counts = true;
-        self
+    setters! {
+        /// Descending order; still stable.
+        descending() => is_descending = true;
+        /// Sorts only by the bits in `range`, where bit 0 is the lowest, of the unsigned number with the order of the key:
+        /// unsigned keys unchanged, signed keys with the sign bit flipped, floats with all bits flipped if negative, else
+        /// the sign bit. Fewer bits need fewer passes.
+        bits(range: std::ops::Range<u32>) => begin_bit = range.start, end_bit = range.end;
+        /// The result replaces the input: the default.
+        in_place() => form = Form::InPlace;
+        /// Sorts between two buffers of the caller, as CUB's `DoubleBuffer`: [`SortBuffers::keys`] and
+        /// [`SortBuffers::keys_alt`], and likewise the values. The result is in the one that the last pass writes:
+        /// [`SortPlan::is_result_in_alt`]. Saves the copy after an odd number of passes, and the alternate buffers in
+        /// scratch; runs every pass, while a sort in place skips passes in whose digit all keys agree. Not for an argsort,
+        /// whose indices are always in the caller's array.
+        double_buffer() => form = Form::DoubleBuffer;
+        /// Sorts from [`SortBuffers::keys`] and values to the ranges of [`SortBuffers::output`]; the input is unchanged.
+        /// Runs every pass. Scratch has an array of keys, and of values, for more than one pass.
+        out_of_place() => form = Form::OutOfPlace;
+        /// As [`Self::out_of_place`]; the contents of the input become undefined, which saves the array in scratch. An even
+        /// number of passes takes a copy, or in a segmented sort another pass.
+        destroys_input() => form = Form::DestroysInput;
+        /// Sorts pairs, or keys with their indices, of which only the values matter: the last pass does not write the keys.
+        /// Where the result would have them, the contents are undefined. With [`Self::keys_and_indices`] it is an
+        /// argsort whose keys need not be kept, with one array of keys in scratch instead of two.
+        discards_keys() => discards_keys = true;
+        /// Supports indirect counts, [`Count::Indirect`]. Does not slow down direct ones.
+        indirect_count() => has_indirect_count = true;
+        /// Large counts: supports 2^32 keys and more, by 64-bit offsets, which take a few more instructions per key.
+        /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not with indices, which are u32,
+        /// or for a segmented sort.
+        large_counts() => has_large_counts = true;
     }
 
     /// Sets [`Self::large_counts`] if `count` requires it and the configuration supports it.
@@ -395,7 +361,7 @@ impl SortConfig {
         ("NO_LAST_KEYS", self.has_no_last_keys().into())
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("the last bit of a sort", self.end_bit, 0..=self.key.bits())?;
         in_range("the first bit of a sort", self.begin_bit, 0..=self.end_bit)?;
         if self.form != Form::InPlace && self.is_argsort() {
@@ -415,13 +381,7 @@ impl SortConfig {
     }
 }
 
-impl Config for SortConfig {
-    type Primitive = Sort;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(SortConfig, SortPolicy of Sort);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -447,17 +407,12 @@ impl SortBuffers {
         Self { keys, values: none, keys_alt: none, values_alt: none, scratch }
     }
 
-    /// Sets the range of values, or of an argsort's permutation.
-    pub const fn values(mut self, values: AddressRange) -> Self {
-        self.values = values;
-        self
-    }
-
-    /// Sets the alternate keys of a double buffer, and the alternate values, which are empty for keys alone.
-    pub const fn alternates(mut self, keys_alt: AddressRange, values_alt: AddressRange) -> Self {
-        self.keys_alt = keys_alt;
-        self.values_alt = values_alt;
-        self
+    setters! {
+        /// Sets the range of values, or of an argsort's permutation.
+        values(values: AddressRange) => values = values;
+        /// Sets the alternate keys of a double buffer, and the alternate values, which are empty for keys alone.
+        alternates(keys_alt: AddressRange, values_alt: AddressRange) =>
+            keys_alt = keys_alt, values_alt = values_alt;
     }
 
     /// For a kernel that reads and writes each key once: sorted keys, values, and sorted values.
@@ -502,40 +457,4 @@ impl Buffers<Sort> for SortBuffers {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::Capabilities;
-
-    #[test]
-    fn passes_are_as_many_as_the_bits_need() {
-        let keys = SortConfig::keys(ElementType::U32);
-        let counts = [2, 4, 8].map(|radix_bits| keys.pass_count(radix_bits));
-        assert_eq!(counts, [16, 8, 4]);
-        assert_eq!([keys.bits(3..12).pass_count(4), keys.bits(5..5).pass_count(8)], [3, 0]);
-        assert_eq!(SortConfig::argsort(ElementType::F64).bits(5..5).pass_count(8), 1);
-    }
-
-    #[test]
-    fn equal_keys_cannot_be_told_apart_where_nothing_else_is_sorted() {
-        let keys = SortConfig::keys(ElementType::F64);
-        assert!(keys.sorts_whole_keys_alone() && keys.descending().double_buffer().sorts_whole_keys_alone());
-        let pairs = SortConfig::pairs(ElementType::F64, ValueSize::B4);
-        for config in [keys.bits(0..63), keys.bits(1..64), pairs, SortConfig::argsort(ElementType::F64)] {
-            assert!(!config.sorts_whole_keys_alone(), "{config:?}");
-        }
-    }
-
-    #[test]
-    fn large_counts_are_set_where_required_and_supported() {
-        let capabilities = Capabilities::default();
-        let is_large = |config: SortConfig, count| config.large_counts_for(count).has_large_counts;
-        let keys = SortConfig::keys(ElementType::U32);
-        assert_eq!([u32::MAX.into(), 1 << 32].map(|count| is_large(keys, count)), [false, true]);
-        assert!(!is_large(SortConfig::argsort(ElementType::U32), 1 << 32));
-        for algorithm in SortAlgorithm::ALL {
-            let tuned = keys.policy(SortPolicy::tuned(algorithm, &capabilities, &keys));
-            assert_eq!(is_large(tuned, 1 << 32), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}");
-        }
-        assert!(is_large(keys.large_counts(), 5));
-    }
-}
+mod tests;

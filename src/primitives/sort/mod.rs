@@ -22,8 +22,8 @@ pub use policy::{
 };
 pub(super) use policy::{match_tables_size, shared_tables_size};
 pub use segmented::{
-    ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
-    SegmentedSortPlan, SegmentedSortPolicy,
+    ClusterShape, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan,
+    SegmentedSortPolicy,
 };
 
 use std::ffi::CStr;
@@ -31,7 +31,7 @@ use std::ffi::CStr;
 use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use onesweep::Onesweep;
 use passes::Passes;
 use single_workgroup::SingleWorkgroup;
@@ -145,24 +145,20 @@ impl Primitive for Sort {
 
     const LABEL: &'static CStr = c"subsweep sort";
 
-    fn declare(device: &Device, config: &SortConfig) -> Result<(SortPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, config).policy);
-        policy.check(config, capabilities)?;
-        let single = |shape| SingleWorkgroup::new(device, config, shape, &policy);
+    fn declare(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
+        let single = |shape| SingleWorkgroup::new(device, config, shape, policy);
         let single_workgroups = policy.single_workgroups().map(single).collect::<Result<_>>()?;
         let passes: Vec<Box<dyn PassAlgorithm>> = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => Vec::new(),
             SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
-                vec![Box::new(Passes::new(device, config, &policy)?)]
+                vec![Box::new(Passes::new(device, config, policy)?)]
             }
             SortAlgorithm::Onesweep => {
-                let all = Onesweep::all(device, config, &policy)?;
+                let all = Onesweep::all(device, config, policy)?;
                 all.into_iter().map(|passes| Box::new(passes) as _).collect()
             }
         };
-        Ok((policy, Self { single_workgroups, passes }))
+        Ok(Self { single_workgroups, passes })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -185,7 +181,7 @@ impl Primitive for Sort {
             _ if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => "a sort without large counts",
             _ => "one sort of this policy",
         };
-        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+        at_most(count, max, what)
     }
 
     fn first_access(&self, _: &SortConfig) -> Access {
@@ -237,22 +233,4 @@ impl SortPlan {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::primitives::{ElementType, tuning};
-
-    #[test]
-    fn fewer_keys_never_take_more_scratch() -> Result<()> {
-        let device = Device::absent(tuning::h200());
-        let configs = [SortConfig::keys(ElementType::U32), SortConfig::argsort(ElementType::U64)];
-        for config in configs {
-            let plan = SortPlan::declare(&device, config)?;
-            let few = plan.policy().few_keys.map_or(0, |few| few.max_count());
-            assert!(few > 1 << 16, "an H200 has tiles for few keys");
-            let counts = [1 << 13, few / 2, few - 1, few, few + 1, few + 2, 2 * few, 1 << 24];
-            let sizes = counts.map(|count| plan.scratch_requirements(count).size);
-            assert!(sizes.is_sorted(), "{sizes:?}");
-        }
-        Ok(())
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@
 //! invalid in the next.
 
 use super::arrays::{AltLayout, Arrays, PassArrays};
-use super::config::{SortBuffers, SortConfig};
+use super::config::SortConfig;
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::SortPolicy;
@@ -20,8 +20,8 @@ use super::{PassAlgorithm, Sort};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, striding_workgroups};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, striding_workgroups};
 
 /// Maximum number of portions: each is a dispatch of each pass, and one invocation writes the arguments of all.
 const MAX_PORTIONS: u64 = 4096;
@@ -162,13 +162,8 @@ impl Algorithm<Sort> for Onesweep {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SortBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
         self.histogram.record(
             recorder,

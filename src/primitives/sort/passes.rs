@@ -7,7 +7,7 @@
 //! ```
 
 use super::arrays::{AltLayout, Arrays, PassArrays};
-use super::config::{SortBuffers, SortConfig};
+use super::config::SortConfig;
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::{COUNT_SCAN, ChunkCounting, Ranking, SortPolicy};
@@ -15,7 +15,7 @@ use super::{PassAlgorithm, Sort, SortPlan};
 use crate::device::{Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::{ScanBuffers, ScanPlan};
 use crate::primitives::{Count, ScratchCursor, has_quads};
 
@@ -167,13 +167,8 @@ impl Algorithm<Sort> for Passes {
         ScratchLayout { zeroed_size, histogram, alt, counters, counter_count, scan, scan_size }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SortBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
         let indirect_max = match count {
             Count::Direct(_) => None,

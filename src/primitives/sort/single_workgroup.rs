@@ -6,8 +6,8 @@ use super::policy::{SortAlgorithm, SortPolicy, TileShape};
 use crate::device::{Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::plan::Algorithm;
-use crate::primitives::{Count, ScratchCursor, has_quads};
+use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, has_quads};
 
 #[derive(Debug)]
 pub(super) struct SingleWorkgroup {
@@ -68,13 +68,8 @@ impl Algorithm<Sort> for SingleWorkgroup {
 
     fn layout(&self, _: &mut ScratchCursor, _: u64) {}
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SortBuffers,
-        (): &(),
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, ()>) -> Result<()> {
+        let Checked { buffers, count, .. } = given;
         let SortBuffers { keys, .. } = *buffers;
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         let [sorted, values, sorted_values] = buffers.of_one_pass(&self.config);

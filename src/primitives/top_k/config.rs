@@ -2,10 +2,10 @@
 
 use super::TopK;
 use super::policy::TopKPolicy;
-use crate::device::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::Arguments;
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
 /// Configuration of a [`TopKPlan`](super::TopKPlan).
@@ -65,40 +65,19 @@ impl TopKConfig {
         Self { is_smallest: true, ..Self::largest(element, columns, k) }
     }
 
-    /// The same keys in the order of their columns. Saves the sort.
-    pub const fn unsorted(mut self) -> Self {
-        self.is_sorted = false;
-        self
-    }
-
-    /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each selected key; 0 for none.
-    pub const fn values(mut self, words_per_value: u32) -> Self {
-        self.words_per_value = words_per_value;
-        self
-    }
-
-    /// Writes no keys, only columns and values.
-    pub const fn without_keys(mut self) -> Self {
-        self.has_keys = false;
-        self
-    }
-
-    /// Writes no columns, only keys and values.
-    pub const fn without_indices(mut self) -> Self {
-        self.has_indices = false;
-        self
-    }
-
-    /// Supports indirect counts, [`Count::Indirect`].
-    pub const fn indirect_count(mut self) -> Self {
-        self.has_indirect_count = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`TopKPolicy::choose`].
-    pub const fn policy(mut self, policy: TopKPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// The same keys in the order of their columns. Saves the sort.
+        unsorted() => is_sorted = false;
+        /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each selected key; 0 for none.
+        values(words_per_value: u32) => words_per_value = words_per_value;
+        /// Writes no keys, only columns and values.
+        without_keys() => has_keys = false;
+        /// Writes no columns, only keys and values.
+        without_indices() => has_indices = false;
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`TopKPolicy::choose`].
+        policy(policy: TopKPolicy) => policy = Some(policy);
     }
 
     /// Type of the keys.
@@ -151,7 +130,7 @@ impl TopKConfig {
         [("KEY_WORDS", self.element.words())]
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
         in_range("words per value of a top-k", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)?;
@@ -164,13 +143,7 @@ impl TopKConfig {
     }
 }
 
-impl Config for TopKConfig {
-    type Primitive = TopK;
-
-    fn has_indirect_count(&self) -> bool {
-        self.has_indirect_count
-    }
-}
+configuration!(TopKConfig, TopKPolicy of TopK);
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
 #[derive(Debug, Clone, Copy, Default)]

@@ -21,7 +21,7 @@ use std::ffi::CStr;
 use super::plan::{Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor};
 use crate::device::{Access, Device, Pipeline, PipelineOptions};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels::Kernel;
 use sort::BySort;
 use tiles::ByTiles;
@@ -103,16 +103,11 @@ impl Primitive for TopK {
 
     const LABEL: &'static CStr = c"subsweep top-k";
 
-    fn declare(device: &Device, config: &TopKConfig) -> Result<(TopKPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| TopKPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities, config)?;
-        let way = match policy.algorithm {
-            TopKAlgorithm::Tiles => Way::Tiles(ByTiles::new(device, config, &policy)?),
-            TopKAlgorithm::Sort => Way::Sort(Box::new(BySort::new(device, config, &policy)?)),
-        };
-        Ok((policy, Self(way)))
+    fn declare(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
+        Ok(Self(match policy.algorithm {
+            TopKAlgorithm::Tiles => Way::Tiles(ByTiles::new(device, config, policy)?),
+            TopKAlgorithm::Sort => Way::Sort(Box::new(BySort::new(device, config, policy)?)),
+        }))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -124,12 +119,7 @@ impl Primitive for TopK {
     }
 
     fn check_count(&self, _: &TopKConfig, count: u64) -> Result<()> {
-        let max = self.max_count();
-        if count <= max {
-            Ok(())
-        } else {
-            Err(Error::TooManyElements { count, max, what: "rows of a top-k" })
-        }
+        at_most(count, self.max_count(), "rows of a top-k")
     }
 
     fn first_access(&self, _: &TopKConfig) -> Access {

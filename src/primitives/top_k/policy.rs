@@ -6,27 +6,16 @@ use super::TopKConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, check_subgroups};
+use crate::primitives::{Choice, check_subgroups, write_subgroups};
 
-/// Algorithm of a top-k.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TopKAlgorithm {
-    /// Radix select of each tile in a workgroup, then of the selected keys, until one tile of each row is left.
-    Tiles,
-    /// Segmented sort of all keys, of which the first are taken.
-    Sort,
-}
-
-impl TopKAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 2] = [Self::Tiles, Self::Sort];
-
-    /// The name in ids and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tiles => "tiles",
-            Self::Sort => "sort",
-        }
+named! {
+    /// Algorithm of a top-k.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TopKAlgorithm {
+        /// Radix select of each tile in a workgroup, then of the selected keys, until one tile of each row is left.
+        Tiles = "tiles",
+        /// Segmented sort of all keys, of which the first are taken.
+        Sort = "sort",
     }
 }
 
@@ -75,7 +64,7 @@ impl TopKPolicy {
         let medium = tiles(limit.min(few.workgroup_size), few.items);
         let large = tiles(limit, most_items);
         let choice = |policy, reason| Choice { policy, reason };
-        let fits = |policy: &Self| policy.check(capabilities, config).is_ok();
+        let fits = |policy: &Self| policy.check(config, capabilities).is_ok();
         let row = columns.div_ceil(most_items).next_power_of_two().clamp(least, limit);
         let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items));
         if columns <= row.tile_items() && fits(&row) {
@@ -105,16 +94,11 @@ impl TopKPolicy {
         Self { algorithm, workgroup_size, items_per_invocation, radix_bits, subgroup_size: None }
     }
 
-    /// The policy with digits of `bits` bits.
-    pub const fn with_radix_bits(mut self, bits: u32) -> Self {
-        self.radix_bits = bits;
-        self
-    }
-
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with digits of `bits` bits.
+        with_radix_bits(bits: u32) => radix_bits = bits;
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Keys per workgroup.
@@ -128,7 +112,7 @@ impl TopKPolicy {
         u64::from(config.k) * config.value_size() / 4 <= u64::from(self.workgroup_size) << 15
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities, config: &TopKConfig) -> Result<()> {
+    pub(super) fn check(&self, config: &TopKConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
         PolicyConflict::check_range("radix_bits", self.radix_bits, 2..=8)?;
@@ -176,9 +160,6 @@ impl fmt::Display for TopKPolicy {
             TopKAlgorithm::Sort => write!(f, "segmented sort of all keys")?,
         }
         write!(f, ", workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
-        match self.subgroup_size {
-            Some(size) => write!(f, ", subgroups of {size}"),
-            None => Ok(()),
-        }
+        write_subgroups(f, self.subgroup_size)
     }
 }

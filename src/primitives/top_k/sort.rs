@@ -7,7 +7,7 @@ use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, Record
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ElementType};
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortBuffers, SortConfig};
 
@@ -190,13 +190,8 @@ impl Algorithm<TopK> for BySort {
         }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &TopKBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, TopK, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
         let TopKConfig { columns, k, .. } = self.config;
         let rows = count.max();

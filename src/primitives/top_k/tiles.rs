@@ -8,11 +8,11 @@ use super::config::{TopKBuffers, TopKConfig};
 use super::policy::{TopKPolicy, top_items};
 use super::{ScratchCursor, TopK};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::Count;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::Algorithm;
+use crate::primitives::plan::{Algorithm, Checked};
 
 #[derive(Debug)]
 pub(super) struct ByTiles {
@@ -116,24 +116,12 @@ impl Algorithm<TopK> for ByTiles {
         ScratchLayout { level_args, selected }
     }
 
-    fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &TopKBuffers,
-        layout: &ScratchLayout,
-        count: Count,
-    ) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, TopK, ScratchLayout>) -> Result<()> {
+        let Checked { buffers, layout, count } = given;
         let TopKBuffers { source, destination, destination_indices, scratch, .. } = *buffers;
         let tiles = u64::from(self.config.columns.div_ceil(self.tile_items));
         // Kernels number tiles by 32 bits.
-        if count.max() * tiles > u32::MAX.into() {
-            let max = u64::from(u32::MAX) / tiles;
-            return Err(Error::TooManyElements {
-                count: count.max(),
-                max,
-                what: "2^32 - 1 tiles of this policy",
-            });
-        }
+        at_most(count.max(), u64::from(u32::MAX) / tiles, "2^32 - 1 tiles of this policy")?;
         recorder.check_workgroups(count.max() * tiles)?;
         let (mut keys, mut indices) = (source, AddressRange::NONE);
         for (index, level) in self.levels().enumerate() {
@@ -178,23 +166,4 @@ impl Algorithm<TopK> for ByTiles {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_hold_k_keys_until_one_is_left() {
-        for (columns, k, tile_items) in
-            [(1, 1, 64), (64, 64, 64), (65, 32, 64), (1 << 28, 2048, 4096), (1 << 28, 1, 32), (12_345, 7, 96)]
-        {
-            let levels: Vec<_> = levels(columns, k, tile_items).collect();
-            assert_eq!(levels.last().unwrap().tiles, 1);
-            for level in &levels[..levels.len() - 1] {
-                assert!(level.tiles > 1 && level.columns / level.tiles >= k, "{level:?}");
-            }
-            assert!(levels.iter().all(|level| level.columns.div_ceil(level.tiles) <= tile_items));
-        }
-        let level = |columns, tiles| Level { columns, tiles };
-        let expected = [level(1 << 22, 1024), level(1 << 15, 8), level(256, 1)];
-        assert_eq!(levels(1 << 22, 32, 4096).collect::<Vec<_>>(), expected);
-    }
-}
+mod tests;

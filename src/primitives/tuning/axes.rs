@@ -2,87 +2,61 @@
 
 use super::{KernelShape, TunedPart};
 
-/// A number of a [`KernelShape`] that a sweep varies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TuningAxis {
-    /// Invocations in a workgroup.
-    WorkgroupSize,
-    /// Items per invocation.
-    Items,
-    /// Packs per run.
-    PacksPerRun,
-    /// Required subgroup size; 0 for the driver's default.
-    SubgroupSize,
-    /// Quads for full tiles and words for the last, with a branch.
-    MixedAccess,
-    /// Matching by masks in shared memory.
-    SharedMasks,
-    /// Counts before the ranking.
-    EarlyCounts,
-    /// Ranks of two items in a word.
-    PackedRanks,
-    /// Exchange of ranked tiles in shared memory.
-    Exchange,
-    /// Statuses read by atomic loads.
-    StatusLoads,
-    /// Statuses published by atomic stores.
-    StatusStores,
-    /// Tiles that are read together.
-    Window,
-    /// Reads of a window before the fallback.
-    SpinLimit,
-    /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
-    MaxWorkgroups,
-    /// Tiles up to which dispatches are fewer, of a sort or a selection.
-    FewTiles,
-    /// Keys, or words of values, that are loaded together.
-    LoadsInFlight,
-    /// Tiles up to which a scan takes no look-back, and no state.
-    StatelessTiles,
-    /// Counters in shared memory for each count.
-    Copies,
-    /// Steps whose keys are in shared memory.
-    SharedSteps,
-    /// Lanes of a cluster.
-    Lanes,
-    /// Clusters that sort by a network.
-    Network,
-    /// A first pass of sorts that keeps no order of equal digits.
-    AnyOrder,
+named! {
+    /// A number of a [`KernelShape`] that a sweep varies.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum TuningAxis {
+        /// Invocations in a workgroup.
+        WorkgroupSize = "workgroup",
+        /// Items per invocation.
+        Items = "items",
+        /// Packs per run.
+        PacksPerRun = "packs-per-run",
+        /// Required subgroup size; 0 for the driver's default.
+        SubgroupSize = "lanes",
+        /// Quads for full tiles and words for the last, with a branch.
+        MixedAccess = "mixed-access",
+        /// Matching by masks in shared memory.
+        SharedMasks = "masks",
+        /// Counts before the ranking.
+        EarlyCounts = "early-counts",
+        /// Ranks of two items in a word.
+        PackedRanks = "packed-ranks",
+        /// Exchange of ranked tiles in shared memory.
+        Exchange = "exchange",
+        /// Statuses read by atomic loads.
+        StatusLoads = "status-loads",
+        /// Statuses published by atomic stores.
+        StatusStores = "status-stores",
+        /// Tiles that are read together.
+        Window = "window",
+        /// Reads of a window before the fallback.
+        SpinLimit = "spin-limit",
+        /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
+        MaxWorkgroups = "max-workgroups",
+        /// Tiles up to which dispatches are fewer, of a sort or a selection.
+        FewTiles = "few-tiles",
+        /// Keys, or words of values, that are loaded together.
+        LoadsInFlight = "loads-in-flight",
+        /// Tiles up to which a scan takes no look-back, and no state.
+        StatelessTiles = "stateless-tiles",
+        /// Counters in shared memory for each count.
+        Copies = "copies",
+        /// Steps whose keys are in shared memory.
+        SharedSteps = "shared-steps",
+        /// Lanes of a cluster.
+        Lanes = "cluster-lanes",
+        /// Clusters that sort by a network.
+        Network = "network",
+        /// A first pass of sorts that keeps no order of equal digits.
+        AnyOrder = "any-order",
+    }
 }
 
 const FLAG: &[u32] = &[0, 1];
 
 impl TuningAxis {
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WorkgroupSize => "workgroup",
-            Self::Items => "items",
-            Self::PacksPerRun => "packs-per-run",
-            Self::SubgroupSize => "lanes",
-            Self::MixedAccess => "mixed-access",
-            Self::SharedMasks => "masks",
-            Self::EarlyCounts => "early-counts",
-            Self::PackedRanks => "packed-ranks",
-            Self::Exchange => "exchange",
-            Self::StatusLoads => "status-loads",
-            Self::StatusStores => "status-stores",
-            Self::Window => "window",
-            Self::SpinLimit => "spin-limit",
-            Self::MaxWorkgroups => "max-workgroups",
-            Self::FewTiles => "few-tiles",
-            Self::LoadsInFlight => "loads-in-flight",
-            Self::StatelessTiles => "stateless-tiles",
-            Self::Copies => "copies",
-            Self::SharedSteps => "shared-steps",
-            Self::Lanes => "cluster-lanes",
-            Self::Network => "network",
-            Self::AnyOrder => "any-order",
-        }
-    }
-
     /// Candidates for a part, of which the library refuses some on some devices.
     pub const fn values(self, part: TunedPart) -> &'static [u32] {
         match self {

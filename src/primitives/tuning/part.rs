@@ -2,101 +2,71 @@
 
 use super::TuningAxis;
 
-/// Kernels of a primitive that are tuned together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TunedPart {
-    /// Scans in several passes; items are words of elements.
-    Scan,
-    /// Scans of floats with the same bits on every device; items are words of elements.
-    ScanTree,
-    /// The single-pass scan; items are words of elements.
-    ChainedScan,
-    /// Selections and partitions in several passes; items are elements of a word.
-    Select,
-    /// The single-pass selection; items are elements of a word.
-    ChainedSelect,
-    /// Passes of `onesweep`; items are keys.
-    Onesweep,
-    /// Passes of `onesweep` over few keys; items are keys.
-    OnesweepFew,
-    /// Passes of `radix-8bit`, also of long segments; items are keys.
-    Radix8Bit,
-    /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
-    CountedSort,
-    /// The sort in one workgroup of more keys than that of `CountedSort` holds, if it holds more; items are
-    /// keys.
-    LargeWorkgroupSort,
-    /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
-    DigitHistogram,
-    /// Reductions; items are packs of 16 bytes.
-    Reduce,
-    /// Finding the runs of equal keys of a reduction by key; items are keys.
-    ReduceByKey,
-    /// The single-pass reduction by key; items are rows of a key and a value of a word each.
-    ChainedReduceByKey,
-    /// Histograms with copies of the counters in shared memory; items are the least number of values.
-    Histogram,
-    /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
-    LargeHistogram,
-    /// Histograms whose counters do not fit in shared memory.
-    HistogramInMemory,
-    /// Adjacent differences; items are numbers.
-    Difference,
-    /// Searches; items are needles.
-    Search,
-    /// Merges; items are keys, fewer where they do not fit in shared memory.
-    Merge,
-    /// Radix select of a top-k: the largest workgroup; items are keys.
-    TopK,
-    /// Radix select of few keys of each tile, of which many run side by side; items are keys.
-    TopKFew,
-    /// Top-k by a segmented sort; items are keys.
-    TopKSort,
-    /// The single-pass encoding of runs; items are elements of a word.
-    ChainedRunLength,
-    /// Lengths of runs and decoding; items are runs or elements.
-    RunLength,
-    /// Gathers; items are accesses.
-    Gather,
-    /// Segments that a cluster of lanes holds; items are keys of a cluster.
-    SegmentedCluster,
-    /// Segments that a small workgroup holds; items are keys.
-    SegmentedSmall,
+named! {
+    /// Kernels of a primitive that are tuned together, in the order of a sweep: those from whose speed most gain, first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum TunedPart {
+        /// Passes of `onesweep`; items are keys.
+        Onesweep = "sort-onesweep",
+        /// Passes of `onesweep` over few keys; items are keys.
+        OnesweepFew = "sort-onesweep-few",
+        /// The single-pass scan; items are words of elements.
+        ChainedScan = "scan-chained",
+        /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
+        DigitHistogram = "sort-digit-histogram",
+        /// The single-pass selection; items are elements of a word.
+        ChainedSelect = "select-chained",
+        /// Histograms with copies of the counters in shared memory; items are the least number of values.
+        Histogram = "histogram",
+        /// Merges; items are keys, fewer where they do not fit in shared memory.
+        Merge = "merge",
+        /// Scans in several passes; items are words of elements.
+        Scan = "scan",
+        /// Adjacent differences; items are numbers.
+        Difference = "difference",
+        /// The single-pass encoding of runs; items are elements of a word.
+        ChainedRunLength = "run-length-chained",
+        /// The single-pass reduction by key; items are rows of a key and a value of a word each.
+        ChainedReduceByKey = "reduce-by-key-chained",
+        /// Lengths of runs and decoding; items are runs or elements.
+        RunLength = "run-length",
+        /// Segments that a cluster of lanes holds; items are keys of a cluster.
+        SegmentedCluster = "segmented-cluster",
+        /// Segments that a small workgroup holds; items are keys.
+        SegmentedSmall = "segmented-small",
+        /// Radix select of few keys of each tile, of which many run side by side; items are keys.
+        TopKFew = "top-k-few",
+        /// Radix select of a top-k: the largest workgroup; items are keys.
+        TopK = "top-k",
+        /// Searches; items are needles.
+        Search = "search",
+        /// Gathers; items are accesses.
+        Gather = "gather",
+        /// Reductions; items are packs of 16 bytes.
+        Reduce = "reduce",
+        /// Finding the runs of equal keys of a reduction by key; items are keys.
+        ReduceByKey = "reduce-by-key",
+        /// Scans of floats with the same bits on every device; items are words of elements.
+        ScanTree = "scan-tree",
+        /// Selections and partitions in several passes; items are elements of a word.
+        Select = "select",
+        /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
+        LargeHistogram = "histogram-large",
+        /// Histograms whose counters do not fit in shared memory.
+        HistogramInMemory = "histogram-in-memory",
+        /// Passes of `radix-8bit`, also of long segments; items are keys.
+        Radix8Bit = "sort-radix-8bit",
+        /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
+        CountedSort = "sort-counted",
+        /// The sort in one workgroup of more keys than that of `CountedSort` holds, if it holds more; items are
+        /// keys.
+        LargeWorkgroupSort = "sort-large-workgroup",
+        /// Top-k by a segmented sort; items are keys.
+        TopKSort = "top-k-sort",
+    }
 }
 
 impl TunedPart {
-    /// All parts, in the order of a sweep: those from whose speed most gain, first.
-    pub const ALL: [Self; 28] = [
-        Self::Onesweep,
-        Self::OnesweepFew,
-        Self::ChainedScan,
-        Self::DigitHistogram,
-        Self::ChainedSelect,
-        Self::Histogram,
-        Self::Merge,
-        Self::Scan,
-        Self::Difference,
-        Self::ChainedRunLength,
-        Self::ChainedReduceByKey,
-        Self::RunLength,
-        Self::SegmentedCluster,
-        Self::SegmentedSmall,
-        Self::TopKFew,
-        Self::TopK,
-        Self::Search,
-        Self::Gather,
-        Self::Reduce,
-        Self::ReduceByKey,
-        Self::ScanTree,
-        Self::Select,
-        Self::LargeHistogram,
-        Self::HistogramInMemory,
-        Self::Radix8Bit,
-        Self::CountedSort,
-        Self::LargeWorkgroupSort,
-        Self::TopKSort,
-    ];
-
     /// The axes of the part: the fields of a [`KernelShape`](super::KernelShape) that it uses, those with the largest effect first.
     pub const fn axes(self) -> &'static [TuningAxis] {
         use TuningAxis::*;
@@ -183,39 +153,5 @@ impl TunedPart {
                 | Self::TopK
                 | Self::TopKFew
         )
-    }
-
-    /// The name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scan => "scan",
-            Self::ScanTree => "scan-tree",
-            Self::ChainedScan => "scan-chained",
-            Self::Select => "select",
-            Self::ChainedSelect => "select-chained",
-            Self::Onesweep => "sort-onesweep",
-            Self::OnesweepFew => "sort-onesweep-few",
-            Self::Radix8Bit => "sort-radix-8bit",
-            Self::CountedSort => "sort-counted",
-            Self::LargeWorkgroupSort => "sort-large-workgroup",
-            Self::DigitHistogram => "sort-digit-histogram",
-            Self::Reduce => "reduce",
-            Self::ReduceByKey => "reduce-by-key",
-            Self::ChainedReduceByKey => "reduce-by-key-chained",
-            Self::Histogram => "histogram",
-            Self::LargeHistogram => "histogram-large",
-            Self::HistogramInMemory => "histogram-in-memory",
-            Self::Difference => "difference",
-            Self::Search => "search",
-            Self::Merge => "merge",
-            Self::TopK => "top-k",
-            Self::TopKFew => "top-k-few",
-            Self::TopKSort => "top-k-sort",
-            Self::ChainedRunLength => "run-length-chained",
-            Self::RunLength => "run-length",
-            Self::Gather => "gather",
-            Self::SegmentedCluster => "segmented-cluster",
-            Self::SegmentedSmall => "segmented-small",
-        }
     }
 }

@@ -78,124 +78,47 @@ impl KernelShape {
         Self::tile(workgroup_size, items).early_counts().spins(100)
     }
 
-    /// With runs of `packs` packs.
-    pub const fn runs(mut self, packs: u32) -> Self {
-        self.packs_per_run = packs;
-        self
-    }
-
-    /// With a required subgroup size.
-    pub const fn subgroups(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
-    }
-
-    /// With quads or words for all tiles, and no branch between them.
-    pub const fn one_access(mut self) -> Self {
-        self.mixed_access = false;
-        self
-    }
-
-    /// With lanes that match by masks in shared memory.
-    pub const fn masks(mut self) -> Self {
-        self.matching.by_shared_masks = true;
-        self
-    }
-
-    /// With counts before the ranking.
-    pub const fn early_counts(mut self) -> Self {
-        self.matching.has_early_counts = true;
-        self
-    }
-
-    /// With ranks of two items in a word.
-    pub const fn packed_ranks(mut self) -> Self {
-        self.matching.has_packed_ranks = true;
-        self
-    }
-
-    /// With a scatter from registers.
-    pub const fn from_registers(mut self) -> Self {
-        self.has_exchange = false;
-        self
-    }
-
-    /// With statuses read by atomic loads.
-    pub const fn status_loads(mut self) -> Self {
-        self.look_back.has_loads = true;
-        self
-    }
-
-    /// With statuses published by atomic stores.
-    pub const fn status_stores(mut self) -> Self {
-        self.look_back.has_stores = true;
-        self
-    }
-
-    /// With a look-back window of `tiles` tiles.
-    pub const fn window(mut self, tiles: u32) -> Self {
-        self.look_back.window = tiles;
-        self
-    }
-
-    /// With `reads` reads of a window before the fallback.
-    pub const fn spins(mut self, reads: u32) -> Self {
-        self.look_back.spin_limit = reads;
-        self
-    }
-
-    /// With at most `workgroups` workgroups, which stride over tiles.
-    pub const fn strides(mut self, workgroups: u32) -> Self {
-        self.max_workgroups = Some(workgroups);
-        self
-    }
-
-    /// With a first pass of sorts that keeps no order of equal digits, where it may.
-    pub const fn any_order(mut self) -> Self {
-        self.first_in_any_order = true;
-        self
-    }
-
-    /// With fewer dispatches for up to `tiles` tiles.
-    pub const fn few(mut self, tiles: u32) -> Self {
-        self.few_tiles = tiles;
-        self
-    }
-
-    /// With `loads` loads in flight.
-    pub const fn loads(mut self, loads: u32) -> Self {
-        self.loads_in_flight = loads;
-        self
-    }
-
-    /// Without look-back and state for up to `tiles` tiles.
-    pub const fn stateless(mut self, tiles: u32) -> Self {
-        self.stateless_tiles = tiles;
-        self
-    }
-
-    /// With the keys of `steps` steps in shared memory.
-    pub const fn shared_steps(mut self, steps: u32) -> Self {
-        self.shared_steps = steps;
-        self
-    }
-
-    /// With clusters of up to `lanes` lanes.
-    pub const fn lanes(mut self, lanes: u32) -> Self {
-        self.lanes = lanes;
-        self
-    }
-
-    /// With clusters that sort by a network.
-    pub const fn network(mut self) -> Self {
-        self.by_network = true;
-        self
-    }
-
-    /// With `copies` counters for each count.
-    pub const fn copies(mut self, copies: u32) -> Self {
-        self.copies = copies;
-        self
+    setters! {
+        /// With runs of `packs` packs.
+        runs(packs: u32) => packs_per_run = packs;
+        /// With a required subgroup size.
+        subgroups(size: u32) => subgroup_size = Some(size);
+        /// With quads or words for all tiles, and no branch between them.
+        one_access() => mixed_access = false;
+        /// With lanes that match by masks in shared memory.
+        masks() => matching.by_shared_masks = true;
+        /// With counts before the ranking.
+        early_counts() => matching.has_early_counts = true;
+        /// With ranks of two items in a word.
+        packed_ranks() => matching.has_packed_ranks = true;
+        /// With a scatter from registers.
+        from_registers() => has_exchange = false;
+        /// With statuses read by atomic loads.
+        status_loads() => look_back.has_loads = true;
+        /// With statuses published by atomic stores.
+        status_stores() => look_back.has_stores = true;
+        /// With a look-back window of `tiles` tiles.
+        window(tiles: u32) => look_back.window = tiles;
+        /// With `reads` reads of a window before the fallback.
+        spins(reads: u32) => look_back.spin_limit = reads;
+        /// With at most `workgroups` workgroups, which stride over tiles.
+        strides(workgroups: u32) => max_workgroups = Some(workgroups);
+        /// With a first pass of sorts that keeps no order of equal digits, where it may.
+        any_order() => first_in_any_order = true;
+        /// With fewer dispatches for up to `tiles` tiles.
+        few(tiles: u32) => few_tiles = tiles;
+        /// With `loads` loads in flight.
+        loads(loads: u32) => loads_in_flight = loads;
+        /// Without look-back and state for up to `tiles` tiles.
+        stateless(tiles: u32) => stateless_tiles = tiles;
+        /// With the keys of `steps` steps in shared memory.
+        shared_steps(steps: u32) => shared_steps = steps;
+        /// With clusters of up to `lanes` lanes.
+        lanes(lanes: u32) => lanes = lanes;
+        /// With clusters that sort by a network.
+        network() => by_network = true;
+        /// With `copies` counters for each count.
+        copies(copies: u32) => copies = copies;
     }
 }
 

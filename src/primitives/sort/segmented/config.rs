@@ -2,12 +2,12 @@
 
 use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
-use crate::device::AddressRange;
+use crate::device::{AddressRange, Capabilities};
 use crate::error::{Error, Result};
+use crate::primitives::CountPair;
 use crate::primitives::arguments::Arguments;
-use crate::primitives::plan::{Buffers, Config};
+use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
-use crate::primitives::{Count, Counts};
 
 /// Configuration of a [`SegmentedSortPlan`](super::SegmentedSortPlan), which sorts each segment independently.
 ///
@@ -66,7 +66,7 @@ impl SegmentedSortConfig {
         &self.sort
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         if self.sort.policy.is_some() {
             return Err(Error::Unsupported {
                 reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
@@ -77,50 +77,11 @@ impl SegmentedSortConfig {
                 reason: "a segmented sort has no large counts: segments begin at 32-bit indices",
             });
         }
-        self.sort.check()
+        self.sort.check(capabilities)
     }
 }
 
-/// Counts of a recording, each direct or indirect: `(count, segment_count).into()`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SegmentedCount {
-    /// Number of keys.
-    pub keys: Count,
-    /// Number of segments.
-    pub segments: Count,
-}
-
-impl<K: Into<Count>, S: Into<Count>> From<(K, S)> for SegmentedCount {
-    fn from((keys, segments): (K, S)) -> Self {
-        Self { keys: keys.into(), segments: segments.into() }
-    }
-}
-
-impl Counts for SegmentedCount {
-    /// Of keys, and of segments.
-    type Max = (u64, u64);
-
-    fn max(self) -> (u64, u64) {
-        (self.keys.max(), self.segments.max())
-    }
-
-    fn is_zero(self) -> bool {
-        self.keys.is_zero() || self.segments.is_zero()
-    }
-
-    fn check_supported(self, has_indirect_count: bool) -> Result<()> {
-        self.keys.check_supported(has_indirect_count)?;
-        self.segments.check_supported(has_indirect_count)
-    }
-}
-
-impl Config for SegmentedSortConfig {
-    type Primitive = SegmentedSort;
-
-    fn has_indirect_count(&self) -> bool {
-        self.sort.has_indirect_count
-    }
-}
+configuration!(SegmentedSortConfig, SegmentedSortPolicy of SegmentedSort: sort.has_indirect_count);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -145,11 +106,11 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
     fn arguments(
         &mut self,
         config: &SegmentedSortConfig,
-        count: &mut SegmentedCount,
+        count: &mut CountPair,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
-        table.count("segment_count", &mut count.segments)?;
-        table.read("segments", &mut self.segments, count.segments.max().saturating_mul(4))?;
-        self.sort.arguments(&config.sort, &mut count.keys, table)
+        table.count("segment_count", &mut count.second)?;
+        table.read("segments", &mut self.segments, count.second.max().saturating_mul(4))?;
+        self.sort.arguments(&config.sort, &mut count.first, table)
     }
 }

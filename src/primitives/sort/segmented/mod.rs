@@ -17,7 +17,7 @@ mod held;
 mod long;
 mod policy;
 
-pub use config::{SegmentedCount, SegmentedSortBuffers, SegmentedSortConfig};
+pub use config::{SegmentedSortBuffers, SegmentedSortConfig};
 pub use policy::{ClusterShape, SegmentedSortPolicy};
 
 use std::ffi::CStr;
@@ -26,11 +26,11 @@ use super::config::SortConfig;
 use super::dispatch_args::DispatchArgs;
 use super::policy::TileShape;
 use crate::device::{Access, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, at_most};
 use crate::kernels;
-use crate::primitives::ScratchCursor;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::plan::{Algorithm, Plan, Primitive, Recordable};
+use crate::primitives::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
+use crate::primitives::{CountPair, ScratchCursor};
 use held::{CLASS_COUNT, Held};
 use long::Long;
 
@@ -140,18 +140,13 @@ impl Primitive for SegmentedSort {
     type Config = SegmentedSortConfig;
     type Policy = SegmentedSortPolicy;
     type Buffers = SegmentedSortBuffers;
-    type Count = SegmentedCount;
+    type Count = CountPair;
 
     const LABEL: &'static CStr = c"subsweep segmented sort";
 
-    fn declare(device: &Device, config: &SegmentedSortConfig) -> Result<(SegmentedSortPolicy, Self)> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy =
-            config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities, config).policy);
-        policy.check(capabilities)?;
+    fn declare(device: &Device, config: &SegmentedSortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
         let sort = &config.sort;
-        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = policy;
+        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
         let max_extents = policy.max_extents();
         let [max_short, max_small, max_large] = max_extents;
         let constants = [
@@ -166,16 +161,15 @@ impl Primitive for SegmentedSort {
         // That of large segments: fewer workgroups reserve queue entries.
         let [_, TileShape { workgroup_size, .. }] = policy.workgroups;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let segmented = Self {
+        Ok(Self {
             config: *sort,
             classify_workgroup_size: workgroup_size,
             max_extents,
             level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
-            held: Held::new(device, sort, &policy)?,
-            long: Long::new(device, sort, &policy)?,
-        };
-        Ok((policy, segmented))
+            held: Held::new(device, sort, policy)?,
+            long: Long::new(device, sort, policy)?,
+        })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -190,16 +184,14 @@ impl Primitive for SegmentedSort {
         (!self.records_nothing(count, segment_count)).then_some(self)
     }
 
+    fn is_empty((count, segment_count): (u64, u64)) -> bool {
+        count == 0 || segment_count == 0
+    }
+
     fn check_count(&self, _: &SegmentedSortConfig, (count, segment_count): (u64, u64)) -> Result<()> {
         let what = "one segmented sort of this policy";
-        let maximums =
-            [(count, self.long.max_count()), (segment_count, SegmentedSortPlan::MAX_SEGMENT_COUNT)];
-        for (count, max) in maximums {
-            if count > max {
-                return Err(Error::TooManyElements { count, max, what });
-            }
-        }
-        Ok(())
+        at_most(count, self.long.max_count(), what)?;
+        at_most(segment_count, SegmentedSortPlan::MAX_SEGMENT_COUNT, what)
     }
 
     fn first_access(&self, _: &SegmentedSortConfig) -> Access {
@@ -241,11 +233,10 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
     fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        buffers: &SegmentedSortBuffers,
-        layout: &ScratchLayout,
-        count: SegmentedCount,
+        given: Checked<'_, SegmentedSort, ScratchLayout>,
     ) -> Result<()> {
-        let SegmentedCount { keys: count, segments: segment_count } = count;
+        let Checked { buffers, layout, count } = given;
+        let CountPair { first: count, second: segment_count } = count;
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
         let scratch = buffers.sort.scratch;
         let dispatch_args = layout.dispatch_args(scratch);

@@ -127,7 +127,7 @@ impl SegmentedSortPolicy {
         [self.cluster.items(), small.tile_items(), large.tile_items()]
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(&self, _: &SegmentedSortConfig, capabilities: &Capabilities) -> Result<()> {
         check_scan_of_counts(&self.scan, &COUNT_SCAN.indirect_count())?;
         self.cluster.check(self.subgroup_size, capabilities)?;
         for shape in &self.workgroups {
@@ -178,22 +178,4 @@ impl fmt::Display for SegmentedSortPolicy {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ElementType;
-    use crate::primitives::sort::config::SortConfig;
-
-    #[test]
-    fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
-        let capabilities = Capabilities::default();
-        let chosen = SegmentedSortPolicy::choose(
-            &capabilities,
-            &SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)),
-        )
-        .policy;
-        let endless = ClusterShape { lanes: u32::MAX, ..chosen.cluster };
-        for policy in [chosen, SegmentedSortPolicy { cluster: endless, ..chosen }] {
-            assert!(policy.check(&capabilities).is_err(), "{policy}");
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ mod multiprocessor;
 mod summary;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,7 @@ use super::cases::PlanConfig;
 use super::verify::Outcome;
 use subsweep::device::{Device, Pipeline, PipelineOptions, Specialization, Statistic, StatisticValue};
 use subsweep::error::{Error, Result};
+use subsweep::internal::on_threads;
 use subsweep::kernels::SpecConstant;
 
 /// Statistics of the pipelines of plans.
@@ -146,7 +148,7 @@ impl PipelineSet {
     /// The device was created without pipeline statistics; errors of the driver's compiler.
     pub fn compile(mut self, device: &Device, begin: impl Fn(&str) + Sync) -> Result<Inspection> {
         let pipelines = std::mem::take(&mut self.pipelines);
-        let compiled = Pipeline::compile_each(device, &pipelines, &|pipeline| begin(&name_of(pipeline)));
+        let compiled = compile_each(device, &pipelines, &|pipeline| begin(&name_of(pipeline)));
         let (mut inspected, mut seen) = (Vec::new(), HashSet::new());
         for (pipeline, result) in pipelines.iter().zip(compiled) {
             match result.and_then(|()| InspectedPipeline::new(pipeline)) {
@@ -177,6 +179,29 @@ impl PipelineSet {
             Outcome::Pass | Outcome::Fail(_) => Err(error),
         }
     }
+}
+
+/// Compiles all pipelines, on up to [`Device::pipeline_threads`] threads, even if some fail. Calls `begin` before each. Returns
+/// the results in the order of the pipelines.
+fn compile_each(
+    device: &Device,
+    pipelines: &[Pipeline],
+    begin: &(impl Fn(&Pipeline) + Sync),
+) -> Vec<Result<()>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut results = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(pipeline) = pipelines.get(index) else { return results };
+            begin(pipeline);
+            results.push((index, Pipeline::compile_all(device, [pipeline])));
+        }
+    };
+    let thread_count = device.pipeline_threads().get().min(pipelines.len());
+    let mut results: Vec<_> = on_threads(thread_count, &work).into_iter().flatten().collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Marks the specialization of a kernel's main path, which no plan dispatches.

@@ -2,6 +2,7 @@
 
 mod module;
 mod pipeline;
+mod resources;
 #[cfg(test)]
 mod tests;
 

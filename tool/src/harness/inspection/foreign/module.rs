@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::resources::{push_constants, shared_memory};
 use subsweep::ash::vk;
 
 use subsweep::internal::printable;
@@ -270,8 +271,8 @@ impl ForeignModule {
         Ok(SpecializedModule {
             words: self.module.words(),
             bindings: self.descriptors(&used)?,
-            shared_memory_size: sizes.shared_memory(&self.module, is_used),
-            push_constant_size: sizes.push_constants(&self.module, is_used),
+            shared_memory_size: shared_memory(&self.module, &sizes, is_used),
+            push_constant_size: push_constants(&self.module, &sizes, is_used),
             features: self.features(),
             entry_point: &entry_point.name,
             workgroup_size,

@@ -1,0 +1,98 @@
+use ash::vk;
+
+use super::*;
+use crate::primitives::ElementType;
+use crate::scan::{ScanConfig, ScanPolicy};
+use crate::sort::{SortConfig, SortPolicy, ValueSize};
+
+/// What plans need to know of an NVIDIA H200.
+pub(in crate::primitives) fn h200() -> Capabilities {
+    let mut capabilities = Capabilities {
+        subgroup_size: 32,
+        min_subgroup_size: 32,
+        max_subgroup_size: 32,
+        max_workgroup_subgroups: 32,
+        max_workgroup_invocations: 1024,
+        max_workgroup_count: [i32::MAX as u32, 65_535, 65_535],
+        shared_memory_size: 48 << 10,
+        ..Capabilities::default()
+    };
+    let identity = &mut capabilities.identity;
+    identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
+    identity.driver_id = vk::DriverId::NVIDIA_PROPRIETARY;
+    (identity.vendor_id, identity.device_id) = (0x10de, 0x2335);
+    capabilities
+}
+
+#[test]
+fn rows_are_printed_as_they_stand_in_the_table() {
+    let dense = |text: &str| text.replace(char::is_whitespace, "");
+    // Names of devices, of lists of parts and of sources stand for their values.
+    let table = dense(include_str!("rows.rs"));
+    for row in rows::ROWS.iter().filter(|row| row.formula.is_none()) {
+        let shape = dense(&row.shape.to_string());
+        // `hopper` has the variants of these, of which a row may have another window.
+        let variants = dense(&rows::hopper(0, 0).to_string()).replace("KernelShape::matched(0,0)", "");
+        let others = variants.replace(".window(4)", "");
+        let by_hopper = [variants, others]
+            .map(|variants| shape.replace(&variants, "").replace("KernelShape::matched", "hopper"));
+        let is_there = |shape: &String| table.contains(shape.as_str());
+        assert!(is_there(&shape) || by_hopper.iter().any(is_there), "{row}");
+    }
+    let shape = KernelShape::matched(448, 18).masks().window(4);
+    let row = TuningRow::measured(&h200(), TunedPart::Onesweep, [Some(1), Some(0)], shape, "a trial");
+    let expected = "row(Devices::Generation(Generation::Hopper), &[TunedPart::Onesweep], \
+                    KernelShape::matched(448, 18).masks().window(4), \"a trial\").words(1, 0),";
+    assert_eq!(row.to_string(), expected);
+}
+
+#[test]
+fn the_last_row_of_a_part_is_for_every_device() {
+    for part in TunedPart::ALL {
+        let last = rows::ROWS.iter().rfind(|row| row.parts.contains(&part)).expect("a part has rows");
+        assert!(last.condition.is_always_met(), "{part:?}");
+        assert!(!last.source().is_empty());
+    }
+}
+
+#[test]
+fn an_h200_has_what_was_measured_on_it() {
+    let sort = |config: SortConfig| {
+        let policy = SortPolicy::choose(&h200(), &config).policy;
+        assert_eq!(policy.check(&config, &h200()), Ok(()), "{policy}");
+        policy
+    };
+    let keys = sort(SortConfig::keys(ElementType::U32));
+    let pairs = sort(SortConfig::pairs(ElementType::U32, ValueSize::B4));
+    let expected = "onesweep: workgroup 448, 20 items per invocation, ranked by matching lanes by shared masks, \
+                    early counts, the first pass in any order, statuses by loads and stores, look-back window 8, \
+                    up to 256 tiles without a copy; up to 262144 keys: workgroup 256, 8 items per invocation, \
+                    look-back window 8; histogram of digits: at most 132 workgroups, 8 loads in flight, 2 × the counters";
+    assert!(keys.to_string().ends_with(expected), "{keys}");
+    assert_eq!((pairs.workgroup_size, pairs.items_per_invocation), (320, 18));
+    assert_eq!((keys.histogram.max_workgroups, keys.histogram.loads_in_flight), (Some(132), 8));
+    sort(SortConfig::pairs(ElementType::U64, ValueSize::B8).large_counts());
+    let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+    let scan = ScanPolicy::choose(&h200(), &config).policy;
+    let expected = "chained: workgroup 256, 16 items per invocation in runs of 4, sums in status words, statuses by loads";
+    assert_eq!((scan.to_string().as_str(), scan.check(&config, &h200())), (expected, Ok(())));
+    // Reduce-then-scan has a shape of its own.
+    let in_place = ScanPolicy::choose(&h200(), &ScanConfig::inclusive(ElementType::U32)).policy;
+    assert_eq!(in_place.items_per_invocation, 16);
+    // A device with less memory takes the formula.
+    let small = Capabilities { shared_memory_size: 16 << 10, ..h200() };
+    let config = SortConfig::keys(ElementType::U32);
+    let policy = SortPolicy::choose(&small, &config).policy;
+    assert_eq!(policy.check(&config, &small), Ok(()), "{policy}");
+}
+
+#[test]
+fn a_policy_takes_the_shape_of_a_trial() {
+    let shape = KernelShape::tile(128, 8).window(2).status_stores();
+    let with = with_shape(&h200(), TunedPart::ChainedScan, &shape);
+    let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+    let policy = ScanPolicy::choose(&with, &config).policy;
+    assert_eq!((policy.workgroup_size, policy.items_per_invocation), (128, 8));
+    assert_eq!(policy.look_back, shape.look_back);
+    assert_eq!(shape_of(&with, TunedPart::Scan, [1, 0]), shape_of(&h200(), TunedPart::Scan, [1, 0]));
+}
