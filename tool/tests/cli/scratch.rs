@@ -44,7 +44,7 @@ fn a_count_replaces_that_of_the_cases() {
 
 #[test]
 fn a_recording_without_scratch_is_shown() {
-    let text = scratch(["--quick", "--filter", "gather:*n=65536;"]).text();
+    let text = scratch(["--quick", "--filter", "search:*n=65536;"]).text();
     assert!(text.lines().skip(1).step_by(3).all(|line| line == "  no scratch"), "{text}");
 }
 
