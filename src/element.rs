@@ -20,9 +20,8 @@ struct Row {
     size: usize,
 }
 
-/// Makes the types of the table, `$d` being a dollar sign, for the macro that this one makes.
 macro_rules! element_types {
-    ($d:tt $($(#[$doc:meta])* $element:ident: $number:ident, $kind:ident;)+) => {
+    ($($(#[$doc:meta])* $element:ident: $number:ident, $kind:ident;)+) => {
         /// Type of a scan's element or a sort's key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ElementType {
@@ -51,21 +50,10 @@ macro_rules! element_types {
                 const TYPE: ElementType = ElementType::$element;
             }
         )+
-
-        /// Calls a function that is generic in a [`Number`], by an [`ElementType`].
-        #[doc(hidden)]
-        #[macro_export]
-        macro_rules! by_element_type {
-            ($d element:expr, $d function:ident($d($d argument:expr),* $d(,)?)) => {
-                match $d element {
-                    $($d crate::ElementType::$element => $d function::<$number>($d($d argument),*)),+
-                }
-            };
-        }
     };
 }
 
-element_types! { $
+element_types! {
     /// Unsigned, 32 bits.
     U32: u32, Unsigned;
     /// Signed, 32 bits.

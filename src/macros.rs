@@ -28,7 +28,7 @@ macro_rules! named {
             /// All, in this order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The name in ids and reports, which selects it.
+            /// The name in ids and reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

@@ -2,9 +2,9 @@
 //
 // Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
-// descending sort flips all bits once more. The order is computed each time a digit is extracted, without a branch. The
-// order of a key in *canonical* form is that of numbers, as numpy has it: -0 equals 0, and every NaN is the same number,
-// greater than all others.
+// descending sort flips all bits once more. The order is computed where it is needed, without a branch. The order of a
+// key in *canonical* form is that of numbers, as numpy has it: -0 equals 0, and every NaN is the same number, greater
+// than all others.
 
 #ifndef SUBSWEEP_KEY
 #define SUBSWEEP_KEY
@@ -34,7 +34,7 @@ const uint EXPONENT = 0x7ff00000;
 #else
 #define Key uint
 #define KEY_WORD(key, w) key
-#define KEY(high) high
+#define KEY(high) (high)
 const uint EXPONENT = 0x7f800000;
 
 // Compares orders, as `is_less` of `common/wide.glsl` those of two words.
@@ -90,7 +90,10 @@ Key canonical(Key key) {
     }
     Key magnitude = key & ~KEY(SIGN_BIT);
     bool is_nan = is_less(KEY(EXPONENT), magnitude);
-    return is_nan ? ~KEY(SIGN_BIT) : magnitude == Key(0) ? magnitude : key;
+    bool is_zero = magnitude == Key(0);
+    Key number = is_zero ? magnitude : key;
+    Key nan = ~KEY(SIGN_BIT);
+    return is_nan ? nan : number;
 }
 
 // The last key in the sort's order.

@@ -10,9 +10,9 @@ uvec2 wide_product(uint a, uint b) {
     return uvec2(low, high);
 }
 
-// Compares unsigned numbers.
+// Compares unsigned numbers, without a branch.
 bool is_less(uvec2 a, uvec2 b) {
-    return a.y < b.y || a.y == b.y && a.x < b.x;
+    return mix(a.y < b.y, a.x < b.x, a.y == b.y);
 }
 
 #endif

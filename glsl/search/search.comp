@@ -64,7 +64,8 @@ Key[4] load_orders(Words keys, uvec4 index) {
 uvec4 stepped(uvec4 position, uvec4 next, uint last, Key before[4], Key needles[4]) {
     [[unroll]] for (uint i = 0; i < 4; i++) {
         bool counts = UPPER ? !is_less(needles[i], before[i]) : is_less(before[i], needles[i]);
-        position[i] = counts && next[i] <= last ? next[i] : position[i];
+        bool exists = next[i] <= last;
+        position[i] = mix(position[i], next[i], counts && exists);
     }
     return position;
 }

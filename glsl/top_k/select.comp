@@ -79,7 +79,17 @@ uint position_of(uint i) {
     return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// The order with this digit at bit `shift`, a multiple of RADIX_BITS, and others of 0: no digit is in both words.
+// The digit of an order at bit `shift`, a multiple of RADIX_BITS: no digit is in both words.
+uint digit_at(Key order, uint shift) {
+#if KEY_WORDS == 2
+    uint word = shift < 32 ? order.x : order.y;
+#else
+    uint word = order;
+#endif
+    return word >> (shift & 31) & (RADIX - 1);
+}
+
+// The order with this digit, and others of 0.
 Key order_of(uint digit, uint shift) {
     uint bits = digit << (shift & 31);
 #if KEY_WORDS == 2
@@ -115,7 +125,7 @@ Threshold find_threshold(uint extent) {
         shift -= RADIX_BITS;
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if ((is_key >> i & 1) != 0 && (orders[i] & threshold.mask) == threshold.order) {
-                atomicAdd(s_bins[bits_of(orders[i], shift, RADIX - 1)], 1u);
+                atomicAdd(s_bins[digit_at(orders[i], shift)], 1u);
             }
         }
         barrier();

@@ -27,7 +27,7 @@ pub const SUBSWEEP_ELEMENT_TYPE_F64: SubsweepElementType = 5;
 /// The element type of C's enumerator.
 pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Result<ElementType> {
     let element = ElementType::ALL.get(value as usize).copied();
-    element.ok_or(unknown(what, value, "see SUBSWEEP_ELEMENT_TYPE_..."))
+    element.ok_or_else(|| unknown(what, value, "see SUBSWEEP_ELEMENT_TYPE_..."))
 }
 
 /// The failure for an unknown number.

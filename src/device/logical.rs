@@ -144,7 +144,8 @@ impl Device {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// A device that does not exist: plans can be declared on it, and recorded dry. Every Vulkan function of it panics.
+    /// A device that does not exist, for `subsweep scratch` and tests: plans can be declared on it, and recorded dry. Every
+    /// Vulkan function of it panics.
     #[doc(hidden)]
     pub fn absent(capabilities: Capabilities) -> Self {
         // SAFETY: no function is loaded, so that no other one is called by the name of one.

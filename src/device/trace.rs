@@ -63,7 +63,8 @@ pub trait Trace: Send + Sync {
     /// `command` is about to be recorded into `command_buffer`.
     fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>);
 
-    /// A plan is about to be recorded, also as a part of another. `arrays` computes the name, offset and size of each array
+    /// A plan is about to be recorded, also as a part of another; the trace of [`Recorder::traced_by`](super::Recorder::traced_by)
+    /// alone is told. `arrays` computes the name, offset and size of each array
     /// in its scratch.
     #[doc(hidden)]
     fn plan(&self, _arrays: &dyn Fn() -> Vec<(&'static str, u64, u64)>) {}

@@ -309,8 +309,9 @@ impl Primitive for Difference {
                 constants.push(("NUMBERS", config.element.numbers()));
                 &[][..]
             }
-            (_, false) => &[("WORDS64", 1)],
-            (_, true) => &[("FLOAT64", 1)],
+            (2, false) => &[("WORDS64", 1)],
+            (2, true) => &[("FLOAT64", 1)],
+            _ => unreachable!("every type has one word or two"),
         };
         let kernel = kernels::DIFFERENCE_DIFFERENCE.module(module);
         let pipeline = |access: &[_]| {

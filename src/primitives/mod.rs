@@ -103,9 +103,9 @@ impl Counts for Count {
 /// Two counts of a recording, each direct or indirect: `(first, second).into()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountPair {
-    /// Of the sorted keys of a search, the keys of a segmented sort, the first array of a merge.
+    /// Count of the sorted keys of a search, of the keys of a segmented sort, or of the first array of a merge.
     pub first: Count,
-    /// Of the needles, the segments, the second array.
+    /// Count of the needles, of the segments, or of the second array.
     pub second: Count,
 }
 

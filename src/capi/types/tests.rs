@@ -2,7 +2,16 @@ use super::*;
 
 #[test]
 fn every_element_type_has_a_number() {
-    for (value, expected) in (0..).zip(ElementType::ALL) {
+    let numbers = [
+        (SUBSWEEP_ELEMENT_TYPE_U32, ElementType::U32),
+        (SUBSWEEP_ELEMENT_TYPE_I32, ElementType::I32),
+        (SUBSWEEP_ELEMENT_TYPE_F32, ElementType::F32),
+        (SUBSWEEP_ELEMENT_TYPE_U64, ElementType::U64),
+        (SUBSWEEP_ELEMENT_TYPE_I64, ElementType::I64),
+        (SUBSWEEP_ELEMENT_TYPE_F64, ElementType::F64),
+    ];
+    assert_eq!(numbers.map(|(_, element)| element), ElementType::ALL);
+    for (value, expected) in numbers {
         assert_eq!(element_type("element_type", value).unwrap(), expected);
     }
     let beyond = ElementType::ALL.len() as u32;

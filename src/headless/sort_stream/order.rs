@@ -1,4 +1,4 @@
-//! The order of keys on the host, as `glsl/sort/key.glsl` has it on the device.
+//! The order of keys on the host, as `glsl/common/key.glsl` has it on the device.
 
 use std::ops::Range;
 

@@ -78,9 +78,10 @@ impl ReduceRuns {
     pub const fn keys(element: ElementType) -> Self {
         match (element.words(), element.is_float()) {
             (1, false) => Self::Keys32,
-            (_, false) => Self::Keys64,
+            (2, false) => Self::Keys64,
             (1, true) => Self::FloatKeys32,
-            (_, true) => Self::FloatKeys64,
+            (2, true) => Self::FloatKeys64,
+            _ => unreachable!(),
         }
     }
 

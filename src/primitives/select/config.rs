@@ -465,3 +465,6 @@ impl Buffers<Select> for SelectBuffers {
         table.scratch(&mut self.scratch)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,23 @@
 //! Sort keys of every type, and their values.
 
 use super::inputs::{Input, SplitMix64};
-use subsweep::ElementType;
 use subsweep::sort::{SortConfig, ValueSize};
+use subsweep::{ElementType, NumberKind};
+
+/// Calls a generic function of numbers by their type.
+macro_rules! by_type {
+    ($element:expr, $function:ident($($argument:expr),+)) => {
+        match $element {
+            ElementType::U32 => $function::<u32>($($argument),+),
+            ElementType::I32 => $function::<i32>($($argument),+),
+            ElementType::F32 => $function::<f32>($($argument),+),
+            ElementType::U64 => $function::<u64>($($argument),+),
+            ElementType::I64 => $function::<i64>($($argument),+),
+            ElementType::F64 => $function::<f64>($($argument),+),
+        }
+    };
+}
+pub(super) use by_type;
 
 /// The values of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,13 +107,13 @@ fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32>
 fn nth(element: ElementType, rank: u32, count: usize) -> u64 {
     const SPREAD: i64 = (1 << 31) + 1;
     let centred = i64::from(rank) - count as i64 / 2;
-    match element {
-        ElementType::U32 => rank.into(),
-        ElementType::I32 => centred as u64,
-        ElementType::U64 => u64::from(rank) * SPREAD as u64,
-        ElementType::I64 => (centred * SPREAD) as u64,
-        ElementType::F32 => (centred as f32 / 3.0).to_bits().into(),
-        ElementType::F64 => (centred as f64 / 3.0).to_bits(),
+    match (element.kind(), element.words()) {
+        (NumberKind::Unsigned, 1) => rank.into(),
+        (NumberKind::Unsigned, _) => u64::from(rank) * SPREAD as u64,
+        (NumberKind::Signed, 1) => centred as u64,
+        (NumberKind::Signed, _) => (centred * SPREAD) as u64,
+        (NumberKind::Float, 1) => (centred as f32 / 3.0).to_bits().into(),
+        (NumberKind::Float, _) => (centred as f64 / 3.0).to_bits(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The expected result of a selection or partition.
 
+use super::keys::by_type;
 use crate::reference::oracle::Key;
 use subsweep::select::Comparison;
-use subsweep::{ElementType, Number, by_element_type};
+use subsweep::{ElementType, Number};
 
 /// How a selection tests its elements, to be computed on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +26,9 @@ impl Test {
     pub fn parts(self, element: ElementType, tested: &[u32], operands: &[u32]) -> Vec<usize> {
         match self {
             Self::Flags => tested.iter().map(|&flag| usize::from(flag == 0)).collect(),
-            Self::Unique => by_element_type!(element, parts_of_unique(tested)),
+            Self::Unique => by_type!(element, parts_of_unique(tested)),
             Self::Compare(first, second) => {
-                by_element_type!(element, parts_of_comparisons(tested, operands, first, second))
+                by_type!(element, parts_of_comparisons(tested, operands, first, second))
             }
         }
     }
@@ -36,7 +37,7 @@ impl Test {
     /// each.
     pub fn operands(self, element: ElementType, keys: &[u32]) -> Vec<u32> {
         match self {
-            Self::Compare(first, second) => by_element_type!(element, operands_of(keys, first, second)),
+            Self::Compare(first, second) => by_type!(element, operands_of(keys, first, second)),
             Self::Flags | Self::Unique => Vec::new(),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::keys::{SortValues, wide_value};
+use super::keys::{SortValues, by_type, wide_value};
 use crate::reference::oracle;
-use subsweep::{ElementType, Number, by_element_type};
+use subsweep::{ElementType, Number};
 
 /// A sort to compute on the CPU.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl SortExpectation {
 
     /// Sorts a segment whose first key has the index `first_index`.
     fn of_segment(&self, keys: &[u32], first_index: u32) -> Sorted {
-        by_element_type!(self.element, sorted_segment(self, keys, first_index))
+        by_type!(self.element, sorted_segment(self, keys, first_index))
     }
 }
 

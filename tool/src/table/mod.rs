@@ -14,6 +14,7 @@ mod remedy;
 #[cfg(test)]
 mod testing;
 
+pub use element::{real, whole};
 pub use flags::Flags;
 pub use read::{Bytes, TableError};
 pub use reader::TableReader;

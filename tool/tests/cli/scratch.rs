@@ -30,7 +30,7 @@ fn every_byte_of_scratch_is_of_an_array() {
         end = (offset + size).next_multiple_of(16);
     }
     assert_eq!(number(&first["size"]), end, "{text}");
-    assert_eq!(shown[2 + arrays.len()].trim_start(), format!("{end}  in all"), "{text}");
+    assert_eq!(shown[2 + arrays.len()].trim_start(), format!("{end}  required"), "{text}");
     assert!(end > 8 * 65_536, "{text}");
 }
 

@@ -97,7 +97,8 @@ fn complete(found: &Table, has_float64: bool) -> Trial {
         let is_chosen = |name: &str| {
             let is_meant = has_float64 || !name.contains(":float64");
             // Clusters count, and merges load key by key, on CPUs alone.
-            let is_of_cpus = name.starts_with("sort/short_segments:key") || name == "merge/merge";
+            let is_of_cpus =
+                name.starts_with("sort/short_segments:key") || name.starts_with("merge/merge:key");
             is_meant && !is_of_cpus && !name.starts_with("probe/") && !name.ends_with("_counted")
         };
         for kernel in kernels::all().filter(|kernel| is_chosen(kernel.name)) {

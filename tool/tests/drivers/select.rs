@@ -428,7 +428,7 @@ fn extremes<N: Number + PartialOrd + std::fmt::Debug>(gpu: &Gpu, values: &[N]) -
         let config = SelectConfig::compare(N::TYPE, comparison).indices();
         for &first in values {
             // Of a range, each end; of others the first one is as good as any.
-            let ends = if comparison == Comparison::Range { values } else { &values[..1] };
+            let ends = if comparison.operand_count() == 2 { values } else { &values[..1] };
             for &end in ends {
                 let is_kept = |key: N| match comparison {
                     Comparison::Less => key < first,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edges};
-use subsweep_tool::table::{Table, TableReader, TableShape, Taken};
+use subsweep_tool::table::{self, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -156,14 +156,7 @@ fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
 
 /// The number of an element's bytes.
 fn number(bytes: &[u8], element: ElementType) -> f64 {
-    let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-    match element {
-        ElementType::I32 => (bits as i32).into(),
-        ElementType::F32 => f32::from_bits(bits as u32).into(),
-        ElementType::I64 => bits as i64 as f64,
-        ElementType::F64 => f64::from_bits(bits),
-        _ => bits as f64,
-    }
+    table::real(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)), element)
 }
 
 fn parse_range(text: &str) -> Result<[f64; 2], String> {

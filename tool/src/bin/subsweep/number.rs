@@ -1,6 +1,7 @@
 //! Numbers on the command line.
 
-use subsweep::ElementType;
+use subsweep::{ElementType, NumberKind};
+use subsweep_tool::table;
 
 /// Parses `text` as a number of type `element`, into words in memory order.
 pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
@@ -14,41 +15,35 @@ pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
     let is_infinite = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
     let finite = |is_finite: bool| is_finite || is_infinite || text.to_ascii_lowercase().contains("nan");
     let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
-    let words = match element {
-        ElementType::U32 => vec![whole(0, u32::MAX.into())? as u32],
-        ElementType::I32 => vec![whole(i32::MIN.into(), i32::MAX.into())? as u32],
-        ElementType::U64 => two_words(whole(0, u64::MAX.into())? as u64),
-        ElementType::I64 => two_words(whole(i64::MIN.into(), i64::MAX.into())? as u64),
-        ElementType::F32 => {
+    let real = || text.parse::<f64>().map_err(|_| refuse(a_number));
+    let (value_count, half) = (1i128 << element.bits(), 1i128 << (element.bits() - 1));
+    let bits = match (element.kind(), element.bits()) {
+        (NumberKind::Unsigned, _) => whole(0, value_count - 1)? as u64,
+        (NumberKind::Signed, _) => whole(-half, half - 1)? as u64,
+        (NumberKind::Float, 32) => {
             // By way of f64, as numpy converts a number of Python.
-            let value = text.parse::<f64>().ok().map(|value| value as f32);
-            let value = value.filter(|value| finite(value.is_finite()));
-            vec![value.ok_or_else(|| refuse(a_number))?.to_bits()]
+            let value = real()? as f32;
+            if finite(value.is_finite()) { value.to_bits().into() } else { return Err(refuse(a_number)) }
         }
-        ElementType::F64 => {
-            let value = text.parse::<f64>().ok().filter(|value| finite(value.is_finite()));
-            two_words(value.ok_or_else(|| refuse(a_number))?.to_bits())
+        (NumberKind::Float, _) => {
+            let value = real()?;
+            if finite(value.is_finite()) { value.to_bits() } else { return Err(refuse(a_number)) }
         }
     };
-    Ok(words)
+    Ok([bits as u32, (bits >> 32) as u32][..element.words() as usize].to_vec())
 }
 
 /// A number as numpy prints it: the fewest digits that give it back.
 pub fn text(words: &[u32], element: ElementType) -> String {
-    let wide = || u64::from(words[0]) | u64::from(words[1]) << 32;
-    match element {
-        ElementType::U32 => words[0].to_string(),
-        ElementType::I32 => (words[0] as i32).to_string(),
-        ElementType::U64 => wide().to_string(),
-        ElementType::I64 => (wide() as i64).to_string(),
-        ElementType::F32 => {
-            let value = f32::from_bits(words[0]);
+    let bits = words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
+    let value = table::real(bits, element);
+    match (element.kind(), element.bits()) {
+        (NumberKind::Float, 32) => {
+            let value = value as f32;
             float_text(value.into(), 1e6, value.to_string(), format!("{value:e}"))
         }
-        _ => {
-            let value = f64::from_bits(wide());
-            float_text(value, 1e16, value.to_string(), format!("{value:e}"))
-        }
+        (NumberKind::Float, _) => float_text(value, 1e16, value.to_string(), format!("{value:e}")),
+        _ => table::whole(bits, element).to_string(),
     }
 }
 
@@ -73,10 +68,6 @@ fn shown(text: &str) -> String {
     const LENGTH: usize = 40;
     let short: String = text.chars().take(LENGTH).flat_map(char::escape_debug).collect();
     if text.chars().nth(LENGTH).is_some() { short + "…" } else { short }
-}
-
-fn two_words(bits: u64) -> Vec<u32> {
-    vec![bits as u32, (bits >> 32) as u32]
 }
 
 #[cfg(test)]

@@ -102,15 +102,14 @@ fn all_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 impl Scratch {
     fn new(case: &Case, capabilities: &Capabilities) -> Self {
-        let (arrays, reason) = match case.scratch_arrays(capabilities) {
-            Ok(arrays) => (arrays, None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
+        let ((arrays, size), reason) = match case.scratch_arrays(capabilities) {
+            Ok(scratch) => (scratch, None),
+            Err(error) => ((Vec::new(), 0), Some(error.to_string())),
         };
         Self {
             device: capabilities.identity.name.clone(),
             case: case.id(),
-            // Arrays begin at multiples of 16 bytes, and so does what would follow the last one.
-            size: arrays.last().map_or(0, |last| (last.offset + last.size).next_multiple_of(16)),
+            size,
             arrays: arrays
                 .iter()
                 .map(|&ScratchArray { name, offset, size }| Array { offset, size, name })
@@ -136,7 +135,7 @@ impl Scratch {
         for Array { offset, size, name } in &self.arrays {
             row(&offset.to_string(), &size.to_string(), name);
         }
-        row("", &self.size.to_string(), "in all");
+        row("", &self.size.to_string(), "required");
         text
     }
 }

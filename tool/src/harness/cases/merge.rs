@@ -9,12 +9,12 @@ use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgr
 use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::keys;
+use crate::harness::keys::{self, by_type};
 use crate::reference::oracle::{self, Key};
+use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
-use subsweep::{ElementType, by_element_type};
 
 /// Parameters of a merge. The case's count and input are those of all keys, whose first part is sorted to be `a`, and the rest
 /// to be `b`.
@@ -137,7 +137,7 @@ impl MergeCase {
 
     /// Keys with their values, stably sorted, as words.
     fn sorted(&self, keys: &[u32], values: &[u32]) -> [Vec<u32>; 2] {
-        by_element_type!(self.element, sorted_pairs(self, keys, values))
+        by_type!(self.element, sorted_pairs(self, keys, values))
     }
 
     /// The arrays of `keys`.

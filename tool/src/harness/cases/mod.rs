@@ -99,6 +99,10 @@ macro_rules! primitives {
                         let cases: Vec<_> = cases.iter().filter_map(of).collect();
                         $module::covering_sets(capabilities).iter().flat_map(|set| set.missing(&cases)).collect()
                     },
+                    #[cfg(test)]
+                    extents: |capabilities| {
+                        $module::covering_sets(capabilities).iter().map(|set| set.extent()).collect()
+                    },
                     specializations: $module::specialization_cases,
                     full: $module::full_cases,
                     selectable: |capabilities| {
@@ -687,6 +691,33 @@ mod tests {
             assert!(cases.iter().all(|case| case.count <= 65_537));
             assert_eq!(missing(&device, &cases), Vec::<String>::new());
         }
+    }
+
+    /// What is covered is stated once more: a value that is lost, or a pair that is refused, shows.
+    #[test]
+    fn covering_sets_have_their_values() {
+        let extents: Vec<_> = Work::tables().flat_map(|tables| (tables.extents)(&devices()[0])).collect();
+        let of = |lengths: &[usize], refused: usize| (lengths.to_vec(), refused);
+        let expected = [
+            // Scans, gathers, sorts, segmented sorts.
+            of(&[6, 7, 6, 5, 2, 2, 3, 3, 2, 4], 11),
+            of(&[6, 3, 2, 4], 0),
+            of(&[6, 5, 5, 2, 3, 2, 3, 4, 4], 4),
+            of(&[6, 5, 2, 2, 3, 4, 4], 3),
+            // Selections by flags and by keys, histograms, reductions.
+            of(&[2, 4, 2, 4, 3, 2, 3, 4], 1),
+            of(&[8, 6, 3, 2, 4, 3, 2, 3, 4], 4),
+            of(&[3, 2, 4, 4, 4, 5, 3, 4], 1),
+            of(&[6, 5, 5, 6, 3, 4], 12),
+            // Encodings, decodings, searches, merges, differences, top-k.
+            of(&[2, 2, 2, 6, 3, 2, 3, 4], 1),
+            of(&[2, 6, 3, 2, 3, 4], 5),
+            of(&[6, 2, 6, 3, 3, 4], 0),
+            of(&[6, 4, 2, 5, 3, 3, 4], 0),
+            of(&[6, 4, 2, 2, 3, 4], 0),
+            of(&[6, 4, 4, 3, 2, 2, 3, 2, 3, 4], 3),
+        ];
+        assert_eq!(extents, expected);
     }
 
     #[test]

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+#[cfg(test)]
+use super::primitive::Extent;
 use super::primitive::PrimitiveCase;
 use super::{Case, Work};
 use crate::harness::inputs::Input;
@@ -34,6 +36,9 @@ pub(super) struct CoveringSet<W> {
     is_valid: Box<dyn Fn(&W) -> bool>,
     /// Inputs of which each is combined with every value.
     inputs: Vec<Input>,
+    /// The work of the set that a case's work belongs to.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the check of pairs is a test"))]
+    of_case: fn(W) -> W,
 }
 
 /// A work of a covering set.
@@ -51,7 +56,13 @@ impl<W: Clone> CoveringSet<W> {
         is_valid: impl Fn(&W) -> bool + 'static,
     ) -> Self {
         let axes = axes.into();
-        Self { plain, axes, required: Vec::new(), is_valid: Box::new(is_valid), inputs: Vec::new() }
+        let (required, inputs) = (Vec::new(), Vec::new());
+        Self { plain, axes, required, is_valid: Box::new(is_valid), inputs, of_case: |work| work }
+    }
+
+    /// The set whose cases have works that `of_case` maps to works of the set.
+    pub(super) fn of_cases(self, of_case: fn(W) -> W) -> Self {
+        Self { of_case, ..self }
     }
 
     /// The set in which each of `required` is in at least one work, if valid.
@@ -149,6 +160,8 @@ impl<W: PrimitiveCase + Clone + Into<Work>> CoveringSet<W> {
 impl<W: PrimitiveCase + Clone + PartialEq> CoveringSet<W> {
     /// Works with a pair of values, and with a value an input, that none of the cases has though it is valid.
     pub(super) fn missing(&self, cases: &[(W, Input)]) -> Vec<String> {
+        let cases: Vec<_> =
+            cases.iter().map(|(work, input)| ((self.of_case)(work.clone()), *input)).collect();
         let mut pairs = HashSet::new();
         let mut on_inputs = HashSet::new();
         for Covering { work, row } in self.works() {
@@ -172,6 +185,15 @@ impl<W: PrimitiveCase + Clone + PartialEq> CoveringSet<W> {
             missing.extend(inputs.map(|input| format!("{};input={input}", self.work(&[a]))));
         }
         missing
+    }
+
+    /// The number of values of each axis, and that of pairs that are not valid.
+    pub(super) fn extent(&self) -> Extent {
+        let lengths = self.lengths();
+        let values = |axis: usize| (0..lengths[axis]).map(move |value| (axis, value));
+        let all = || (0..lengths.len()).flat_map(values);
+        let refused = |a: Value| all().filter(move |&b| b.0 > a.0 && !self.allows(a, b)).count();
+        (lengths.clone(), all().map(refused).sum())
     }
 }
 

@@ -59,6 +59,10 @@ pub trait PrimitiveCase: fmt::Display {
     }
 }
 
+/// The number of values of each axis of a covering set, and that of pairs that are refused.
+#[cfg(test)]
+pub type Extent = (Vec<usize>, usize);
+
 /// A table of cases for a device.
 pub type Table = fn(&Capabilities) -> Vec<Case>;
 
@@ -70,6 +74,9 @@ pub struct Tables {
     /// The pairs that are missing in cases, of those that the covering sets promise.
     #[cfg(test)]
     pub missing: fn(&Capabilities, &[Case]) -> Vec<String>,
+    /// Values of each axis, and pairs that are refused, of each covering set.
+    #[cfg(test)]
+    pub extents: fn(&Capabilities) -> Vec<Extent>,
     /// Every specialization of a kernel by a selectable policy, in a few tiles.
     pub specializations: Table,
     /// All other cases, except products.

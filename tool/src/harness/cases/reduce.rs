@@ -11,6 +11,7 @@ use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform
 use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::keys::by_type;
 use crate::harness::layout::POISON;
 use crate::harness::numbers::Numbers;
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
@@ -22,7 +23,7 @@ use subsweep::reduce::{
 };
 use subsweep::scan::ScanOperator;
 use subsweep::sort::TileShape;
-use subsweep::{ElementType, Number, by_element_type};
+use subsweep::{ElementType, Number};
 
 /// Parameters of a reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -333,7 +334,7 @@ impl ReduceCase {
             (0..columns).map(of_column).collect()
         }
         let (columns, is_max) = (self.columns as usize, self.operator == ScanOperator::Max);
-        by_element_type!(self.element, first(input, columns, is_max))
+        by_type!(self.element, first(input, columns, is_max))
     }
 
     /// Factors near 1, whose products stay in range; as edge values with a zero in some tables.
@@ -482,7 +483,7 @@ fn is_valid(reduce: &ReduceCase) -> bool {
     reduce.operator.takes(reduce.element) && !(reduce.is_index && reduce.runs.is_some())
 }
 
-/// Every device reduces every type by it.
+/// Minima in small tiles, which every device reduces for every type.
 fn small_minima() -> ReduceCase {
     ReduceCase { operator: ScanOperator::Min, has_small_tiles: true, ..ReduceCase::sum(ElementType::U32) }
 }

@@ -52,11 +52,12 @@ impl Trace for FirstPlan {
 }
 
 impl Case {
-    /// The arrays in the scratch of its recording, on a device with these capabilities.
+    /// The arrays in the scratch of its recording, on a device with these capabilities, and the bytes that the plan
+    /// requires.
     ///
     /// # Errors
     /// Those of the plan and of the recording.
-    pub fn scratch_arrays(&self, capabilities: &Capabilities) -> Result<Vec<ScratchArray>> {
+    pub fn scratch_arrays(&self, capabilities: &Capabilities) -> Result<(Vec<ScratchArray>, u64)> {
         let device = Device::absent(capabilities.clone());
         let known = Known::default();
         // Some operands are computed from it.
@@ -90,7 +91,7 @@ impl Case {
         };
         let plan = FirstPlan::default();
         record(&mut Recorder::dry(&device).traced_by(&plan), &ranges)?;
-        Ok(plan.0.into_inner().unwrap_or_default())
+        Ok((plan.0.into_inner().unwrap_or_default(), scratch_size))
     }
 }
 
@@ -114,8 +115,11 @@ mod tests {
             if !groups.insert(case.group()) {
                 continue;
             }
-            let arrays =
+            let (arrays, size) =
                 case.scratch_arrays(&capabilities).unwrap_or_else(|error| panic!("{}: {error}", case.id()));
+            let all = arrays.last().map_or(0, |last| last.offset + last.size);
+            // The requirement is of every count up to the maximum, for which another algorithm may need more.
+            assert!(all <= size, "{}: {all} of {size}", case.id());
             let mut end = 0;
             for ScratchArray { name, offset, size } in arrays {
                 assert_eq!(offset, end, "{}: {name}", case.id());

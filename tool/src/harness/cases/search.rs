@@ -10,13 +10,13 @@ use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, cases_of, sm
 use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::keys;
+use crate::harness::keys::{self, by_type};
 use crate::harness::threads::in_threads;
 use crate::reference::oracle;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
-use subsweep::{ElementType, Number, by_element_type};
+use subsweep::{ElementType, Number};
 
 /// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl SearchCase {
         for key in keys.chunks_exact_mut(words).step_by(2).filter(|_| !found.is_empty()) {
             key.copy_from_slice(found[random.next_u64() as usize % found.len()]);
         }
-        by_element_type!(self.element, sorted_words(&keys))
+        by_type!(self.element, sorted_words(&keys))
     }
 
     /// The position of each needle by numpy's definition.
@@ -94,7 +94,7 @@ impl SearchCase {
         sorted: &[u32],
         needles: &[u32],
     ) -> Vec<u32> {
-        by_element_type!(element, positions_of(sorted, needles, is_upper_bound))
+        by_type!(element, positions_of(sorted, needles, is_upper_bound))
     }
 }
 

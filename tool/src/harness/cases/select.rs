@@ -71,20 +71,6 @@ impl SelectOutput {
 /// The second comparison of partitions in three.
 const SECOND: Comparison = Comparison::LessEqual;
 
-/// Every predicate; those with flags come first.
-const PREDICATES: [Predicate; 10] = [
-    Predicate::Flags8,
-    Predicate::Flags32,
-    Predicate::Unique,
-    Predicate::Compare(Comparison::Less),
-    Predicate::Compare(Comparison::LessEqual),
-    Predicate::Compare(Comparison::Equal),
-    Predicate::Compare(Comparison::NotEqual),
-    Predicate::Compare(Comparison::GreaterEqual),
-    Predicate::Compare(Comparison::Greater),
-    Predicate::Compare(Comparison::Range),
-];
-
 impl SelectCase {
     /// A selection of u32 by a predicate, with the device's choice of the algorithm.
     pub const fn of_u32(by: Predicate) -> Self {
@@ -372,14 +358,15 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SelectCase>; 2] {
             axis(&[0, 4, 8, 12], |select, misalignment| select.misalignment = misalignment),
         ]
     };
-    let [flags, keys] = PREDICATES.split_at(2).into();
+    let keys: Vec<_> =
+        [Predicate::Unique].into_iter().chain(Comparison::ALL.map(Predicate::Compare)).collect();
     let of_flags = [
-        axis(flags, |select: &mut SelectCase, by| select.by = by),
+        axis(&[Predicate::Flags8, Predicate::Flags32], |select: &mut SelectCase, by| select.by = by),
         axis(&[1, 2, 3, 4], |select, words| select.words = words),
         axis(&[1, 2], |select, parts| select.parts = parts),
     ];
     let of_keys = [
-        axis(keys, |select: &mut SelectCase, by| select.by = by),
+        axis(&keys, |select: &mut SelectCase, by| select.by = by),
         axis(&ElementType::ALL, |select, element| select.element = element),
         axis(&[1, 2, 3], |select, parts| select.parts = parts),
         axis(&[false, true], |select, has_device_operands| select.has_device_operands = has_device_operands),

@@ -12,10 +12,11 @@ use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::layout::POISON;
-use subsweep::ElementType;
+use crate::table;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
+use subsweep::{ElementType, NumberKind};
 
 /// Parameters of a top-k. The case's count is of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,12 +116,9 @@ impl TopKCase {
         let bits = |words: &[u32]| words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
         let [a, b] = [a, b].map(bits);
         let of_floats = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()));
-        match element {
-            ElementType::U32 | ElementType::U64 => a.cmp(&b),
-            ElementType::I32 => (a as i32).cmp(&(b as i32)),
-            ElementType::I64 => (a as i64).cmp(&(b as i64)),
-            ElementType::F32 => of_floats(f32::from_bits(a as u32).into(), f32::from_bits(b as u32).into()),
-            ElementType::F64 => of_floats(f64::from_bits(a), f64::from_bits(b)),
+        match element.kind() {
+            NumberKind::Float => of_floats(table::real(a, element), table::real(b, element)),
+            _ => table::whole(a, element).cmp(&table::whole(b, element)),
         }
     }
 

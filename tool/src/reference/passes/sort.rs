@@ -20,7 +20,7 @@ impl Digit {
     }
 }
 
-/// The number type of keys: `KEY_NUMBERS` of `glsl/sort/key.glsl`, in the order of its numbers.
+/// The number type of keys: `KEY_NUMBERS` of `glsl/common/key.glsl`, in the order of its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
     /// u32 and u64.
@@ -31,7 +31,7 @@ pub enum Numbers {
     Float,
 }
 
-/// The order of keys: the specialization constants of `glsl/sort/key.glsl`.
+/// The order of keys: the specialization constants of `glsl/common/key.glsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyOrder {
     /// The number type.

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek};
 use subsweep::headless::Backward;
 use subsweep_tool::harness::{InspectedDevice, Report, ReportError};
 use subsweep_tool::table::{
-    Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, header,
+    self, Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, header,
 };
 
 use super::spool::{Spool, TemporaryFolder};
@@ -191,12 +191,7 @@ pub const ROW_NUMBERS: Taken = Taken {
 
 /// The number of an element of a type of [`ROW_NUMBERS`].
 pub fn row_number(bytes: &[u8], element: ElementType) -> i128 {
-    let number = bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
-    match element {
-        ElementType::I32 => (number as i32).into(),
-        ElementType::I64 => (number as i64).into(),
-        _ => number.into(),
-    }
+    table::whole(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)), element)
 }
 
 /// Reads all of `source` as row numbers: an .npy array of whole numbers, or raw u32. An empty raw file is refused with the

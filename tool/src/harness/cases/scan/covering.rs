@@ -79,7 +79,7 @@ fn required() -> Vec<Vec<Value>> {
     kinds.into_iter().flat_map(of_kind).collect()
 }
 
-/// Every device supports the minimum for every type: no type is excluded by the operator.
+/// Minima in small tiles, which every device scans for every type.
 fn small_minima() -> ScanCase {
     ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) }
 }

@@ -40,7 +40,12 @@ const INPUTS: [Input; 4] = [Input::EdgeValues, Input::ConstantDigit, Input::Unif
 pub(in crate::harness::cases) fn covering_sets(_: &Capabilities) -> [CoveringSet<SegmentedSortCase>; 1] {
     let is_valid =
         |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
-    [CoveringSet::new(pairs(SegmentMix::Boundaries, true), axes(), is_valid).with(required())]
+    // Every work has cases with all distributions, which are no axis.
+    let of_case = |sort: SegmentedSortCase| SegmentedSortCase { segments: SegmentMix::Boundaries, ..sort };
+    [CoveringSet::new(pairs(SegmentMix::Boundaries, true), axes(), is_valid)
+        .with(required())
+        .on(&INPUTS)
+        .of_cases(of_case)]
 }
 
 /// The covering set, each work with every distribution of segments.

@@ -48,6 +48,7 @@ fn required() -> Vec<Vec<Value>> {
     of_own.flat_map(|(index, _)| kinds.clone().map(move |kind| of(index, kind))).collect()
 }
 
+/// Pairs of u32 in small tiles, from which the covering set varies.
 fn small_pairs() -> SortCase {
     SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small).of(ElementType::U32, SortValues::B4, false)
 }
