@@ -273,8 +273,11 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = work.tile(capabilities);
         (tile, vec![0, 1, tile, tile + 1, 5 * tile + 2])
     });
-    let default = MergeCase { values: 1, ..MergeCase::keys(ElementType::F32) };
-    cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+    // Keys of each width, whose kernels differ.
+    for element in [ElementType::F32, ElementType::F64] {
+        let default = MergeCase { values: 1, ..MergeCase::keys(element) };
+        cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+    }
     cases
 }
 
