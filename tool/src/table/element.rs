@@ -17,22 +17,28 @@ pub(super) fn from_code(code: &[u8]) -> Option<ElementType> {
     ElementType::ALL.into_iter().find(|&element| &descr(element).as_bytes()[1..] == code)
 }
 
-/// The number whose bits are the last ones of `bits`, of an integer.
-pub fn whole(bits: u64, element: ElementType) -> i128 {
-    let above = 64 - element.bits();
+/// The number of an element of an integer type, from its bytes in a file.
+pub fn whole(bytes: &[u8], element: ElementType) -> i128 {
+    let (bits, above) = (bits_of(bytes), 64 - element.bits());
     match element.kind() {
         NumberKind::Signed => ((bits << above) as i64 >> above).into(),
-        _ => (bits << above >> above).into(),
+        _ => bits.into(),
     }
 }
 
 /// As [`whole`], of any type; rounded, if need be.
-pub fn real(bits: u64, element: ElementType) -> f64 {
+pub fn real(bytes: &[u8], element: ElementType) -> f64 {
     match (element.kind(), element.bits()) {
-        (NumberKind::Float, 32) => f32::from_bits(bits as u32).into(),
-        (NumberKind::Float, _) => f64::from_bits(bits),
-        _ => whole(bits, element) as f64,
+        (NumberKind::Float, 32) => f32::from_bits(bits_of(bytes) as u32).into(),
+        (NumberKind::Float, _) => f64::from_bits(bits_of(bytes)),
+        _ => whole(bytes, element) as f64,
     }
+}
+
+fn bits_of(bytes: &[u8]) -> u64 {
+    let mut all = [0; 8];
+    all[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(all)
 }
 
 #[cfg(test)]
@@ -49,14 +55,13 @@ mod tests {
 
     #[test]
     fn numbers_are_of_their_type() {
-        let all = u64::MAX;
-        assert_eq!((whole(all, ElementType::U32), whole(all, ElementType::I32)), (u32::MAX.into(), -1));
-        assert_eq!(
-            (whole(all, ElementType::U64), whole(1 << 63, ElementType::I64)),
-            (all.into(), i64::MIN.into())
-        );
-        assert_eq!(real((-1.5f32).to_bits().into(), ElementType::F32), -1.5);
-        assert_eq!(real((-1e300f64).to_bits(), ElementType::F64), -1e300);
-        assert_eq!(real(7 << 32 | 5, ElementType::U32), 5.0);
+        let (all, least) = (u64::MAX.to_le_bytes(), i64::MIN.to_le_bytes());
+        assert_eq!(whole(&all[..4], ElementType::U32), u32::MAX.into());
+        assert_eq!(whole(&all[..4], ElementType::I32), -1);
+        assert_eq!(whole(&all, ElementType::U64), u64::MAX.into());
+        assert_eq!(whole(&least, ElementType::I64), i64::MIN.into());
+        assert_eq!(real(&(-1.5f32).to_le_bytes(), ElementType::F32), -1.5);
+        assert_eq!(real(&(-1e300f64).to_le_bytes(), ElementType::F64), -1e300);
+        assert_eq!(real(&5u32.to_le_bytes(), ElementType::U32), 5.0);
     }
 }

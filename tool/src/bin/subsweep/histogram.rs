@@ -149,14 +149,10 @@ fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
     let mut table = opened.table;
     let mut bytes = Vec::new();
     table.read_to_end(&mut bytes).map_err(|error| InputError::of(source, error))?;
-    let edges: Vec<_> = bytes.chunks_exact(table.element.size()).map(|b| number(b, table.element)).collect();
+    let edges: Vec<_> =
+        bytes.chunks_exact(table.element.size()).map(|b| table::real(b, table.element)).collect();
     edge_words(element, &edges).map_err(|error| Ended::usage(format!("{source}: {error}")))?;
     Ok(edges)
-}
-
-/// The number of an element's bytes.
-fn number(bytes: &[u8], element: ElementType) -> f64 {
-    table::real(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)), element)
 }
 
 fn parse_range(text: &str) -> Result<[f64; 2], String> {

@@ -35,15 +35,15 @@ pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
 
 /// A number as numpy prints it: the fewest digits that give it back.
 pub fn text(words: &[u32], element: ElementType) -> String {
-    let bits = words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
-    let value = table::real(bits, element);
+    let bytes = bytemuck::cast_slice(words);
+    let value = table::real(bytes, element);
     match (element.kind(), element.bits()) {
         (NumberKind::Float, 32) => {
             let value = value as f32;
             float_text(value.into(), 1e6, value.to_string(), format!("{value:e}"))
         }
         (NumberKind::Float, _) => float_text(value, 1e16, value.to_string(), format!("{value:e}")),
-        _ => table::whole(bits, element).to_string(),
+        _ => table::whole(bytes, element).to_string(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use anyhow::Result;
-use subsweep_tool::table::{ElementType, Format, TableReader};
+use subsweep_tool::table::{self, ElementType, Format, TableReader};
 
 use crate::error::Ended;
 use crate::files::input::{InputError, InputProblem};
@@ -134,7 +134,7 @@ impl Offsets {
             self.index -= numbers.len() as u64;
         }
         let number = |(index, bytes): (u64, &[u8])| {
-            let begin = files::row_number(bytes, self.element);
+            let begin = table::whole(bytes, self.element);
             let negative = |_| io::Error::other(negative(&self.source, begin, index, "rows"));
             u64::try_from(begin).map_err(negative)
         };

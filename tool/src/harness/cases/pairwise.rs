@@ -172,29 +172,32 @@ impl<W: PrimitiveCase + Clone + PartialEq> CoveringSet<W> {
             }
         }
         let lengths = self.lengths();
-        let values = |axis: usize| (0..lengths[axis]).map(move |value| (axis, value));
-        let all = || (0..lengths.len()).flat_map(values);
-        let mut missing = Vec::new();
-        for a in all() {
-            let others = all().filter(|&b| b.0 > a.0 && self.allows(a, b) && !pairs.contains(&(a, b)));
-            missing.extend(others.map(|b| self.work(&[a, b]).to_string()));
-            let inputs = self
-                .inputs
-                .iter()
-                .filter(|&&input| (self.is_valid)(&self.work(&[a])) && !on_inputs.contains(&(a, input)));
-            missing.extend(inputs.map(|input| format!("{};input={input}", self.work(&[a]))));
-        }
-        missing
+        let is_missing = |&(a, b): &(Value, Value)| self.allows(a, b) && !pairs.contains(&(a, b));
+        let missing = pairs_of(&lengths).filter(is_missing).map(|(a, b)| self.work(&[a, b]).to_string());
+        let on_input = |value| self.inputs.iter().map(move |&input| (value, input));
+        let is_missing =
+            |of: &(Value, Input)| (self.is_valid)(&self.work(&[of.0])) && !on_inputs.contains(of);
+        let inputs = values_of(&lengths).flat_map(on_input).filter(is_missing);
+        missing.chain(inputs.map(|(value, input)| format!("{};input={input}", self.work(&[value])))).collect()
     }
 
     /// The number of values of each axis, and that of pairs that are not valid.
     pub(super) fn extent(&self) -> Extent {
         let lengths = self.lengths();
-        let values = |axis: usize| (0..lengths[axis]).map(move |value| (axis, value));
-        let all = || (0..lengths.len()).flat_map(values);
-        let refused = |a: Value| all().filter(move |&b| b.0 > a.0 && !self.allows(a, b)).count();
-        (lengths.clone(), all().map(refused).sum())
+        let refused = pairs_of(&lengths).filter(|&(a, b)| !self.allows(a, b)).count();
+        (lengths, refused)
     }
+}
+
+/// All values of axes with these numbers of values.
+fn values_of(lengths: &[usize]) -> impl Iterator<Item = Value> {
+    lengths.iter().enumerate().flat_map(|(axis, &length)| (0..length).map(move |value| (axis, value)))
+}
+
+/// All pairs of values of two of the axes, that of the first axis first.
+fn pairs_of(lengths: &[usize]) -> impl Iterator<Item = (Value, Value)> {
+    let others = move |a: Value| values_of(lengths).filter(move |b| b.0 > a.0).map(move |b| (a, b));
+    values_of(lengths).flat_map(others)
 }
 
 /// Rows of a value per axis that cover every pair of two axes' values in any row whose values are pairwise allowed.
@@ -205,10 +208,7 @@ fn covering_rows(
     allows: impl Fn(Value, Value) -> bool,
 ) -> Vec<Vec<usize>> {
     let allows = |a: Value, b: Value| if a.0 <= b.0 { allows(a, b) } else { allows(b, a) };
-    let values = |axis: usize| (0..lengths[axis]).map(move |value| (axis, value));
-    let others = |a: Value| (a.0 + 1..lengths.len()).flat_map(values).map(move |b| (a, b));
-    let open = (0..lengths.len()).flat_map(values).flat_map(others).collect();
-    let mut search = Search { lengths, open, allows };
+    let mut search = Search { lengths, open: pairs_of(lengths).collect(), allows };
     let mut rows = Vec::new();
     let mut add = |search: &mut Search<'_, _>, start: &[Value]| {
         if let Some(row) = search.complete(start) {

@@ -113,8 +113,7 @@ impl TopKCase {
 
     /// How numpy compares two keys, each as words: -0 equals 0, and all NaNs are equal and last.
     pub fn compare(element: ElementType, a: &[u32], b: &[u32]) -> Ordering {
-        let bits = |words: &[u32]| words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
-        let [a, b] = [a, b].map(bits);
+        let [a, b] = [a, b].map(bytemuck::cast_slice);
         let of_floats = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()));
         match element.kind() {
             NumberKind::Float => of_floats(table::real(a, element), table::real(b, element)),

@@ -9,7 +9,7 @@ use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{Cluster, ClusterError, ScanSlice, share};
-use subsweep_tool::table::{Format, TableReader, TableShape, header};
+use subsweep_tool::table::{self, Format, TableReader, TableShape, header};
 
 use super::sort::IN_SLICES;
 use super::{
@@ -170,7 +170,7 @@ impl OffsetFile {
     fn next(&mut self) -> io::Result<i128> {
         let bytes = &mut [0; 8][..self.element.size()];
         self.file.read_exact(bytes)?;
-        Ok(files::row_number(bytes, self.element))
+        Ok(table::whole(bytes, self.element))
     }
 
     fn at(&mut self, index: u64) -> io::Result<i128> {

@@ -189,11 +189,6 @@ pub const ROW_NUMBERS: Taken = Taken {
     max_count: u64::MAX,
 };
 
-/// The number of an element of a type of [`ROW_NUMBERS`].
-pub fn row_number(bytes: &[u8], element: ElementType) -> i128 {
-    table::whole(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)), element)
-}
-
 /// Reads all of `source` as row numbers: an .npy array of whole numbers, or raw u32. An empty raw file is refused with the
 /// remedy `instead`, and by `refuse` the first number beyond 32 bits, with its index.
 pub fn read_row_numbers(
@@ -212,7 +207,7 @@ pub fn read_row_numbers(
     }
     let mut narrowed = Vec::with_capacity(table.shape.rows());
     for bytes in table.payload().chunks_exact(table.element.size()) {
-        let number = row_number(bytes, table.element);
+        let number = table::whole(bytes, table.element);
         match u32::try_from(number) {
             Ok(number) => narrowed.push(number),
             Err(_) => return Err(refuse(number, narrowed.len()).into()),

@@ -31,7 +31,7 @@ pub mod memory {
 pub use chunks::{ROWS_AND_RESULTS, check_arrays, chunk_size};
 pub use input::{
     Compared, MAX_HEADER, ROW_NUMBERS, open_table, open_values, read, read_bytes, read_compared, read_flags,
-    read_row_numbers, read_values, read_values_of, row_number,
+    read_row_numbers, read_values, read_values_of,
 };
 pub use output::{BegunOutput, Output, Spooled, begin_both, commit_all, commit_spooled, finish_all};
 pub use spool::{Spool, TemporaryFolder};

@@ -4,14 +4,14 @@ use std::io::Read;
 
 use anyhow::Result;
 use subsweep::run_length::RunLengthConfig;
-use subsweep_tool::table::{ElementType, TableReader, TableShape, header};
+use subsweep_tool::table::{self, ElementType, TableReader, TableShape, header};
 
 use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
 use crate::error::Ended;
 use crate::files::input::InputError;
-use crate::files::{self, Output, ROW_NUMBERS, Source, Spool, row_number};
+use crate::files::{self, Output, ROW_NUMBERS, Source, Spool};
 
 impl RunsArgs {
     /// Decodes in pieces of as many elements as a chunk has. The number of all elements stands in the header of the output, so
@@ -119,7 +119,7 @@ impl Counts {
                 break;
             }
             let number = |(index, bytes): (usize, &[u8])| {
-                let number = row_number(bytes, element);
+                let number = table::whole(bytes, element);
                 u32::try_from(number).map_err(|_| {
                     Ended::usage(format!(
                         "{source}: count {index} is {number}; counts are from 0 to {}",
