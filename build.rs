@@ -1,7 +1,8 @@
 //! Embeds the kernels: as committed in `glsl/precompiled`, or with `compile-shaders` as compiled here.
 //!
-//! Both ways yield a manifest and its modules, which are embedded alike.
+//! Both ways yield a manifest and its modules, which are embedded alike: deflated, to a third of their size.
 
+use miniz_oxide::deflate::compress_to_vec;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -92,19 +93,27 @@ fn fixtures_table(folder: &Path) -> Result<String, String> {
     Ok(format!("&[{}]", rows.join(", ")))
 }
 
+/// How thoroughly modules are deflated, of 10.
+const DEFLATE_LEVEL: u8 = 6;
+
 /// Embeds the parsed text of the manifest, so that builds with and without `compile-shaders` embed the same.
 fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Result<(), String> {
     let text = manifest.write();
     let manifest = manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
-    let folder = out.join("precompiled");
+    let (folder, deflated_folder) = (out.join("precompiled"), out.join("deflated"));
     clear(&folder)?;
+    clear(&deflated_folder)?;
     write(&folder.join("manifest.txt"), text.as_bytes())?;
     for (kernel, module) in manifest.kernels.iter().zip(modules) {
-        write(&folder.join(list::module_path(&kernel.name)), module)?;
+        let path = list::module_path(&kernel.name);
+        write(&folder.join(&path), module)?;
+        let word_count = (module.len() / 4) as u32;
+        let deflated = compress_to_vec(module, DEFLATE_LEVEL);
+        write(&deflated_folder.join(&path), &[&word_count.to_le_bytes(), &deflated[..]].concat())?;
     }
     println!("cargo::rustc-env=SUBSWEEP_SHADER_OUT={}", folder.display());
     write(&out.join("push_constants.rs"), generate::push_constants(&manifest)?.as_bytes())?;
-    write(&out.join("kernels.rs"), generate::rust(&manifest, "precompiled").as_bytes())
+    write(&out.join("kernels.rs"), generate::rust(&manifest, "deflated").as_bytes())
 }
 
 /// Removes a folder of an earlier build, whose modules may have gone since.

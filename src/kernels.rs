@@ -22,7 +22,9 @@ mod variant;
 pub use access::KernelAccess;
 
 use std::borrow::Cow;
-use std::fmt;
+use std::{fmt, iter};
+
+use miniz_oxide::inflate::decompress_slice_iter_to_slice;
 
 /// A compute shader module whose only entry point is `main`.
 #[non_exhaustive]
@@ -31,9 +33,8 @@ pub struct Kernel {
     pub name: &'static str,
     /// The defines that select it within its family; one without a value is 1.
     pub defines: &'static [Define],
-    /// The module for Vulkan 1.2, aligned as words.
-    pub spirv: &'static [u8],
-    /// FNV-1a of `spirv`; distinguishes builds of one kernel in a report. 0 for a caller's kernel.
+    spirv: Spirv,
+    /// FNV-1a of the module's bytes; distinguishes builds of one kernel in a report. 0 for a caller's kernel.
     pub hash: u64,
     /// The id of the specialization constant that is `gl_WorkGroupSize.x`.
     pub workgroup_size_id: Option<u32>,
@@ -41,6 +42,15 @@ pub struct Kernel {
     pub push_constants: &'static [PushConstant],
     /// The specialization constants, ascending by id.
     pub spec_constants: &'static [SpecConstant],
+}
+
+/// A module for Vulkan 1.2.
+#[derive(Clone, Copy)]
+enum Spirv {
+    /// The library's, as `build.rs` writes it: the number of words, and the words deflated to a third; low byte first.
+    Deflated(&'static [u8]),
+    /// A caller's, aligned as words.
+    Plain(&'static [u8]),
 }
 
 impl Kernel {
@@ -55,6 +65,7 @@ impl Kernel {
         push_constants: &'static [PushConstant],
         spec_constants: &'static [SpecConstant],
     ) -> Self {
+        let spirv = Spirv::Plain(spirv);
         Self { name, defines: &[], spirv, hash: 0, workgroup_size_id: None, push_constants, spec_constants }
     }
 
@@ -63,7 +74,23 @@ impl Kernel {
     /// # Safety
     /// The same as for [`Self::new`].
     pub const unsafe fn with_module(&self, name: &'static str, spirv: &'static [u8]) -> Self {
-        Self { name, spirv, hash: 0, ..*self }
+        Self { name, spirv: Spirv::Plain(spirv), hash: 0, ..*self }
+    }
+
+    /// The module for Vulkan 1.2; the library's are inflated by each call.
+    pub fn words(&self) -> Cow<'static, [u32]> {
+        match self.spirv {
+            Spirv::Plain(bytes) => Cow::Borrowed(bytemuck::cast_slice(bytes)),
+            Spirv::Deflated(bytes) => {
+                let (word_count, deflated) = bytes.split_first_chunk().expect("a number of words");
+                let mut words = vec![0; u32::from_le_bytes(*word_count) as usize];
+                let module = bytemuck::cast_slice_mut(&mut words);
+                let size = decompress_slice_iter_to_slice(module, iter::once(deflated), false, true);
+                assert_eq!(size, Ok(module.len()), "{}", self.name);
+                words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+                Cow::Owned(words)
+            }
+        }
     }
 
     /// Of each member of the push-constant block the alignment in bytes that its accesses need under these specialization
@@ -220,6 +247,7 @@ impl fmt::Debug for Kernel {
 }
 
 /// Bytes aligned as words, as a driver requires.
+#[cfg(feature = "compile-shaders")]
 #[repr(C)]
 struct Aligned<const N: usize> {
     words: [u32; 0],

@@ -297,7 +297,7 @@ pub(crate) fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
             return Cow::Owned(words.iter().copied().map(u32::from_ne_bytes).collect());
         }
     }
-    Cow::Borrowed(bytemuck::cast_slice(kernel.spirv))
+    kernel.words()
 }
 
 fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout> {

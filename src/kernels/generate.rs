@@ -5,7 +5,7 @@ use super::list::{family, is_of_family, module_path};
 use super::manifest::{Kernel, Manifest, PushConstant};
 use std::fmt::Write as _;
 
-/// The text of `kernels.rs`, for modules in the folder `folder` of `OUT_DIR`.
+/// The text of `kernels.rs`, for deflated modules in the folder `folder` of `OUT_DIR`.
 pub fn rust(manifest: &Manifest, folder: &str) -> String {
     let mut text = String::new();
     write_rust(&mut text, manifest, folder).expect("a String takes every write");
@@ -112,10 +112,8 @@ fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Res
     let path = format!("/{folder}/{}", module_path(&kernel.name));
     writeln!(to, "&Kernel {{")?;
     writeln!(to, "    name: {:?},", kernel.name)?;
-    writeln!(
-        to,
-        "    spirv: &Aligned {{ words: [], bytes: *include_bytes!(concat!(env!(\"OUT_DIR\"), {path:?})) }}.bytes,"
-    )?;
+    let bytes = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), {path:?}))");
+    writeln!(to, "    spirv: Spirv::Deflated({bytes}),")?;
     writeln!(to, "    defines: &[")?;
     for define in kernel.defines.iter().filter(|define| !is_of_family(define)) {
         let (name, value) = define.split_once('=').unwrap_or((define, "1"));

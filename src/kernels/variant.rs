@@ -1,6 +1,6 @@
 //! Modules compiled by a caller from the library's own sources, with a custom operator.
 
-use super::Kernel;
+use super::{Kernel, Spirv};
 use super::spirv::{self, Module, Type, opcode, storage};
 
 impl Kernel {
@@ -13,17 +13,17 @@ impl Kernel {
         spirv: &'static [u8],
         model: &'static Kernel,
     ) -> Self {
-        Self { name, spirv, hash: 0, ..*model }
+        Self { name, spirv: Spirv::Plain(spirv), hash: 0, ..*model }
     }
 
     /// Whether the module has the declarations and accesses of `model`, and an array in shared memory of
     /// elements of `element_words` words, head flags included; `None` for a kernel without shared memory.
     pub(crate) fn is_variant_of(&self, model: &Self, element_words: Option<u32>) -> bool {
-        let is_aligned = self.spirv.as_ptr().cast::<u32>().is_aligned();
-        let (words, []) = self.spirv.as_chunks::<4>() else { return false };
-        let words = words.iter().copied().map(u32::from_ne_bytes).collect();
-        is_aligned
-            && Module::new(words).and_then(|module| is_like(&module, model, element_words)).unwrap_or(false)
+        let Spirv::Plain(bytes) = self.spirv else { return false };
+        bytemuck::try_cast_slice(bytes).is_ok_and(|words| {
+            let module = Module::new(words.to_vec());
+            module.and_then(|module| is_like(&module, model, element_words)).unwrap_or(false)
+        })
     }
 }
 

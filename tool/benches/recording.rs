@@ -120,8 +120,7 @@ impl<'d> Bare<'d> {
         // SAFETY: the device and all pointers are valid.
         let layout = unsafe { raw.create_pipeline_layout(&info, None) }.unwrap();
         let pipeline = |kernel: &&subsweep::kernels::Kernel| {
-            let (words, _) = kernel.spirv.as_chunks();
-            let words: Vec<u32> = words.iter().copied().map(u32::from_le_bytes).collect();
+            let words = kernel.words();
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
             // SAFETY: the module is valid SPIR-V and is destroyed after the pipeline was created.
             unsafe {

@@ -5,7 +5,8 @@ use ::subsweep_tool::harness::{PipelineSet, PlanConfig};
 use ::subsweep::headless::{Gpu, GpuOptions};
 use ::subsweep::scan::ScanConfig;
 use ::subsweep::sort::SortConfig;
-use ::subsweep::{ElementType, kernels};
+use ::subsweep::kernels::{self, Kernel};
+use ::subsweep::ElementType;
 
 use super::*;
 
@@ -18,6 +19,11 @@ const DRIVERS: [(&str, &str, &str, &str); 5] = [
     ("adreno-740", "MESA_TURNIP", "Instruction Count", "Registers used"),
     ("apple-m1", "MESA_AGXV", "Instructions", "GPRs"),
 ];
+
+/// The module of a kernel, as a file has it.
+fn bytes_of(kernel: &Kernel) -> Vec<u8> {
+    bytemuck::cast_slice(&kernel.words()).to_vec()
+}
 
 /// Whether a GPU is set up. A missing one is reported, and fails where drivers are required, except for Intel's, whose
 /// shim must be built.
@@ -216,8 +222,8 @@ fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
         let id = constant.map_or(0, |constant| constant.id);
         constants.extend(["--constant".to_owned(), format!("{id}={value}")]);
     }
-    let folder = Folder::new();
-    let file = folder.file("scan_tiles.spv", kernel.spirv);
+    let (folder, module) = (Folder::new(), bytes_of(kernel));
+    let file = folder.file("scan_tiles.spv", &module);
     let arguments = ["inspect", "--spirv", &file].map(str::to_owned).into_iter().chain(constants);
     let devices = run(&mut subsweep(arguments.chain(gpu.map(str::to_owned)))).json();
     let theirs = &devices[0]["pipelines"][0];
@@ -225,7 +231,7 @@ fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
     assert!(theirs["specialization"].as_str().unwrap().starts_with("main 0="), "{theirs}");
     assert_eq!(theirs["summary"], ours["summary"]);
     let arguments = ["inspect", "--spirv", "-"].iter().chain(&gpu);
-    let devices = run_with(&mut subsweep(arguments), kernel.spirv).json();
+    let devices = run_with(&mut subsweep(arguments), &module).json();
     assert_eq!(devices[0]["pipelines"][0]["kernel"], "standard input");
     run(&mut subsweep(["inspect", "--spirv", &file, "--lanes", "64"].iter().chain(&gpu)))
         .refused(2, "--lanes 64: the device has subgroups of 32 to 32 lanes");
@@ -287,7 +293,7 @@ fn the_exit_of_a_child_is_reported() {
         assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
     }
     let folder = Folder::new();
-    let file = folder.file("module.spv", kernels::SCAN_SCAN_TILES.module(&[]).spirv);
+    let file = folder.file("module.spv", &bytes_of(kernels::SCAN_SCAN_TILES.module(&[])));
     children("kill -SEGV $$", &[&one[..], &["--spirv", &file]].concat()).refused(
         4,
         "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
@@ -378,12 +384,12 @@ fn children_of(parent: u32) -> Vec<u32> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_child_ends_with_its_parent() {
-    let (folder, module) = (Folder::new(), kernels::SCAN_SCAN_TILES.module(&[]).spirv);
+    let (folder, module) = (Folder::new(), bytes_of(kernels::SCAN_SCAN_TILES.module(&[])));
     let pipe = folder.argument("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     // The child is this program, and waits for a module that never comes.
     let gpus = gpus_by(&format!("shift 4; exec \"$@\" <>'{pipe}'"));
-    let file = folder.file("module.spv", module);
+    let file = folder.file("module.spv", &module);
     for signal in ["-KILL", "-TERM"] {
         let mut command = subsweep(["inspect", "--spirv", &file, "--device", "gpu:apple-m1"]);
         without_drivers(&mut command).env("SUBSWEEP_GPUS_DIR", gpus.path(""));
@@ -413,7 +419,7 @@ fn a_child_ends_with_its_parent() {
 #[cfg(unix)]
 fn a_module_from_a_pipe_reaches_every_child() {
     let folder = Folder::new();
-    let module = kernels::SCAN_CHAINED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]).spirv;
+    let module = &bytes_of(kernels::SCAN_CHAINED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]));
     assert!(module.len() > 1 << 16, "more than a pipe holds");
     let file = folder.file("module.spv", module);
     let gpus = gpus_by(&format!("cmp - {file} && echo the same"));
@@ -446,7 +452,7 @@ fn a_module_from_a_pipe_reaches_every_child() {
 #[test]
 fn invalid_modules_are_refused_before_a_device_is_opened() {
     let folder = Folder::new();
-    let module = kernels::SCAN_SCAN_TILES.module(&[]).spirv;
+    let module = &bytes_of(kernels::SCAN_SCAN_TILES.module(&[]))[..];
     let whole = folder.file("whole.spv", module);
     let turned: Vec<u8> = module.chunks_exact(4).flat_map(|word| word.iter().rev().copied()).collect();
     let mut future = module.to_vec();

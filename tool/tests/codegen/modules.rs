@@ -19,7 +19,7 @@ pub fn spirv_val_version() -> Option<String> {
 
 pub fn trials() -> Vec<Trial> {
     announce(&spirv_val_version().unwrap_or_default());
-    let modules = kernels::all().map(|kernel| trial(kernel.name, || validate(kernel.spirv)));
+    let modules = kernels::all().map(|kernel| trial(kernel.name, || validate(&kernel.words())));
     let pruned = kernels::all()
         .map(|kernel| trial(&format!("pruned: {}", kernel.name), move || validate_pruned(kernel)));
     modules.chain(pruned).chain([trial("a broken module is refused", refuses_a_broken_module)]).collect()
@@ -35,13 +35,12 @@ fn validate_pruned(kernel: &'static Kernel) -> Result<()> {
             Ok((constant.context("a constant of the kernel")?.id, value.parse()?))
         };
         let constants: Vec<_> = line.split_whitespace().map(constant).collect::<Result<_>>()?;
-        let module: Vec<_> = kernel.pruned(&constants).iter().flat_map(|word| word.to_le_bytes()).collect();
-        validate(&module).with_context(|| line.to_owned())?;
+        validate(&kernel.pruned(&constants)).with_context(|| line.to_owned())?;
     }
     Ok(())
 }
 
-fn validate(module: &[u8]) -> Result<()> {
+fn validate(module: &[u32]) -> Result<()> {
     let mut child = Command::new("spirv-val")
         .args(["--target-env", "vulkan1.2", "-"])
         .stdin(Stdio::piped())
@@ -49,7 +48,7 @@ fn validate(module: &[u8]) -> Result<()> {
         .stderr(Stdio::piped())
         .spawn()?;
     // Output before the end of its input fits into the pipe.
-    let written = child.stdin.take().context("a pipe was asked for")?.write_all(module);
+    let written = child.stdin.take().context("a pipe was asked for")?.write_all(bytemuck::cast_slice(module));
     let output = child.wait_with_output()?;
     let report = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "{}", report.trim());
@@ -58,7 +57,7 @@ fn validate(module: &[u8]) -> Result<()> {
 
 /// A module whose first function does not end.
 fn refuses_a_broken_module() -> Result<()> {
-    let module = kernels::all().next().context("there are no kernels")?.spirv;
-    ensure!(validate(&module[..module.len() - 4]).is_err(), "it passes without its last instruction");
+    let module = kernels::all().next().context("there are no kernels")?.words();
+    ensure!(validate(&module[..module.len() - 1]).is_err(), "it passes without its last instruction");
     Ok(())
 }
