@@ -64,7 +64,10 @@ Key compared(Key key) {
 }
 
 bool is_less(Key a, uint a_index, Key b, uint b_index) {
-    return is_less(a, b) || a == b && HAS_INDICES && a_index < b_index;
+    if (!HAS_INDICES) {
+        return is_less(a, b);
+    }
+    return mix(is_less(a, b), a_index < b_index, a == b);
 }
 
 #ifdef BY_NETWORK
