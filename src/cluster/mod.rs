@@ -72,7 +72,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Sets whether a rank merges what it has received by another sort on its device; by default, where that is no CPU.
+    /// Sets whether a rank merges what it has received on its device; by default, where that is no CPU.
     pub fn merge_on_device(mut self, merges: bool) -> Self {
         self.merges_on_device = merges;
         self

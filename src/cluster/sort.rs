@@ -3,16 +3,18 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use bytemuck::Pod;
 use mpi::collective::{CommunicatorCollectives, SystemOperation};
 
 use super::exchange::{Array, exchange};
 use super::splitters::{Counts, SortedKeys};
 use super::{Cluster, ClusterError};
 use crate::error::{Error, Result};
-use crate::headless::{GpuBuffer, KeyBits, KeyOrder, out_of_host_memory, zeroed};
+use crate::headless::{GpuBuffer, KeyOrder, merge_parts, zeroed};
 use crate::primitives::Number;
 use crate::sort::{SortConfig, ValueSize};
+
+/// The least memory of a merge's blocks, bytes.
+const MIN_MERGE_MEMORY: u64 = 16 << 20;
 
 /// What a sort has exchanged, and the time of its phases on this rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -217,62 +219,15 @@ impl Cluster<'_> {
         traffic.exchange_time = start.elapsed();
 
         let start = Instant::now();
-        let [received_keys, received_values] = &mut memory;
-        let merged = self.merge(&config, &order, [received_keys, received_values], &received);
-        keys.copy_from_slice(received_keys);
-        values.copy_from_slice(received_values);
+        let from = memory.each_ref().map(Vec::as_slice);
+        let memory_size = (size_of_val(from[0]) + size_of_val(from[1])) as u64;
+        let memory_size = memory_size.max(MIN_MERGE_MEMORY);
+        // The parts that have come are in the order of their ranks.
+        let to = [&mut *keys, &mut *values];
+        let merged = merge_parts(self.gpu, &config, from, &received, to, memory_size, self.merges_on_device);
         traffic.merge_time = start.elapsed();
         self.agree(merged).map(|()| traffic)
     }
-
-    /// Merges the sorted parts that have come, in the order of their ranks.
-    fn merge(
-        &self,
-        config: &SortConfig,
-        order: &KeyOrder,
-        [keys, values]: [&mut [u32]; 2],
-        parts: &[Range<usize>],
-    ) -> Result<()> {
-        if parts.iter().filter(|part| !part.is_empty()).count() <= 1 {
-            return Ok(());
-        }
-        // A GPU sorts again in less time than a host merges; the driver of a CPU does not.
-        if self.merges_on_device {
-            return self.gpu.prepare_sort(*config, keys, values)?.run();
-        }
-        match (config.key_size(), config.value_size()) {
-            (4, 0) => merge_items::<u32, [u32; 0]>(order, keys, values),
-            (4, 4) => merge_items::<u32, [u32; 1]>(order, keys, values),
-            (4, _) => merge_items::<u32, [u32; 2]>(order, keys, values),
-            (_, 0) => merge_items::<u64, [u32; 0]>(order, keys, values),
-            (_, 4) => merge_items::<u64, [u32; 1]>(order, keys, values),
-            _ => merge_items::<u64, [u32; 2]>(order, keys, values),
-        }
-    }
-}
-
-/// Merges sorted parts of keys with their values, by the standard library's stable sort, which finds the parts.
-fn merge_items<K: KeyBits, V: Pod>(order: &KeyOrder, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
-    let (key_size, value_size) = (size_of::<K>(), size_of::<V>());
-    let (keys, values): (&mut [u8], &mut [u8]) =
-        (bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(values));
-    let count = keys.len() / key_size;
-    let mut items: Vec<(K, V)> = Vec::new();
-    let needed = count.saturating_mul(size_of::<(K, V)>()) as u64;
-    items.try_reserve_exact(count).map_err(|_| out_of_host_memory(needed))?;
-    // The sort cannot say that it lacks memory: it takes half as much again.
-    Vec::<(K, V)>::new().try_reserve_exact(count / 2 + 1).map_err(|_| out_of_host_memory(needed))?;
-    // Words need not be aligned as keys are.
-    items.extend((0..count).map(|index| {
-        let key = bytemuck::pod_read_unaligned(&keys[index * key_size..][..key_size]);
-        (key, bytemuck::pod_read_unaligned(&values[index * value_size..][..value_size]))
-    }));
-    items.sort_by_key(|(key, _)| order.of(*key));
-    for (index, (key, value)) in items.iter().enumerate() {
-        keys[index * key_size..][..key_size].copy_from_slice(bytemuck::bytes_of(key));
-        values[index * value_size..][..value_size].copy_from_slice(bytemuck::bytes_of(value));
-    }
-    Ok(())
 }
 
 /// Ranges that end at each of `ends`, one after the other.

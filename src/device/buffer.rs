@@ -151,26 +151,27 @@ impl Buffer {
     /// # Errors
     /// Those of `vkCreateBuffer`.
     pub fn new(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
-        Self::with_flags(device, vk::BufferCreateFlags::empty(), size, usage)
+        // SAFETY: there are no families.
+        unsafe { Self::shared(device, size, usage, vk::BufferCreateFlags::empty(), &[]) }
     }
 
-    /// As [`Self::new`], for memory of several allocations, on a device with `sparseBinding`.
-    #[cfg(feature = "headless")]
-    pub(crate) fn new_sparse(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
-        let mut buffer = Self::with_flags(device, vk::BufferCreateFlags::SPARSE_BINDING, size, usage)?;
-        // Its address is known before memory is bound.
-        buffer.query_address();
-        Ok(buffer)
-    }
-
-    fn with_flags(
+    /// As [`Self::new`], for the queues of several families, or with [`SPARSE_BINDING`](vk::BufferCreateFlags::SPARSE_BINDING)
+    /// for memory of several allocations, on a device with `sparseBinding`. With less than two families sharing is exclusive.
+    ///
+    /// # Safety
+    /// The families differ, and the device has a queue of each.
+    pub(crate) unsafe fn shared(
         device: &Device,
-        flags: vk::BufferCreateFlags,
         size: u64,
         usage: vk::BufferUsageFlags,
+        flags: vk::BufferCreateFlags,
+        families: &[u32],
     ) -> Result<Self> {
-        let info = vk::BufferCreateInfo::default().flags(flags).size(size.max(4)).usage(usage);
-        // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
+        let mut info = vk::BufferCreateInfo::default().flags(flags).size(size.max(4)).usage(usage);
+        if families.len() > 1 {
+            info = info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families);
+        }
+        // SAFETY: the device is alive, and as the caller promises.
         let buffer = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
                 Error::OutOfDeviceMemory { needed: Some(size), what: "a buffer" }
@@ -178,7 +179,12 @@ impl Buffer {
             result => Error::vulkan("vkCreateBuffer")(result),
         })?;
         let range = BufferRange { buffer, size: size.max(4), usage, ..BufferRange::NONE };
-        Ok(Self { device: device.clone(), range })
+        let mut buffer = Self { device: device.clone(), range };
+        if flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
+            // Its address is known before memory is bound.
+            buffer.query_address();
+        }
+        Ok(buffer)
     }
 
     /// `vkGetBufferMemoryRequirements`.

@@ -1,6 +1,7 @@
 //! A Vulkan device, created here or adopted from the caller.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -43,8 +44,8 @@ struct Inner {
 pub struct OpenOptions {
     /// Family of the device's queue.
     pub queue_family_index: u32,
-    /// Family of a second queue, where that of the first cannot bind sparse memory; `None` for no second queue.
-    pub sparse_family_index: Option<u32>,
+    /// Families of further queues, one of each, such as those that bind sparse memory, or copy.
+    pub other_family_indices: Vec<u32>,
     /// Capabilities to use in place of the device's own; must not exceed those.
     pub capabilities: Option<Capabilities>,
     /// Receives every recorded command.
@@ -67,20 +68,19 @@ impl Device {
     ///
     /// # Safety
     /// `instance` outlives the device (held by `keep_alive`, for example) and was created for Vulkan 1.2 or later.
-    /// `physical_device` is one of its devices, the one that `requirements` was queried from, has the queue families, which
-    /// differ, and supports `capabilities`.
+    /// `physical_device` is one of its devices, the one that `requirements` was queried from, has the queue families, and
+    /// supports `capabilities`.
     pub unsafe fn open(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         requirements: &DeviceRequirements,
         options: OpenOptions,
     ) -> Result<Self> {
-        let families = std::iter::once(options.queue_family_index).chain(options.sparse_family_index);
-        let queues: Vec<_> = families
-            .map(|family| {
-                vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])
-            })
-            .collect();
+        let families: BTreeSet<_> =
+            options.other_family_indices.into_iter().chain([options.queue_family_index]).collect();
+        let queue =
+            |family| vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0]);
+        let queues: Vec<_> = families.into_iter().map(queue).collect();
         let extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = requirements.features();
         let info =

@@ -171,6 +171,14 @@ impl Instance {
         Ok((0..).zip(families).find(|(_, family)| binds(family)).map(|(index, _)| index))
     }
 
+    /// The queue family that copies beside the one to compute on: of those that do neither that nor graphics, the one that does
+    /// the least else.
+    pub(super) fn copy_family(&self, physical_device: vk::PhysicalDevice) -> Option<u32> {
+        // SAFETY: the device is this instance's.
+        let families = unsafe { self.raw.get_physical_device_queue_family_properties(physical_device) };
+        copy_family_of(&families.iter().map(|family| family.queue_flags).collect::<Vec<_>>())
+    }
+
     /// Free bytes of each memory heap of a device that has `VK_EXT_memory_budget`.
     pub(super) fn free_memory(&self, physical_device: vk::PhysicalDevice) -> [u64; vk::MAX_MEMORY_HEAPS] {
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
@@ -316,6 +324,14 @@ impl Candidate {
     }
 }
 
+/// The index of the family that [`Instance::copy_family`] takes.
+fn copy_family_of(families: &[vk::QueueFlags]) -> Option<u32> {
+    let works = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
+    let copies = |flags: vk::QueueFlags| flags.contains(vk::QueueFlags::TRANSFER) && !flags.intersects(works);
+    let copying = (0..).zip(families).filter(|(_, flags)| copies(**flags));
+    copying.min_by_key(|(_, flags)| flags.as_raw().count_ones()).map(|(index, _)| index)
+}
+
 fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> Result<bool> {
     // SAFETY: the loader is loaded.
     let extensions = unsafe { entry.enumerate_instance_extension_properties(None) }
@@ -374,3 +390,6 @@ fn of_driver(error: Error) -> Error {
         error => error,
     }
 }
+
+#[cfg(test)]
+mod tests;

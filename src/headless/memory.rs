@@ -41,6 +41,8 @@ pub(super) struct Memory {
     device: Device,
     /// Binds buffers that are larger than one allocation.
     binder: Option<SparseBinder>,
+    /// Families of the queues that use the buffers: they differ, and the device has a queue of each.
+    families: Vec<u32>,
 }
 
 /// A buffer and its memory, freed on drop.
@@ -59,6 +61,7 @@ impl Memory {
         physical_device: vk::PhysicalDevice,
         device: &Device,
         binder: Option<SparseBinder>,
+        families: Vec<u32>,
     ) -> Result<Self> {
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
@@ -70,7 +73,12 @@ impl Memory {
             allocation_sizes: AllocationSizes::new(BLOCK_SIZE, BLOCK_SIZE),
         })
         .map_err(|error| allocation_error(error, 0))?;
-        Ok(Self { allocator: ManuallyDrop::new(Mutex::new(allocator)), device: device.clone(), binder })
+        Ok(Self {
+            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            device: device.clone(),
+            binder,
+            families,
+        })
     }
 
     pub(super) fn allocate(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
@@ -109,7 +117,7 @@ impl Memory {
                 _ => Err(out_of_memory(size)),
             };
         }
-        let mut buffer = Buffer::new(&self.device, size, usage)?;
+        let mut buffer = self.create_buffer(size, usage, vk::BufferCreateFlags::empty())?;
         let mut requirements = buffer.memory_requirements();
         let margin_size = margin_size.next_multiple_of(requirements.alignment);
         requirements.size += 2 * margin_size;
@@ -127,6 +135,16 @@ impl Memory {
         bound.map(|()| buffer)
     }
 
+    fn create_buffer(
+        &self,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        flags: vk::BufferCreateFlags,
+    ) -> Result<Buffer> {
+        // SAFETY: the families are as they must be.
+        unsafe { Buffer::shared(&self.device, size, usage, flags, &self.families) }
+    }
+
     /// Allocates a buffer of several allocations. It has no margins: no other buffer has its memory.
     fn allocate_sparse(
         self: &Arc<Self>,
@@ -136,7 +154,7 @@ impl Memory {
         usage: vk::BufferUsageFlags,
     ) -> Result<GpuBuffer> {
         let addresses = binder.reserve(size).ok_or_else(|| out_of_memory(size))?;
-        let buffer = Buffer::new_sparse(&self.device, size, usage)?;
+        let buffer = self.create_buffer(size, usage, vk::BufferCreateFlags::SPARSE_BINDING)?;
         let requirements = buffer.memory_requirements();
         // From here on an early return frees the allocated memory.
         let mut buffer = GpuBuffer {

@@ -4,6 +4,7 @@
 //! records.
 
 mod commands;
+mod copies;
 mod device_choice;
 mod difference;
 mod fence;
@@ -31,6 +32,7 @@ mod submit;
 mod top_k;
 mod transfer;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -46,7 +48,7 @@ pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
 pub use select::{SelectInputs, Selected};
 #[cfg(feature = "mpi")]
-pub(crate) use sort_stream::order::{KeyBits, KeyOrder};
+pub(crate) use sort_stream::{KeyOrder, merge_parts};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
 pub use top_k::TopKWords;
 
@@ -54,6 +56,7 @@ use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptio
 use crate::error::{Error, Result};
 use crate::primitives::{Config, Number, Plan};
 use commands::Commands;
+use copies::CopyQueue;
 use memory::Memory;
 use plan_cache::PlanCache;
 use slices::row_count;
@@ -115,6 +118,7 @@ pub struct Gpu {
     // Dropped in this order: objects of the device before the device, which keeps the instance.
     plans: PlanCache,
     submitter: Mutex<Submitter>,
+    copies: CopyQueue,
     staging: Mutex<GpuBuffer>,
     memory: Arc<Memory>,
     device: Device,
@@ -149,10 +153,11 @@ impl Gpu {
         let sparse_family_index = instance.sparse_family(physical_device)?.filter(|_| {
             capabilities.as_ref().is_some_and(|capabilities| capabilities.enabled.sparse_binding)
         });
+        let copy_family_index = instance.copy_family(physical_device).unwrap_or(family_index);
         let keep_alive: Arc<Instance> = Arc::clone(&instance);
         let options = OpenOptions {
             queue_family_index: family_index,
-            sparse_family_index: sparse_family_index.filter(|&index| index != family_index),
+            other_family_indices: sparse_family_index.into_iter().chain([copy_family_index]).collect(),
             capabilities,
             trace: work.trace.clone(),
             splits_dispatches: true,
@@ -162,19 +167,25 @@ impl Gpu {
         // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
         let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
         device.set_pipeline_threads(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-        // SAFETY: the device was opened with a queue of either family.
-        let queue_of = |family| Arc::new(Mutex::new(unsafe { device.raw().get_device_queue(family, 0) }));
+        // One queue of a family, and one lock of a queue.
+        let mut queues = BTreeMap::new();
+        let mut queue_of = |family| {
+            // SAFETY: the device was opened with a queue of each family.
+            let queue = || Arc::new(Mutex::new(unsafe { device.raw().get_device_queue(family, 0) }));
+            Arc::clone(queues.entry(family).or_insert_with(queue))
+        };
         let queue = queue_of(family_index);
-        let binder = sparse_family_index.map(|index| {
-            let sparse_queue = if index == family_index { Arc::clone(&queue) } else { queue_of(index) };
-            SparseBinder::new(&device, sparse_queue, work.wait_limit)
-        });
-        let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device, binder)?);
+        let copies = CopyQueue::new(&device, copy_family_index, queue_of(copy_family_index), work.wait_limit);
+        let binder =
+            sparse_family_index.map(|family| SparseBinder::new(&device, queue_of(family), work.wait_limit));
+        let families = BTreeSet::from([family_index, copy_family_index]).into_iter().collect();
+        let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device, binder, families)?);
         let submitter = Submitter::new(&device, family_index, &queue, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
             plans: PlanCache::default(),
             submitter: Mutex::new(submitter),
+            copies,
             staging: Mutex::new(staging),
             memory,
             device,

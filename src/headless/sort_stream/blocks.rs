@@ -15,7 +15,7 @@ pub(super) type Parts = Vec<Range<u64>>;
 
 /// The blocks of a merge, in their order.
 pub(super) struct Blocks<'a> {
-    runs: &'a [Run],
+    runs: &'a [Run<'a>],
     order: &'a KeyOrder,
     /// Most keys of a block.
     max_count: u64,
@@ -26,7 +26,7 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// The blocks of `runs`, of up to `max_count` keys, which is not 0.
-    pub(super) fn new(runs: &'a [Run], order: &'a KeyOrder, max_count: u64) -> Self {
+    pub(super) fn new(runs: &'a [Run<'a>], order: &'a KeyOrder, max_count: u64) -> Self {
         let all = runs.iter().map(|run| 0..run.count()).collect();
         Self { runs, order, max_count, rest: vec![all], index: 0 }
     }

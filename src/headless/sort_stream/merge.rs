@@ -1,4 +1,4 @@
-//! Merge of sorted runs, on all cores.
+//! Merge of sorted runs on the host, on all cores.
 //!
 //! A thread takes the next block, reads its part of each run, sorts the keys by a stable radix sort, and writes them when it
 //! is its turn. The parts are sorted already, but a block's keys have most of their highest bits in common: a pass for each
@@ -13,7 +13,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::blocks::{Blocks, Parts, count};
 use super::order::{KeyBits, KeyOrder};
-use super::runs::Run;
+use super::runs::{KEYS, Run, VALUES};
 use crate::error::Error;
 use crate::headless::{lock, zeroed};
 
@@ -22,9 +22,10 @@ const RADIX: usize = 1 << RADIX_BITS;
 /// Copies of a block that its thread has: one for each side of a pass.
 pub(super) const BLOCK_COPIES: u64 = 2;
 
-/// Receives a merged result: a block of keys, and their values, one after the other.
-pub(super) trait Sink<K, V>: Send {
-    fn write(&mut self, first: u64, keys: &[K], values: &[V]) -> io::Result<()>;
+/// Receives a merged result: keys from index `first` on, and the values of keys that it has got, as bytes.
+pub(super) trait Sink<K>: Send {
+    fn keys(&mut self, first: u64, keys: &[K]) -> io::Result<()>;
+    fn values(&mut self, first: u64, values: &[u8]) -> io::Result<()>;
 }
 
 /// Why a merge ended early.
@@ -32,16 +33,22 @@ pub(super) trait Sink<K, V>: Send {
 pub(super) enum MergeError {
     Read(io::Error),
     Write(io::Error),
-    Memory(Error),
+    Device(Error),
+}
+
+impl From<Error> for MergeError {
+    fn from(error: Error) -> Self {
+        Self::Device(error)
+    }
 }
 
 /// Merges `runs` into `sink`, with a block of up to `max_count` keys in each of up to `thread_count` threads.
 pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
-    runs: &[Run],
+    runs: &[Run<'_>],
     order: &KeyOrder,
     max_count: u64,
     thread_count: usize,
-    sink: &mut impl Sink<K, V>,
+    sink: &mut impl Sink<K>,
 ) -> Result<(), MergeError> {
     let total: u64 = runs.iter().map(Run::count).sum();
     let max_count = max_count.min(total).max(1);
@@ -49,7 +56,7 @@ pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
     let turn = Turn::default();
     let sink = Mutex::new((sink, 0));
     let work = || -> Result<(), MergeError> {
-        let mut sides = [Side::new(max_count)?, Side::new(max_count)?];
+        let mut sides = [Side::<K, V>::new(max_count)?, Side::new(max_count)?];
         while !turn.has_failed() {
             // The blocks are locked until the others know of an error: none takes the parts of a lost block.
             let next = lock(&blocks).next::<K>().inspect_err(|_| turn.fail()).map_err(MergeError::Read)?;
@@ -60,7 +67,11 @@ pub(super) fn merge<K: KeyBits, V: Pod + Send + Sync>(
             }
             let mut sink = lock(&sink);
             let (sink, first) = &mut *sink;
-            sink.write(*first, keys, values).map_err(MergeError::Write)?;
+            let written = sink.keys(*first, keys).and_then(|()| match size_of::<V>() {
+                0 => Ok(()),
+                _ => sink.values(*first, bytemuck::cast_slice(values)),
+            });
+            written.map_err(MergeError::Write)?;
             *first += keys.len() as u64;
             turn.end();
         }
@@ -107,7 +118,7 @@ impl<K: KeyBits, V: Pod> Side<K, V> {
     fn new(count: u64) -> Result<Self, MergeError> {
         let count = count as usize;
         let needed = Some((count * (size_of::<K>() + size_of::<V>())) as u64);
-        let no_memory = |_| MergeError::Memory(Error::OutOfHostMemory { needed, what: "a block of a merge" });
+        let no_memory = |_| MergeError::Device(Error::OutOfHostMemory { needed, what: "a block of a merge" });
         Ok(Self { keys: zeroed(count).map_err(no_memory)?, values: zeroed(count).map_err(no_memory)? })
     }
 }
@@ -115,7 +126,7 @@ impl<K: KeyBits, V: Pod> Side<K, V> {
 /// Reads a block and sorts it, by passes from one side to the other and back.
 fn read_sorted<'a, K: KeyBits, V: Pod>(
     [from, to]: &'a mut [Side<K, V>; 2],
-    runs: &[Run],
+    runs: &[Run<'_>],
     parts: &Parts,
     order: &KeyOrder,
 ) -> io::Result<(&'a [K], &'a [V])> {
@@ -127,9 +138,9 @@ fn read_sorted<'a, K: KeyBits, V: Pod>(
         let range = start..start + (part.end - part.start) as usize;
         start = range.end;
         let keys = &mut from.keys[range.clone()];
-        run.read_keys(part.start, keys)?;
+        run.read(KEYS, part.start, bytemuck::cast_slice_mut(keys))?;
         if size_of::<V>() > 0 {
-            run.read_values(part.start, bytemuck::cast_slice_mut(&mut from.values[range]))?;
+            run.read(VALUES, part.start, bytemuck::cast_slice_mut(&mut from.values[range]))?;
         }
         (least, most) = (least.min(order.of(keys[0])), most.max(order.of(keys[keys.len() - 1])));
         part_count += 1;

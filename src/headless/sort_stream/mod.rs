@@ -1,4 +1,5 @@
-//! Sort of more keys than the memory holds: chunks are sorted on the device and kept as runs, which are merged on the host.
+//! Sort of more keys than the memory holds: chunks are sorted on the device and kept as runs, which are merged on the device,
+//! or where that is a CPU, on the host.
 //!
 //! ```text
 //!   keys, values ─► chunk ─► sort ─► run ─┐
@@ -6,13 +7,17 @@
 //!   …                                     ┘
 //! ```
 //!
-//! Reading, sorting and writing of chunks overlap. Keys that fit the device together are sorted at once. A single chunk is
-//! no run: it goes to the sinks at once.
+//! One chunk is read and copied to the device while the one before is sorted there, and the one before that is copied back and
+//! written. Keys that fit the device together are a single chunk. A single chunk is no run: it goes to the sinks at once.
+//!
+//! [`merge_parts`] merges what is sorted in memory, such as what other ranks have sent.
 
-mod at_once;
 mod blocks;
+mod device_merge;
 mod merge;
-pub(super) mod order;
+mod order;
+#[cfg(feature = "mpi")]
+mod parts;
 mod progress;
 mod room;
 mod rounds;
@@ -22,30 +27,31 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::copies::Copies;
 use super::scan_stream::StreamError;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, scratch_range};
-use crate::device::{BufferRange, Recorder};
+use crate::device::BufferRange;
 use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
-use at_once::AtOnce;
-use merge::Nothing;
-use order::{KeyBits, KeyOrder};
+use device_merge::DeviceMerge;
+use order::KeyBits;
+pub(crate) use order::KeyOrder;
+#[cfg(feature = "mpi")]
+pub(crate) use parts::merge_parts;
 use progress::Meter;
 pub use progress::{SortPhase, SortProgress};
 use room::{CHUNKS, Room};
 use rounds::{Merging, of_temporary, write_to};
-use runs::{Run, SAMPLE_DISTANCE, limit_samples};
+use runs::{KEYS, Run, SAMPLE_DISTANCE, VALUES, limit_samples};
 
-/// Memory besides chunks, blocks and samples: the staging buffer, and what allocators keep.
-const FIXED_SIZE: u64 = 24 << 20;
+/// Memory besides chunks, blocks and samples: staging buffers, and what allocators keep.
+const FIXED_SIZE: u64 = (24 << 20) + 2 * Copies::SIZE;
 /// The least memory, bytes.
-const MIN_MEMORY: u64 = FIXED_SIZE + (16 << 20);
+const MIN_MEMORY: u64 = FIXED_SIZE + (8 << 20);
 /// Which part of the memory the samples of runs may have.
 const SAMPLES_PART: u64 = 32;
-/// Bytes of the only chunk that are written at a time.
-const WRITTEN_SIZE: usize = 8 << 20;
 
 /// Inputs and options of [`Gpu::sort_stream`].
 pub struct SortStream<'a> {
@@ -63,6 +69,8 @@ pub struct SortStream<'a> {
     pub memory_size: Option<u64>,
     /// Most bytes of the keys in a chunk; by default as many as fit.
     pub chunk_size: Option<u64>,
+    /// Whether runs are merged on the device; by default where that is no CPU. By some bits of the keys the host merges.
+    pub merges_on_device: Option<bool>,
     /// Makes an empty temporary file, which is removed when it is closed. Runs take as many bytes as keys and values, and
     /// of an index 8 where `count` is not known.
     pub temporary: &'a mut (dyn FnMut() -> io::Result<File> + Send),
@@ -70,30 +78,41 @@ pub struct SortStream<'a> {
     pub progress: Option<&'a mut (dyn FnMut(SortProgress) + Send)>,
 }
 
-/// A sort in chunks: its plan, and the sizes of its memory.
-struct ChunkedSort {
+/// Sorts chunks.
+struct ChunkSort<'g> {
+    gpu: &'g Gpu,
     plan: Arc<SortPlan>,
     /// Bytes of a key, and of a value on the device.
     sizes: [u64; 2],
     /// Keys of a whole chunk.
     capacity: u64,
+    scratch: Option<GpuBuffer>,
 }
 
+/// Keys and values on the device.
 struct SortChunk {
-    /// Keys and values, on the host and on the device.
-    staging: [GpuBuffer; 2],
     buffers: [GpuBuffer; 2],
     count: u64,
     /// Whether it has all keys.
     is_only: bool,
 }
 
+/// Keys, and values of pairs.
+struct Sources<'a> {
+    keys: &'a mut (dyn Read + Send),
+    values: Option<&'a mut (dyn Read + Send)>,
+}
+
+/// Of keys, and of values or indices.
+type Sinks<'a> = [Option<&'a mut (dyn Write + Send)>; 2];
+
 impl Gpu {
     /// Sorts keys, and permutes their values likewise, from sources to sinks; there may be more than host and device hold.
     /// The form of the configuration has no effect. Returns the number of keys.
     ///
     /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others are
-    /// sorted in chunks, which are written to a temporary file and merged, up to 64 at a time, on all cores of the host.
+    /// sorted in chunks, which are written to a temporary file and merged, up to 64 at a time: on the device, or by all cores
+    /// of the host ([`SortStream::merges_on_device`]).
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
@@ -112,181 +131,251 @@ impl Gpu {
         config: SortConfig,
         stream: SortStream<'_>,
     ) -> Result<u64, StreamError> {
-        let SortStream {
-            keys,
-            mut values,
-            mut sorted_keys,
-            mut sorted_values,
-            count,
-            memory_size,
-            chunk_size,
-            temporary,
-            progress,
-        } = stream;
-        let given = memory_size.unwrap_or(u64::MAX);
+        let SortStream { keys, values, sorted_keys, sorted_values, count, temporary, .. } = stream;
+        let (sources, mut sinks) = (Sources { keys, values }, [sorted_keys, sorted_values]);
+        let given = stream.memory_size.unwrap_or(u64::MAX);
         if given < MIN_MEMORY {
             return Err(StreamError::Memory { needed: MIN_MEMORY, given });
         }
         // Samples of runs, and of the runs that they are merged into.
         let sample_size = (given - FIXED_SIZE) / SAMPLES_PART;
         let memory_size = given - FIXED_SIZE - 2 * sample_size;
-        let max_size = chunk_size.unwrap_or(u64::MAX);
-        let room = Room::new(self, config, memory_size, max_size);
+        let room = Room::new(self, config, memory_size, stream.chunk_size.unwrap_or(u64::MAX));
+        let size = count.map(|count| count.saturating_mul(room.item_size()));
         if let Some((plan, count)) = room.at_once(count)? {
-            let mut meter = Meter::new(progress, Some(count.saturating_mul(room.item_size())));
-            let at_once = AtOnce::new(self, plan, room.sizes, count)?;
-            at_once.run(keys, values, [sorted_keys, sorted_values], &mut meter)?;
+            let sort = ChunkSort::new(self, plan, room.sizes, count)?;
+            sort.run_at_once(sources, &mut sinks, &mut Meter::new(stream.progress, size))?;
             return Ok(count);
         }
         let (plan, capacity) = room.chunks(count)?;
-        let sort = ChunkedSort { plan, sizes: room.sizes, capacity };
         let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
         let has_indices = config.begins_as_indices();
         // Where the count is not known, indices in runs are wide.
         let is_wide = count.is_none_or(|count| count > 1 << 32);
         let value_size = if has_indices { if is_wide { 8 } else { 4 } } else { config.value_size() };
-        let sizes = [sort.sizes[0], value_size];
+        let sizes = [room.sizes[0], value_size];
+        let mut meter = Meter::new(stream.progress, size);
+        let runs = Runs { order, sizes, has_indices, max_samples: sample_size / size_of::<u64>() as u64 };
+        let sort = ChunkSort::new(self, plan, room.sizes, capacity)?;
+        let (runs, read) = sort.run::<K>(sources, count, &runs, &mut sinks, temporary, &mut meter)?;
+        // Merges have the memory of the chunks, and of their copies.
+        drop(sort);
+        if !runs.is_empty() {
+            let is_narrowed = has_indices && is_wide && read <= 1 << 32;
+            let merges = stream.merges_on_device;
+            let on_device = DeviceMerge::new(self, &config, sizes, memory_size, merges)?;
+            let merging = Merging { on_device, order, sizes, memory_size, is_narrowed };
+            merging.run::<K>(runs, sinks, temporary, &mut meter)?;
+        }
+        Ok(read)
+    }
+}
 
-        let scratch = self.allocate_scratch(sort.plan.scratch_requirements(sort.capacity).size)?;
-        let size = count.map(|count| count.saturating_mul(sort.sizes[0] + sort.sizes[1]));
-        let mut meter = Meter::new(progress, size);
-        let (mut read, mut drained, mut runs) = (0, 0, Vec::<Run>::new());
+/// How runs are kept.
+struct Runs {
+    order: KeyOrder,
+    /// Bytes of a key, and of a value.
+    sizes: [u64; 2],
+    has_indices: bool,
+    max_samples: u64,
+}
+
+impl<'g> ChunkSort<'g> {
+    /// Allocates the scratch of chunks of `capacity` keys.
+    fn new(gpu: &'g Gpu, plan: Arc<SortPlan>, sizes: [u64; 2], capacity: u64) -> Result<Self> {
+        let scratch = gpu.allocate_scratch(plan.scratch_requirements(capacity).size)?;
+        Ok(Self { gpu, plan, sizes, capacity, scratch })
+    }
+
+    fn chunk(&self) -> Result<SortChunk> {
+        let [keys, values] = self.sizes.map(|size| self.gpu.allocate(size * self.capacity));
+        Ok(SortChunk { buffers: [keys?, values?], count: 0, is_only: false })
+    }
+
+    /// Sorts as many keys as a chunk has, which are all.
+    fn run_at_once(
+        &self,
+        mut sources: Sources<'_>,
+        sinks: &mut Sinks<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), StreamError> {
+        let (mut chunk, mut copies) = (self.chunk()?, Copies::new(self.gpu)?);
+        self.fill(&mut chunk, &mut sources, &mut copies)?;
+        if chunk.count < self.capacity || !is_at_end(sources.keys)? {
+            return Err(another_number());
+        }
+        if let Some(values) = sources.values
+            && !is_at_end(values)?
+        {
+            return Err(early("there are more values than keys"));
+        }
+        if chunk.count > 0 {
+            self.sort(&chunk)?;
+        }
+        self.write(&chunk, sinks, &mut copies, meter)
+    }
+
+    /// Sorts all chunks, `count` keys together if that is known. Returns their runs, unless there was one chunk, which goes to
+    /// the sinks, and the number of keys.
+    fn run<K: KeyBits>(
+        &self,
+        mut sources: Sources<'_>,
+        count: Option<u64>,
+        kept: &Runs,
+        sinks: &mut Sinks<'_>,
+        temporary: &mut (dyn FnMut() -> io::Result<File> + Send),
+        meter: &mut Meter<'_>,
+    ) -> Result<(Vec<Run<'static>>, u64), StreamError> {
+        let (mut read, mut drained, mut runs) = (0, 0, Vec::<Run<'static>>::new());
+        // Runs alone keep their file later, so that a round frees it.
         let mut file = None;
+        let [mut uploads, mut downloads] = [Copies::new(self.gpu)?, Copies::new(self.gpu)?];
         Stages {
             fill: |chunk: &mut SortChunk| {
-                let filled = sort.fill(chunk, keys, &mut values)?;
-                chunk.is_only = read == 0 && chunk.count < sort.capacity;
+                self.fill(chunk, &mut sources, &mut uploads)?;
+                chunk.is_only = read == 0 && chunk.count < self.capacity;
                 read += chunk.count;
-                if count.is_some_and(|count| read > count || read < count && !filled) {
-                    let error = io::Error::new(io::ErrorKind::InvalidData, "it has another number of keys");
-                    return Err(StreamError::Read(error));
+                if count.is_some_and(|count| read > count || read < count && chunk.count == 0) {
+                    return Err(another_number());
                 }
                 // More keys than the algorithm takes are no chunks of it.
-                if sort.plan.max_count() < SortPlan::MAX_COUNT {
-                    sort.plan.check_count(read)?;
+                if self.plan.max_count() < SortPlan::MAX_COUNT {
+                    self.plan.check_count(read)?;
                 }
-                Ok(filled)
+                Ok(chunk.count > 0)
             },
             // Long work is split into submissions, each of which is waited for.
             start: |_: &mut SortChunk| Ok(()),
-            wait: |chunk: &mut SortChunk| sort.sort(self, chunk, &scratch),
+            wait: |chunk: &mut SortChunk| self.sort(chunk),
             drain: |chunk: &mut SortChunk| {
-                let (count, base) = (chunk.count as usize, drained);
-                drained += chunk.count;
-                let [key_bytes, value_bytes] = chunk.staging.each_mut().map(GpuBuffer::mapped);
-                let key_bytes = &key_bytes[..count * size_of::<K>()];
-                let value_bytes = &value_bytes[..count * sort.sizes[1] as usize];
-                let size = (key_bytes.len() + value_bytes.len()) as u64;
                 if chunk.is_only {
-                    meter.add(size);
-                    meter.begin(SortPhase::Writing, size);
-                    for (sink, bytes) in [(&mut sorted_keys, key_bytes), (&mut sorted_values, value_bytes)] {
-                        for bytes in bytes.chunks(WRITTEN_SIZE) {
-                            write_to(sink, bytes).map_err(StreamError::Write)?;
-                            meter.add(bytes.len() as u64);
-                        }
-                    }
-                    return Ok(());
+                    return self.write(chunk, sinks, &mut downloads, meter);
                 }
                 if file.is_none() {
                     file = Some(Arc::new(temporary().map_err(of_temporary)?));
                 }
                 let file = file.as_ref().expect("it was just made");
-                let start = runs.last().map_or(0, Run::end);
-                let distance = runs.last().map_or(SAMPLE_DISTANCE, Run::distance);
-                let mut run = Run::new(file, start, count as u64, sizes, distance);
-                let keys: &[K] = bytemuck::cast_slice(key_bytes);
-                let written = run.write_keys(0, keys, &order).and_then(|()| match has_indices {
-                    true => run.write_indices(bytemuck::cast_slice(value_bytes), base),
-                    false => run.write_values(0, value_bytes),
-                });
+                let (start, distance) =
+                    runs.last().map_or((0, SAMPLE_DISTANCE), |run| (run.end(), run.distance()));
+                let mut run = Run::new(file, start, chunk.count, kept.sizes, distance);
+                let base = kept.has_indices.then_some(drained);
+                self.keep::<K>(chunk, &mut run, base, &kept.order, &mut downloads)?;
+                drained += chunk.count;
                 runs.push(run);
-                meter.add(size);
-                limit_samples(&mut runs, sample_size / size_of::<u64>() as u64);
-                written.map_err(of_temporary)
+                limit_samples(&mut runs, kept.max_samples);
+                meter.add(chunk.count * (self.sizes[KEYS] + self.sizes[VALUES]));
+                Ok(())
             },
         }
-        .run(sort.chunks(self)?)?;
-        // Runs alone keep their file, so that a round frees it.
-        drop((scratch, file));
-        if runs.is_empty() {
-            return Ok(read);
-        }
-        let merging =
-            Merging { order, sizes, memory_size, is_narrowed: has_indices && is_wide && read <= 1 << 32 };
-        let ended = match value_size {
-            0 => merging.run::<K, Nothing>(runs, sorted_keys, sorted_values, temporary, &mut meter),
-            4 => merging.run::<K, u32>(runs, sorted_keys, sorted_values, temporary, &mut meter),
-            _ => merging.run::<K, u64>(runs, sorted_keys, sorted_values, temporary, &mut meter),
-        };
-        ended.map(|()| read)
-    }
-}
-
-impl ChunkedSort {
-    fn chunks(&self, gpu: &Gpu) -> Result<Vec<SortChunk>> {
-        let chunk = |_| {
-            let sizes = self.sizes.map(|size| size * self.capacity);
-            let [keys, values] = sizes.map(|size| gpu.memory.allocate_staging(size));
-            let [device_keys, device_values] = sizes.map(|size| gpu.allocate(size));
-            Ok(SortChunk {
-                staging: [keys?, values?],
-                buffers: [device_keys?, device_values?],
-                count: 0,
-                is_only: false,
-            })
-        };
-        (0..CHUNKS).map(chunk).collect()
+        .run((0..CHUNKS).map(|_| self.chunk()).collect::<Result<_>>()?)?;
+        Ok((runs, read))
     }
 
-    /// Reads keys, and as many values. Returns whether there are any.
+    /// The keys or values of a chunk.
+    fn array(&self, chunk: &SortChunk, array: usize, count: u64) -> BufferRange {
+        chunk.buffers[array].range().slice(0, self.sizes[array] * count)
+    }
+
+    /// Reads keys, and as many values.
     fn fill(
         &self,
         chunk: &mut SortChunk,
-        mut keys: &mut (dyn Read + Send),
-        values: &mut Option<&mut (dyn Read + Send)>,
-    ) -> Result<bool, StreamError> {
-        let [key_size, value_size] = self.sizes;
-        let [key_bytes, value_bytes] = chunk.staging.each_mut().map(GpuBuffer::mapped);
-        let early = |what| StreamError::Read(io::Error::new(io::ErrorKind::UnexpectedEof, what));
-        let size = read_full(&mut keys, &mut key_bytes[..(self.capacity * key_size) as usize]);
-        let size = size.map_err(StreamError::Read)? as u64;
-        if !size.is_multiple_of(key_size) {
+        sources: &mut Sources<'_>,
+        copies: &mut Copies<'_>,
+    ) -> Result<(), StreamError> {
+        let mut upload = |to, mut source: &mut (dyn Read + Send)| {
+            // SAFETY: the chunk is this device's, and nothing else uses it.
+            unsafe { copies.upload(to, |bytes| read_full(&mut source, bytes).map_err(StreamError::Read)) }
+        };
+        let size = upload(self.array(chunk, KEYS, self.capacity), sources.keys)?;
+        if !size.is_multiple_of(self.sizes[KEYS]) {
             return Err(early("it ends within a key"));
         }
-        chunk.count = size / key_size;
-        if let Some(values) = values {
-            let needed = (chunk.count * value_size) as usize;
-            if read_full(values, &mut value_bytes[..needed]).map_err(StreamError::Read)? < needed {
+        chunk.count = size / self.sizes[KEYS];
+        if let Some(values) = &mut sources.values {
+            let to = self.array(chunk, VALUES, chunk.count);
+            if upload(to, values)? < to.size || chunk.count > 0 && to.size == 0 {
                 return Err(early("there are fewer values than keys"));
             }
-            if chunk.count == 0 && read_full(values, &mut [0]).map_err(StreamError::Read)? > 0 {
+            if chunk.count == 0 && !is_at_end(values)? {
                 return Err(early("there are more values than keys"));
             }
         }
-        Ok(chunk.count > 0)
-    }
-
-    fn sort(&self, gpu: &Gpu, chunk: &SortChunk, scratch: &Option<GpuBuffer>) -> Result<()> {
-        let sized = |buffers: &[GpuBuffer; 2]| {
-            let ranges = [buffers[0].range(), buffers[1].range()];
-            [ranges[0].slice(0, self.sizes[0] * chunk.count), ranges[1].slice(0, self.sizes[1] * chunk.count)]
-        };
-        let (staged, on_device) = (sized(&chunk.staging), sized(&chunk.buffers));
-        let buffers = SortBuffers::new(on_device[0].addresses(), scratch_range(scratch))
-            .values(on_device[1].addresses());
-        let copy = |sources: [BufferRange; 2], destinations: [BufferRange; 2]| {
-            let record = |recorder: &mut Recorder<'_>| {
-                sources.into_iter().zip(destinations).for_each(|(from, to)| recorder.copy(from, to));
-                Ok(())
-            };
-            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-            unsafe { gpu.submit(record) }
-        };
-        copy(staged, on_device)?;
-        // SAFETY: as above.
-        unsafe { gpu.submit(|recorder| self.plan.record(recorder, &buffers, chunk.count)) }?;
-        copy(on_device, staged)?;
         Ok(())
     }
+
+    fn sort(&self, chunk: &SortChunk) -> Result<()> {
+        let [keys, values] = [KEYS, VALUES].map(|array| self.array(chunk, array, chunk.count).addresses());
+        let buffers = SortBuffers::new(keys, scratch_range(&self.scratch)).values(values);
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        unsafe { self.gpu.submit(|recorder| self.plan.record(recorder, &buffers, chunk.count)) }?;
+        Ok(())
+    }
+
+    /// Writes the only chunk to the sinks.
+    fn write(
+        &self,
+        chunk: &SortChunk,
+        sinks: &mut Sinks<'_>,
+        copies: &mut Copies<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), StreamError> {
+        let size = chunk.count * (self.sizes[KEYS] + self.sizes[VALUES]);
+        meter.add(size);
+        meter.begin(SortPhase::Writing, size);
+        for (array, sink) in sinks.iter_mut().enumerate() {
+            let from = self.array(chunk, array, chunk.count);
+            if sink.is_none() {
+                meter.add(from.size);
+                continue;
+            }
+            let write = |_, bytes: &[u8]| -> Result<(), StreamError> {
+                write_to(sink, bytes).map_err(StreamError::Write)?;
+                meter.add(bytes.len() as u64);
+                Ok(())
+            };
+            // SAFETY: the chunk is this device's, and its sort was waited for.
+            unsafe { copies.download(from, write) }?;
+        }
+        Ok(())
+    }
+
+    /// Writes a chunk to its run. With `base`, values are indices, each of which increases by it.
+    fn keep<K: KeyBits>(
+        &self,
+        chunk: &SortChunk,
+        run: &mut Run<'_>,
+        base: Option<u64>,
+        order: &KeyOrder,
+        copies: &mut Copies<'_>,
+    ) -> Result<(), StreamError> {
+        let [key_size, value_size] = self.sizes;
+        let write_keys = |offset: u64, bytes: &[u8]| {
+            let keys: &[K] = bytemuck::cast_slice(bytes);
+            run.write_keys(offset / key_size, keys, order).map_err(of_temporary)
+        };
+        // SAFETY: the chunk is this device's, and its sort was waited for.
+        unsafe { copies.download(self.array(chunk, KEYS, chunk.count), write_keys) }?;
+        let write_values = |offset: u64, bytes: &[u8]| {
+            let written = match base {
+                Some(base) => run.write_indices(offset / value_size, bytemuck::cast_slice(bytes), base),
+                None => run.write_values(offset / value_size, bytes),
+            };
+            written.map_err(of_temporary)
+        };
+        // SAFETY: as above.
+        unsafe { copies.download(self.array(chunk, VALUES, chunk.count), write_values) }
+    }
+}
+
+fn is_at_end(mut source: &mut (dyn Read + Send)) -> Result<bool, StreamError> {
+    Ok(read_full(&mut source, &mut [0]).map_err(StreamError::Read)? == 0)
+}
+
+fn early(what: &str) -> StreamError {
+    StreamError::Read(io::Error::new(io::ErrorKind::UnexpectedEof, what))
+}
+
+fn another_number() -> StreamError {
+    StreamError::Read(io::Error::new(io::ErrorKind::InvalidData, "it has another number of keys"))
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::headless::Gpu;
 use crate::sort::{SortConfig, SortPlan};
 
-/// Chunks in memory: one is filled, one is sorted, and one is drained.
+/// Chunks on the device: one is filled, one is sorted, and one is drained.
 pub(super) const CHUNKS: u64 = 3;
 /// Bytes of the keys of a chunk where the memory allows: larger ones would overlap less. Those of more than [`FAN_IN`] such
 /// chunks are larger, so that one round merges them.
@@ -25,15 +25,6 @@ pub(super) struct Room<'g> {
     device_size: u64,
     /// Most bytes of the keys of a chunk.
     max_size: u64,
-}
-
-/// Copies of keys and values in memory.
-#[derive(Clone, Copy)]
-enum Copies {
-    /// One on the device.
-    AtOnce,
-    /// [`CHUNKS`] on the device and as many on the host, each array of which is one allocation.
-    Chunks,
 }
 
 impl<'g> Room<'g> {
@@ -57,7 +48,7 @@ impl<'g> Room<'g> {
         let plan = self.gpu.plan(self.config.large_counts_for(count))?;
         // More keys than the algorithm takes are no chunks of it.
         let is_limited = plan.max_count() < SortPlan::MAX_COUNT;
-        if !is_limited && !self.fits(&plan, count, Copies::AtOnce) {
+        if !is_limited && !self.fits(&plan, count, 1) {
             return Ok(None);
         }
         plan.check_count(count)?;
@@ -71,7 +62,7 @@ impl<'g> Room<'g> {
         let (mut least, mut most) = (1, plan.max_count().min(max_size / self.sizes[0]).max(1));
         while least < most {
             let middle = least + (most - least).div_ceil(2);
-            match self.fits(&plan, middle, Copies::Chunks) {
+            match self.fits(&plan, middle, CHUNKS) {
                 true => least = middle,
                 false => most = middle - 1,
             }
@@ -79,14 +70,11 @@ impl<'g> Room<'g> {
         Ok((plan, least))
     }
 
-    /// Whether copies of `capacity` keys fit the memory, and the device's part the device.
-    fn fits(&self, plan: &SortPlan, capacity: u64, copies: Copies) -> bool {
+    /// Whether chunks of `capacity` keys fit the memory and the device. Each array of several is one allocation.
+    fn fits(&self, plan: &SortPlan, capacity: u64, chunk_count: u64) -> bool {
         let capabilities = self.gpu.capabilities();
         let (one, array) = (capabilities.max_allocation_size, capabilities.max_array_size());
-        let (chunk_count, host_count, max_array_size) = match copies {
-            Copies::AtOnce => (1, 0, array),
-            Copies::Chunks => (CHUNKS, CHUNKS, array.min(one)),
-        };
+        let max_array_size = if chunk_count == 1 { array } else { array.min(one) };
         let scratch = plan.scratch_requirements(capacity).size;
         let [keys, values] = self.sizes.map(|size| capacity.saturating_mul(size));
         let chunk = keys.saturating_add(values);
@@ -97,8 +85,7 @@ impl<'g> Room<'g> {
         keys.max(values) <= max_array_size
             && scratch <= array
             && sparse <= capabilities.sparse_address_space_size
-            && on_device <= self.device_size
-            && on_device.saturating_add(chunk.saturating_mul(host_count)) <= self.memory_size
+            && on_device <= self.device_size.min(self.memory_size)
     }
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::thread;
 
-use bytemuck::Pod;
-
-use super::merge::{BLOCK_COPIES, MergeError, Sink, merge};
+use super::Sinks;
+use super::device_merge::DeviceMerge;
+use super::merge::{BLOCK_COPIES, MergeError, Nothing, Sink, merge};
 use super::order::{KeyBits, KeyOrder};
 use super::progress::{Meter, SortPhase};
 use super::runs::Run;
@@ -23,7 +23,9 @@ const MIN_BLOCK: u64 = 1 << 16;
 const NARROWED_COUNT: usize = 1 << 14;
 
 /// Merges of runs.
-pub(super) struct Merging {
+pub(super) struct Merging<'g> {
+    /// Where the device merges.
+    pub on_device: Option<DeviceMerge<'g>>,
     pub order: KeyOrder,
     /// Bytes of a key and of a value in runs.
     pub sizes: [u64; 2],
@@ -33,12 +35,11 @@ pub(super) struct Merging {
     pub is_narrowed: bool,
 }
 
-impl Merging {
-    pub(super) fn run<'a, K: KeyBits, V: Pod + Send + Sync>(
+impl Merging<'_> {
+    pub(super) fn run<'a, K: KeyBits>(
         &self,
-        mut runs: Vec<Run>,
-        sorted_keys: Option<&'a mut (dyn Write + Send)>,
-        sorted_values: Option<&'a mut (dyn Write + Send)>,
+        mut runs: Vec<Run<'_>>,
+        [sorted_keys, sorted_values]: Sinks<'a>,
         temporary: &mut (dyn FnMut() -> io::Result<File> + Send),
         meter: &mut Meter<'_>,
     ) -> Result<(), StreamError> {
@@ -50,13 +51,13 @@ impl Merging {
             begin(meter);
             // The file of these runs is freed once they are merged.
             let file = Arc::new(temporary().map_err(of_temporary)?);
-            let mut merged = Vec::<Run>::new();
+            let mut merged = Vec::<Run<'_>>::new();
             for group in runs.chunks(FAN_IN) {
                 let count = group.iter().map(Run::count).sum();
                 let start = merged.last().map_or(0, Run::end);
                 let run = Run::new(&file, start, count, self.sizes, group[0].distance());
                 let mut sink = RunSink { run, order: &self.order, meter };
-                self.merge::<K, V>(group, &mut sink, of_temporary)?;
+                self.merge::<K>(group, &mut sink).map_err(|error| of_merge(error, of_temporary))?;
                 merged.push(sink.run);
             }
             runs = merged;
@@ -64,21 +65,27 @@ impl Merging {
         begin(meter);
         let is_narrowed = self.is_narrowed;
         let mut sink = FinalSink { sorted_keys, sorted_values, is_narrowed, meter };
-        self.merge::<K, V>(&runs, &mut sink, StreamError::Write)
+        self.merge::<K>(&runs, &mut sink).map_err(|error| of_merge(error, StreamError::Write))
     }
 
-    fn merge<K: KeyBits, V: Pod + Send + Sync>(
+    /// Merges any number of runs.
+    pub(super) fn merge<K: KeyBits>(
         &self,
-        runs: &[Run],
-        sink: &mut impl Sink<K, V>,
-        of_sink: fn(io::Error) -> StreamError,
-    ) -> Result<(), StreamError> {
+        runs: &[Run<'_>],
+        sink: &mut impl Sink<K>,
+    ) -> Result<(), MergeError> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        if let Some(device) = &self.on_device {
+            return device.merge(runs, &self.order, sink);
+        }
         let (max_count, threads) = self.blocks(thread::available_parallelism().map_or(1, usize::from));
-        merge(runs, &self.order, max_count, threads, sink).map_err(|error| match error {
-            MergeError::Read(error) => of_temporary(error),
-            MergeError::Write(error) => of_sink(error),
-            MergeError::Memory(error) => StreamError::Device(error),
-        })
+        match self.sizes[1] {
+            0 => merge::<K, Nothing>(runs, &self.order, max_count, threads, sink),
+            4 => merge::<K, u32>(runs, &self.order, max_count, threads, sink),
+            _ => merge::<K, u64>(runs, &self.order, max_count, threads, sink),
+        }
     }
 
     /// Most keys of a block, and number of threads: of fewer threads than cores where the blocks would be small.
@@ -86,6 +93,15 @@ impl Merging {
         let keys = self.memory_size / (BLOCK_COPIES * (self.sizes[0] + self.sizes[1]));
         let threads = (keys / MIN_BLOCK).clamp(1, core_count as u64);
         ((keys / threads).min(MAX_BLOCK), threads as usize)
+    }
+}
+
+/// The error of a merge, whose sink has errors of its own.
+fn of_merge(error: MergeError, of_sink: fn(io::Error) -> StreamError) -> StreamError {
+    match error {
+        MergeError::Read(error) => of_temporary(error),
+        MergeError::Write(error) => of_sink(error),
+        MergeError::Device(error) => StreamError::Device(error),
     }
 }
 
@@ -111,16 +127,21 @@ fn round_count(mut run_count: usize) -> u32 {
 
 /// Writes a merged run.
 struct RunSink<'a, 'm> {
-    run: Run,
+    run: Run<'static>,
     order: &'a KeyOrder,
     meter: &'a mut Meter<'m>,
 }
 
-impl<K: KeyBits, V: Pod> Sink<K, V> for RunSink<'_, '_> {
-    fn write(&mut self, first: u64, keys: &[K], values: &[V]) -> io::Result<()> {
+impl<K: KeyBits> Sink<K> for RunSink<'_, '_> {
+    fn keys(&mut self, first: u64, keys: &[K]) -> io::Result<()> {
         self.run.write_keys(first, keys, self.order)?;
-        self.run.write_values(first, bytes_of(values))?;
-        self.meter.add((size_of_val(keys) + size_of_val(values)) as u64);
+        self.meter.add(size_of_val(keys) as u64);
+        Ok(())
+    }
+
+    fn values(&mut self, first: u64, values: &[u8]) -> io::Result<()> {
+        self.run.write_values(first, values)?;
+        self.meter.add(values.len() as u64);
         Ok(())
     }
 }
@@ -133,26 +154,26 @@ struct FinalSink<'a, 's, 'm> {
     meter: &'a mut Meter<'m>,
 }
 
-impl<K: KeyBits, V: Pod> Sink<K, V> for FinalSink<'_, '_, '_> {
-    fn write(&mut self, _: u64, keys: &[K], values: &[V]) -> io::Result<()> {
+impl<K: KeyBits> Sink<K> for FinalSink<'_, '_, '_> {
+    fn keys(&mut self, _: u64, keys: &[K]) -> io::Result<()> {
         write_to(&mut self.sorted_keys, bytemuck::cast_slice(keys))?;
+        self.meter.add(size_of_val(keys) as u64);
+        Ok(())
+    }
+
+    fn values(&mut self, _: u64, values: &[u8]) -> io::Result<()> {
         if self.is_narrowed {
-            let wide: &[u64] = bytemuck::cast_slice(bytes_of(values));
+            let wide: &[u64] = bytemuck::cast_slice(values);
             for block in wide.chunks(NARROWED_COUNT) {
                 let narrow: Vec<u32> = block.iter().map(|&index| index as u32).collect();
                 write_to(&mut self.sorted_values, bytemuck::cast_slice(&narrow))?;
             }
         } else {
-            write_to(&mut self.sorted_values, bytes_of(values))?;
+            write_to(&mut self.sorted_values, values)?;
         }
-        self.meter.add((size_of_val(keys) + size_of_val(values)) as u64);
+        self.meter.add(values.len() as u64);
         Ok(())
     }
-}
-
-/// The bytes of values; none of [`Nothing`](super::merge::Nothing).
-fn bytes_of<V: Pod>(values: &[V]) -> &[u8] {
-    if size_of::<V>() == 0 { &[] } else { bytemuck::cast_slice(values) }
 }
 
 pub(super) fn write_to(sink: &mut Option<&mut (dyn Write + Send)>, bytes: &[u8]) -> io::Result<()> {

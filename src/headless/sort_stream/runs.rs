@@ -1,4 +1,4 @@
-//! Sorted runs in temporary files.
+//! Sorted runs in temporary files, and in memory.
 
 use std::fs::File;
 use std::io;
@@ -11,40 +11,65 @@ use super::order::{KeyBits, KeyOrder};
 pub(super) const SAMPLE_DISTANCE: u64 = 1024;
 /// Most keys that a search reads at a time.
 const SEARCHED: u64 = 1024;
-/// Indices that are made wide at a time.
-const INDEX_BLOCK: usize = 1 << 16;
+/// The arrays of a run, as indices of pairs.
+pub(super) const KEYS: usize = 0;
+pub(super) const VALUES: usize = 1;
 
-/// Sorted keys, and then their values, in a part of a file.
+/// Sorted keys and their values.
 #[derive(Debug)]
-pub(super) struct Run {
-    file: Arc<File>,
-    start: u64,
+pub(super) struct Run<'a> {
+    storage: Storage<'a>,
     count: u64,
-    key_size: u64,
-    value_size: u64,
+    /// Bytes of a key, and of a value.
+    sizes: [u64; 2],
     /// The order of each key at a multiple of `distance`.
     samples: Vec<u64>,
     distance: u64,
 }
 
+#[derive(Debug)]
+enum Storage<'a> {
+    /// Keys and then values, from byte `start` of a file on.
+    File { file: Arc<File>, start: u64 },
+    /// Keys, and values.
+    #[cfg_attr(not(feature = "mpi"), expect(dead_code, reason = "ranks merge in memory"))]
+    Memory([&'a [u8]; 2]),
+}
+
 /// A place in the order of all keys: a key's order, the index of its run, and its index there.
 pub(super) type Place = (u64, usize, u64);
 
-impl Run {
+impl<'a> Run<'a> {
     /// A run of `count` keys, to be written from byte `start` of `file` on, with a sample in every `distance` keys.
-    pub(super) fn new(
-        file: &Arc<File>,
-        start: u64,
-        count: u64,
-        [key_size, value_size]: [u64; 2],
-        distance: u64,
-    ) -> Self {
-        Self { file: Arc::clone(file), start, count, key_size, value_size, samples: Vec::new(), distance }
+    pub(super) fn new(file: &Arc<File>, start: u64, count: u64, sizes: [u64; 2], distance: u64) -> Self {
+        let storage = Storage::File { file: Arc::clone(file), start };
+        Self { storage, count, sizes, samples: Vec::new(), distance }
     }
 
-    /// The byte after the run.
+    /// A run of these keys and values, which are complete.
+    #[cfg(feature = "mpi")]
+    pub(super) fn in_memory<K: KeyBits>(arrays: [&'a [u8]; 2], value_size: u64, order: &KeyOrder) -> Self {
+        let keys = arrays[KEYS].chunks_exact(size_of::<K>());
+        let count = keys.len() as u64;
+        let samples = keys.step_by(SAMPLE_DISTANCE as usize);
+        let samples = samples.map(|key| order.of(bytemuck::pod_read_unaligned::<K>(key))).collect();
+        let sizes = [size_of::<K>() as u64, value_size];
+        Self { storage: Storage::Memory(arrays), count, sizes, samples, distance: SAMPLE_DISTANCE }
+    }
+
+    /// The byte after the run in its file.
     pub(super) fn end(&self) -> u64 {
-        self.start + self.count * (self.key_size + self.value_size)
+        self.offset(VALUES, self.count)
+    }
+
+    /// The byte of an element in the file, or of an array in memory in itself.
+    fn offset(&self, array: usize, index: u64) -> u64 {
+        let start = match (&self.storage, array) {
+            (Storage::Memory(_), _) => 0,
+            (Storage::File { start, .. }, KEYS) => *start,
+            (Storage::File { start, .. }, _) => start + self.count * self.sizes[KEYS],
+        };
+        start + index * self.sizes[array]
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -78,36 +103,45 @@ impl Run {
         let all = self.count.div_ceil(self.distance) as usize;
         self.samples.try_reserve_exact(all.saturating_sub(self.samples.len()))?;
         self.samples.extend(sampled.map(|&key| order.of(key)));
-        write_at(&self.file, bytemuck::cast_slice(keys), self.start + first * self.key_size)
+        self.write(KEYS, first, bytemuck::cast_slice(keys))
     }
 
     /// Writes values from index `first` on.
     pub(super) fn write_values(&self, first: u64, values: &[u8]) -> io::Result<()> {
-        write_at(&self.file, values, self.start + self.count * self.key_size + first * self.value_size)
+        self.write(VALUES, first, values)
     }
 
-    /// Writes all indices, each increased by `base`.
-    pub(super) fn write_indices(&self, indices: &[u32], base: u64) -> io::Result<()> {
-        for (block, first) in indices.chunks(INDEX_BLOCK).zip((0..).step_by(INDEX_BLOCK)) {
-            let wide = block.iter().map(|&index| base + u64::from(index));
-            let bytes: Vec<u8> = match self.value_size {
-                4 => wide.flat_map(|index| (index as u32).to_ne_bytes()).collect(),
-                _ => wide.flat_map(u64::to_ne_bytes).collect(),
-            };
-            self.write_values(first, &bytes)?;
+    /// Writes indices from index `first` on, each increased by `base`.
+    pub(super) fn write_indices(&self, first: u64, indices: &[u32], base: u64) -> io::Result<()> {
+        let wide = indices.iter().map(|&index| base + u64::from(index));
+        let bytes: Vec<u8> = match self.sizes[VALUES] {
+            4 => wide.flat_map(|index| (index as u32).to_ne_bytes()).collect(),
+            _ => wide.flat_map(u64::to_ne_bytes).collect(),
+        };
+        self.write_values(first, &bytes)
+    }
+
+    fn write(&self, array: usize, first: u64, bytes: &[u8]) -> io::Result<()> {
+        match &self.storage {
+            Storage::File { file, .. } => write_at(file, bytes, self.offset(array, first)),
+            Storage::Memory(_) => unreachable!("a run in memory is complete"),
+        }
+    }
+
+    /// Reads elements of one of the arrays, as bytes, from index `first` on.
+    pub(super) fn read(&self, array: usize, first: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let offset = self.offset(array, first);
+        match &self.storage {
+            Storage::File { file, .. } => read_at(file, bytes, offset)?,
+            Storage::Memory(arrays) => {
+                bytes.copy_from_slice(&arrays[array][offset as usize..][..bytes.len()])
+            }
         }
         Ok(())
     }
 
-    /// Reads keys from index `first` on.
-    pub(super) fn read_keys<K: KeyBits>(&self, first: u64, keys: &mut [K]) -> io::Result<()> {
-        read_at(&self.file, bytemuck::cast_slice_mut(keys), self.start + first * self.key_size)
-    }
-
-    /// Reads values, as bytes, from index `first` on.
-    pub(super) fn read_values(&self, first: u64, values: &mut [u8]) -> io::Result<()> {
-        let start = self.start + self.count * self.key_size + first * self.value_size;
-        read_at(&self.file, values, start)
+    fn read_keys<K: KeyBits>(&self, first: u64, keys: &mut [K]) -> io::Result<()> {
+        self.read(KEYS, first, bytemuck::cast_slice_mut(keys))
     }
 
     fn order_at<K: KeyBits>(&self, position: u64, order: &KeyOrder) -> io::Result<u64> {
@@ -174,7 +208,7 @@ impl Run {
 }
 
 /// Halves the samples of all runs when there are more than `max_count`.
-pub(super) fn limit_samples(runs: &mut [Run], max_count: u64) {
+pub(super) fn limit_samples(runs: &mut [Run<'_>], max_count: u64) {
     let count: usize = runs.iter().map(|run| run.samples.len()).sum();
     // Each run has a sample.
     if count as u64 > max_count.max(2 * runs.len() as u64) {

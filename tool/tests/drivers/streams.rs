@@ -20,6 +20,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("sums of floats do not depend on the memory", sums_of_floats),
         trial("errors of the source, the sink and the segments are returned", refusals),
         trial("runs are merged in the order of a stable sort", sorts),
+        trial("runs are merged on the device, block by block", merges_on_device),
         trial("a sort reports its phases and their bytes", progress_of_sorts),
         trial("errors of a sort's sources, sinks and temporary files are returned", refusals_of_sorts),
     ]
@@ -201,13 +202,25 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
 const CHUNK_COUNT: u64 = 100;
 const KEY_COUNT: usize = 7_003;
 
-/// Sorts by chunks, and returns keys and values.
+/// Sorts by chunks, merges on the host, and returns keys and values.
 fn sort(
+    gpu: &Gpu,
+    config: SortConfig,
+    keys: &[u8],
+    values: Option<&[u8]>,
+    count: Option<u64>,
+) -> Result<[Vec<u8>; 2], StreamError> {
+    sort_by(gpu, config, keys, values, count, (CHUNK_COUNT, None, Some(false)))
+}
+
+/// Sorts by chunks of so many keys, within a memory limit, with merges on the device or not.
+fn sort_by(
     gpu: &Gpu,
     config: SortConfig,
     keys: &[u8],
     mut values: Option<&[u8]>,
     count: Option<u64>,
+    (chunk_count, memory_size, merges_on_device): (u64, Option<u64>, Option<bool>),
 ) -> Result<[Vec<u8>; 2], StreamError> {
     let mut sorted = [Vec::new(), Vec::new()];
     let [sorted_keys, sorted_values] = &mut sorted;
@@ -218,8 +231,9 @@ fn sort(
         sorted_keys: Some(sorted_keys),
         sorted_values: Some(sorted_values),
         count,
-        memory_size: None,
-        chunk_size: Some(CHUNK_COUNT * config.key_size()),
+        memory_size,
+        chunk_size: Some(chunk_count * config.key_size()),
+        merges_on_device,
         temporary: &mut tempfile::tempfile,
         progress: None,
     };
@@ -268,6 +282,33 @@ fn sorts(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
+fn merges_on_device(gpu: &Gpu) -> Result<(), Failed> {
+    // More runs than are merged at a time; then more keys than a block of the least memory has.
+    for (key_count, options) in
+        [(KEY_COUNT, (CHUNK_COUNT, None, Some(true))), (400_003, (150_000, Some(40 << 20), Some(true)))]
+    {
+        let words = words(2 * key_count);
+        let narrow: Vec<u32> = words[..key_count].iter().map(|word| word >> 9).collect();
+        let wide: Vec<i64> = narrow.iter().map(|&key| i64::from(key) << 20 ^ i64::MIN >> (key & 3)).collect();
+        let mut order: Vec<usize> = (0..key_count).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(wide[index]));
+        let (values, keys): (&[u8], &[u8]) = (bytemuck::cast_slice(&words), bytemuck::cast_slice(&wide));
+        let pairs = SortConfig::pairs(ElementType::I64, ValueSize::B8).descending();
+        let [sorted, moved] = sort_by(gpu, pairs, keys, Some(values), Some(key_count as u64), options)?;
+        assert!(bytemuck::cast_slice::<u8, i64>(&sorted).iter().eq(order.iter().map(|&index| &wide[index])));
+        let pairs = words.as_chunks::<2>().0;
+        let moved = bytemuck::cast_slice::<u8, [u32; 2]>(&moved);
+        assert!(moved.iter().eq(order.iter().map(|&index| &pairs[index])));
+
+        order.sort_by_key(|&index| (narrow[index], index));
+        let argsort = SortConfig::argsort(ElementType::U32);
+        let [sorted, indices] = sort_by(gpu, argsort, bytemuck::cast_slice(&narrow), None, None, options)?;
+        assert!(bytemuck::cast_slice::<u8, u32>(&sorted).iter().eq(order.iter().map(|&i| &narrow[i])));
+        assert!(bytemuck::cast_slice::<u8, u32>(&indices).iter().map(|&i| i as usize).eq(order));
+    }
+    Ok(())
+}
+
 fn progress_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
     let phases_of = |key_count: usize, count: Option<u64>| -> Result<Vec<SortProgress>, Failed> {
         let words = words(3 * key_count);
@@ -281,6 +322,7 @@ fn progress_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
             count,
             memory_size: None,
             chunk_size: Some(4 * CHUNK_COUNT),
+            merges_on_device: None,
             temporary: &mut tempfile::tempfile,
             progress: Some(&mut |progress| match phases.last_mut() {
                 Some(last) if last.phase == progress.phase => {
@@ -350,6 +392,7 @@ fn refusals_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
             count: None,
             memory_size: None,
             chunk_size: Some(400),
+            merges_on_device: None,
             temporary: &mut || {
                 if is_room { tempfile::tempfile() } else { Err(io::ErrorKind::StorageFull.into()) }
             },

@@ -10,19 +10,25 @@ struct Merged {
     counts: Vec<u64>,
 }
 
-impl Sink<u32, u32> for Merged {
-    fn write(&mut self, first: u64, keys: &[u32], values: &[u32]) -> io::Result<()> {
+impl Sink<u32> for Merged {
+    fn keys(&mut self, first: u64, keys: &[u32]) -> io::Result<()> {
         assert_eq!(first, self.pairs.len() as u64);
         self.counts.push(keys.len() as u64);
-        self.pairs.extend(keys.iter().copied().zip(values.iter().copied()));
+        self.pairs.extend(keys.iter().map(|&key| (key, u32::MAX)));
+        Ok(())
+    }
+
+    fn values(&mut self, first: u64, values: &[u8]) -> io::Result<()> {
+        let values: &[u32] = bytemuck::cast_slice(values);
+        self.pairs[first as usize..].iter_mut().zip(values).for_each(|(pair, &value)| pair.1 = value);
         Ok(())
     }
 }
 
 /// Sorted runs of these keys, with values that count all keys.
-fn runs(keys: &[Vec<u32>], order: &KeyOrder) -> (Vec<Run>, Vec<(u32, u32)>) {
+fn runs(keys: &[Vec<u32>], order: &KeyOrder) -> (Vec<Run<'static>>, Vec<(u32, u32)>) {
     let file = Arc::new(tempfile::tempfile().unwrap());
-    let (mut all, mut runs) = (Vec::<(u32, u32)>::new(), Vec::<Run>::new());
+    let (mut all, mut runs) = (Vec::<(u32, u32)>::new(), Vec::<Run<'_>>::new());
     for keys in keys {
         let first = all.len() as u32;
         let mut pairs: Vec<_> = keys.iter().copied().zip(first..).collect();
@@ -67,7 +73,7 @@ fn blocks_are_bounded_and_the_merge_is_stable() {
         let tiny = if total <= 1_000 { 1 } else { 50 };
         for (max_count, threads) in [(tiny, 2), (700, 3), (total, 2), (u64::MAX, 2)] {
             let mut merged = Merged::default();
-            merge(&runs, &order, max_count, threads, &mut merged).unwrap();
+            merge::<u32, u32>(&runs, &order, max_count, threads, &mut merged).unwrap();
             assert!(merged.pairs == expected, "input {index}, blocks of up to {max_count}");
             let counts = merged.counts;
             let least = if max_count > 100 { (max_count / 8).min(total) } else { 1 };
@@ -81,16 +87,20 @@ fn blocks_are_bounded_and_the_merge_is_stable() {
 #[test]
 fn the_error_of_a_sink_ends_all_threads() {
     struct Full(u32);
-    impl Sink<u32, u32> for Full {
-        fn write(&mut self, _: u64, _: &[u32], _: &[u32]) -> io::Result<()> {
+    impl Sink<u32> for Full {
+        fn keys(&mut self, _: u64, _: &[u32]) -> io::Result<()> {
             self.0 += 1;
             if self.0 < 5 { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+        }
+
+        fn values(&mut self, _: u64, _: &[u8]) -> io::Result<()> {
+            Ok(())
         }
     }
     let order = KeyOrder::new(ElementType::U32, false, 0..32);
     let (runs, _) = runs(&[random(5_000, 1), random(5_000, 2)], &order);
     for threads in [1, 2, 8] {
-        let ended = merge(&runs, &order, 100, threads, &mut Full(0));
+        let ended = merge::<u32, u32>(&runs, &order, 100, threads, &mut Full(0));
         assert!(matches!(ended, Err(MergeError::Write(_))), "{ended:?}");
     }
 }

@@ -5,7 +5,7 @@ use crate::ElementType;
 fn samples_have_a_limit() {
     let order = KeyOrder::new(ElementType::U32, false, 0..32);
     let file = Arc::new(tempfile::tempfile().unwrap());
-    let mut runs = Vec::<Run>::new();
+    let mut runs = Vec::<Run<'_>>::new();
     for _ in 0..40 {
         let distance = runs.last().map_or(2, Run::distance);
         let mut run = Run::new(&file, runs.last().map_or(0, Run::end), 100, [4, 0], distance);

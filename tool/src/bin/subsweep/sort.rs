@@ -166,6 +166,7 @@ impl SortArgs {
             count,
             memory_size: self.memory.size(),
             chunk_size: None,
+            merges_on_device: None,
             temporary: &mut temporary,
             progress: Some(&mut show),
         };
