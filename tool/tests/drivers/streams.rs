@@ -283,9 +283,9 @@ fn sorts(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn merges_on_device(gpu: &Gpu) -> Result<(), Failed> {
-    // More runs than are merged at a time; then more keys than a block of the least memory has.
+    // More runs than are merged at a time; then more keys than a block of a merge has, and more bytes than one of a copy.
     for (key_count, options) in
-        [(KEY_COUNT, (CHUNK_COUNT, None, Some(true))), (400_003, (150_000, Some(40 << 20), Some(true)))]
+        [(KEY_COUNT, (CHUNK_COUNT, None, Some(true))), (700_003, (300_000, Some(56 << 20), Some(true)))]
     {
         let words = words(2 * key_count);
         let narrow: Vec<u32> = words[..key_count].iter().map(|word| word >> 9).collect();
@@ -306,6 +306,13 @@ fn merges_on_device(gpu: &Gpu) -> Result<(), Failed> {
         assert!(bytemuck::cast_slice::<u8, u32>(&sorted).iter().eq(order.iter().map(|&i| &narrow[i])));
         assert!(bytemuck::cast_slice::<u8, u32>(&indices).iter().map(|&i| i as usize).eq(order));
     }
+    // The host merges by some of the bits.
+    let mut words = words(KEY_COUNT);
+    let bits = SortConfig::keys(ElementType::U32).bits(1..8);
+    let options = (CHUNK_COUNT, None, Some(true));
+    let [sorted, _] = sort_by(gpu, bits, bytemuck::cast_slice(&words), None, None, options)?;
+    words.sort_by_key(|word| word >> 1 & 127);
+    assert!(sorted == bytemuck::cast_slice::<u32, u8>(&words));
     Ok(())
 }
 

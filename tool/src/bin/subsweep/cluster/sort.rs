@@ -222,8 +222,8 @@ fn too_little(memory: &MemoryLimit, needed: u64, given: u64) -> Ended {
     if memory.is_given() { Ended::usage(text) } else { Ended::with(Exit::Failed, text) }
 }
 
-/// Bytes that a rank needs for its `count` keys of `total`: those that are sorted, those that have come, the pairs of a merge
-/// and half as many, and what does not depend on the number.
+/// Bytes that a rank needs for its `count` keys of `total`: those that are sorted, those that have come, the device's copies or
+/// the blocks of a merge, and what does not depend on the number.
 fn needed_memory(config: &SortConfig, count: u64, total: u64) -> u64 {
     const FIXED_SIZE: u64 = 40 << 20;
     let has_wide_indices = config.is_argsort() && total > 1 << 32;
