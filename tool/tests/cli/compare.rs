@@ -293,7 +293,7 @@ fn reports_that_cannot_be_compared_are_refused() {
         (&[&good, &empty], "empty.json: has no measurements"),
         (&[&good, &other], "the reports have no case in common"),
         (&[&good], "there is one report of one device"),
-        (&["-", "-"], "only one report can come from standard input"),
+        (&["-", "-"], "standard input is read once; name a file for REPORT"),
         (&[&good, &good, "--json", &good], "good.json: is also the input"),
         (&[&good, &good, "--json", &nowhere, "--html", &nowhere], "--json and --html name the same file"),
         (&[&good, &good, "--tolerance", "-1"], "it is a number of percent from 0"),

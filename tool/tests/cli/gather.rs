@@ -77,7 +77,7 @@ fn invalid_indices() {
     run(&mut subsweep(["gather", "a"])).refused_with_words(2, "--indices <FILE>");
     let nowhere = folder.argument("nowhere");
     refused(&folder, &["gather", &table, "--indices", &nowhere], "cannot be opened");
-    refused(&folder, &["gather", "-", "--indices", "-"], "standard input is one table");
+    refused(&folder, &["gather", "-", "--indices", "-"], "standard input is read once");
     let zero = folder.file("zero", [0; 4]);
     let none = folder.file("none.npy", npy("<u4", "(0,)", b""));
     refused(

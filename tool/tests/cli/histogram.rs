@@ -131,7 +131,7 @@ fn invalid_bins_and_edges() {
     let edges = folder.file("edges", bytes(&[0; 2]));
     run(&mut subsweep(["histogram", &input, "--edges", &edges, "--bins", "1"]))
         .refused_with_words(2, "cannot be used with");
-    refused(&folder, &["histogram", "-", "--edges", "-"], "standard input is one table");
+    refused(&folder, &["histogram", "-", "--edges", "-"], "standard input is read once");
     let nowhere = folder.argument("nowhere");
     refused(&folder, &["histogram", &input, "--edges", &nowhere], "cannot be opened");
     let mut command = subsweep(["histogram", &input, "--edges", &edges, "-o", &edges]);

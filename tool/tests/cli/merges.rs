@@ -66,7 +66,7 @@ fn invalid_merges() {
     let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
     refused(&folder, &["merge", &ints, &floats], "has elements of f32, and ");
     refused(&folder, &["merge", &table, &ints], "2 dimensions");
-    refused(&folder, &["merge", "-", "-"], "standard input is one array; name files for the others");
+    refused(&folder, &["merge", "-", "-"], "standard input is read once; name a file for B");
     let raw = folder.file("raw", bytes(&[1]));
     refused(&folder, &["merge", &ints, &raw], "say of which type with --type");
     refused(&folder, &["merge", &folder.argument("nowhere"), &ints], "cannot be opened");
@@ -87,7 +87,7 @@ fn invalid_merges() {
     let same = ["merge", &ints, &ints, "--values", &ints, &ints, "--values-output", &values, "-o", &values];
     run(without_drivers(&mut subsweep(same))).refused(2, "name the same file; give each its own");
     let both = ["merge", &ints, &ints, "--values", &ints, &ints, "--values-output", "-"];
-    run(without_drivers(&mut subsweep(both))).refused(2, "standard output takes one table");
+    run(without_drivers(&mut subsweep(both))).refused(2, "standard output is written once");
     refused_options(&folder, &["merge", &ints, &ints]);
 }
 

@@ -166,7 +166,7 @@ fn invalid_reductions() {
     run(&mut subsweep(reduce(&["--op", "median"]))).refused_with_words(2, "median");
     refused(&folder, &reduce(&["--op", "xor"]), "--op xor is of whole numbers, and the elements are f32");
     refused_options(&folder, &reduce(&[]));
-    refused(&folder, &["reduce", "-", "--segments", "-"], "standard input is one table");
+    refused(&folder, &["reduce", "-", "--segments", "-"], "standard input is read once; name a file for --segments");
     let same = folder.argument("same");
     let mut command = subsweep(reduce(&["--by-key", "keys"]));
     command.args(["-o", &same, "--keys-output", &same]);
@@ -188,7 +188,7 @@ fn invalid_reductions() {
     assert_eq!(run(without_drivers(&mut command)).code, 2);
     let keys = folder.file("keys", bytes(&[0; 4]));
     let printed = ["reduce", &table, "--by-key", &keys, "--keys-output", "-"];
-    run(without_drivers(&mut subsweep(printed))).refused(2, "standard output takes one table");
+    run(without_drivers(&mut subsweep(printed))).refused(2, "standard output is written once");
     run(&mut subsweep(["reduce", &table, "--by-key", &keys])).refused_with_words(2, "--keys-output");
     let wide = folder.file("wide.npy", npy("<u4", "(1, 17)", &[0; 68]));
     refused(&folder, &["reduce", &wide], "has 17 columns, and 1 to 16 are reduced");

@@ -196,7 +196,7 @@ fn invalid_initial_values_and_segments() {
     }
     let nowhere = folder.argument("nowhere");
     refused(&folder, &["scan", &input, "--segments", &nowhere], "cannot be opened");
-    refused(&folder, &["scan", "-", "--segments", "-"], "standard input is one table");
+    refused(&folder, &["scan", "-", "--segments", "-"], "standard input is read once");
     for (option, value) in [("--reverse", None), ("--init", Some("1")), ("--segments", Some("segments"))] {
         let seed = [&["scan", &input, "--policy", "seed", option][..], value.as_slice()].concat();
         refused(&folder, &seed, &format!("--policy seed has no {option}"));
@@ -246,7 +246,7 @@ fn invalid_options_of_a_sort() {
         (&[&keys, "--values-output", &other], "name a file with --values"),
         (&[&keys, "--argsort", "--values", &values], "--argsort makes the values"),
         (&[&keys, "--argsort", "--values-output", &other], "--argsort makes the values"),
-        (&["-", "--values", "-", "--values-output", &other], "standard input is one table"),
+        (&["-", "--values", "-", "--values-output", &other], "standard input is read once"),
         (&[&keys, "--values", &values, "--values-output", &values], "is also the input"),
         (&[&keys, "--values", &values, "--values-output", &keys], "is also the input"),
     ];
@@ -259,7 +259,7 @@ fn invalid_options_of_a_sort() {
 
     let pairs = ["sort", &keys, "--values", &values, "--values-output"];
     let ended = run(without_drivers(&mut subsweep(pairs.iter().chain(&["-"]))));
-    ended.refused(2, "standard output takes one table");
+    ended.refused(2, "standard output is written once");
     for name in ["out", "./out", "../{folder}/out"] {
         let folder_name = folder.path("").file_name().unwrap().to_owned();
         let name = name.replace("{folder}", folder_name.to_str().unwrap());

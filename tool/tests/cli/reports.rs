@@ -73,9 +73,9 @@ fn two_formats_do_not_share_a_file() {
     };
     refused(
         &["--json", "-", "--html", "-"],
-        "standard output takes one report; name a file for one of --json and --html",
+        "standard output is written once; name a file with --json or --html",
     );
-    refused(&["--csv", "-", "--markdown", "/dev/stdout"], "standard output takes one report");
+    refused(&["--csv", "-", "--markdown", "/dev/stdout"], "standard output is written once");
     refused(&["--csv", &here, "--html", &there], "--csv and --html name the same file; give each its own");
     assert!(folder.names().is_empty());
     folder.file("report", "before");

@@ -99,7 +99,7 @@ fn invalid_runs() {
         let counts = folder.file("counts.npy", file);
         refused(&folder, &[&decode[..], &[&counts]].concat(), what);
     }
-    refused(&folder, &["runs", "--decode", "-", "--counts", "-"], "standard input is one table");
+    refused(&folder, &["runs", "--decode", "-", "--counts", "-"], "name a file for --counts");
     let grid = folder.file("grid.npy", npy("<u4", "(2, 2)", &bytes(&[1, 1, 1, 1])));
     refused(&folder, &["runs", &grid, "--counts", "counts"], "2 dimensions");
     run(&mut subsweep(["runs", "--counts", "counts"])).refused_with_words(2, "INPUT");
@@ -107,7 +107,7 @@ fn invalid_runs() {
     run(&mut subsweep(["runs", &values, "--decode", &values, "--counts", "counts"]))
         .refused_with_words(2, "cannot be used with");
     let mut command = subsweep(["runs", &values, "--counts", "-"]);
-    run(without_drivers(&mut command)).refused(2, "standard output takes one table");
+    run(without_drivers(&mut command)).refused(2, "standard output is written once");
     let out = folder.argument("out.npy");
     let mut command = subsweep(["runs", &values, "-o", &out, "--counts", &out]);
     run(without_drivers(&mut command)).refused(2, "-o and --counts name the same file");

@@ -54,7 +54,7 @@ fn invalid_searches() {
     let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
     refused(&folder, &["search", &ints, &floats], "has elements of f32, and ");
     refused(&folder, &["search", &table, &ints], "2 dimensions");
-    refused(&folder, &["search", "-", "-"], "standard input is one array; name a file for the other");
+    refused(&folder, &["search", "-", "-"], "standard input is read once; name a file for NEEDLES");
     let raw = folder.file("raw", bytes(&[1]));
     refused(&folder, &["search", &ints, &raw], "say of which type with --type");
     refused(&folder, &["search", &folder.argument("nowhere"), &ints], "cannot be opened");

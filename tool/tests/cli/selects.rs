@@ -139,7 +139,10 @@ fn wrong_predicates() {
     select(&["--flags", &two], "holds 2 flags, and there are 3 elements; give one for each");
     select(&["--flags", &wide], "flags of type <f8, and bool, u8 and u32 are taken");
     select(&["--flags", &five], "holds 5 bytes, and flags of 1 or 4 for each of 3 elements are taken");
-    select(&["--flags", "-", "--values", "-", "--values-output", "v"], "standard input is one table");
+    select(
+        &["--flags", "-", "--values", "-", "--values-output", "v"],
+        "standard input is read once; name a file for --values",
+    );
     select(&["--unique", "--values", &wide], "--values and --values-output go together");
     select(&["--where", "x < 3", "--by-key", &wide], "--by-key is for --unique");
     select(&["--unique", "--keys-output", "k"], "--keys-output has no keys");

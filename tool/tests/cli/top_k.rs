@@ -115,7 +115,7 @@ fn invalid_selections() {
     refused(&folder, &["topk", &input, "-k", "1", "--values", &raw, "--values-output", &to], "values of 4 or 8");
     refused(&folder, &["topk", &input, "-k", "1", "--values", &raw], "go together");
     let arguments = ["topk", "-", "-k", "1", "--values", "-", "--values-output", &to];
-    run(without_drivers(&mut subsweep(arguments))).refused(2, "standard input is one table");
+    run(without_drivers(&mut subsweep(arguments))).refused(2, "standard input is read once");
     for k in ["0", "6", "4294967295"] {
         refused(&folder, &["topk", &input, "-k", k], "give 1 to 5");
     }
@@ -123,7 +123,7 @@ fn invalid_selections() {
     run(&mut subsweep(["topk", &input])).refused_with_words(2, "-k <N>");
     let empty = folder.file("empty.npy", npy("<u4", "(0,)", b""));
     refused(&folder, &["topk", &empty, "-k", "1"], "has rows of no elements");
-    let what = "standard output takes one table";
+    let what = "standard output is written once";
     let arguments = ["topk", &input, "-k", "1", "--indices", "-"];
     run(without_drivers(&mut subsweep(arguments))).refused(2, what);
     let same = folder.argument("same");

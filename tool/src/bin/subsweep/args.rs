@@ -9,7 +9,7 @@ use subsweep_tool::harness::PolicyName;
 
 use crate::device::DeviceChoice;
 use crate::error::{Ended, Exit};
-use crate::files::{Destination, Source, memory};
+use crate::files::{Job, Source, memory};
 use crate::policy::Algorithm;
 use crate::{Command, INVOCATION};
 
@@ -140,9 +140,9 @@ impl Files {
         self.input.clone().into()
     }
 
-    /// The output; standard output by default.
-    pub fn destination(&self) -> Destination {
-        self.output.clone().unwrap_or_else(|| "-".into()).into()
+    /// A job with the input and the output.
+    pub fn job<'a>(&self, source: &'a Source) -> Job<'a> {
+        Job::new(&self.output).input("INPUT", source)
     }
 }
 

@@ -23,7 +23,7 @@ use crate::command::{Need, Run};
 use crate::device;
 use crate::error::Ended;
 use crate::files::output::{print_text, to_json};
-use crate::files::{Compared, Source, read_compared};
+use crate::files::{Compared, Job, Source, read_compared};
 use crate::reports::{Format, Reports};
 use crate::words::escaped;
 
@@ -99,9 +99,7 @@ impl Run for CompareArgs {
             .into());
         }
         let sources: Vec<Source> = self.reports.iter().cloned().map(Source::from).collect();
-        if sources.iter().filter(|source| **source == Source::Stdin).count() > 1 {
-            return Err(Ended::usage("only one report can come from standard input; name files").into());
-        }
+        let job = sources.iter().fold(Job::default(), |job, source| job.input("REPORT", source)).checked()?;
         let (mut reports, mut inspections) = (Vec::new(), Vec::new());
         for source in &sources {
             let title = source.to_string();
@@ -110,10 +108,9 @@ impl Run for CompareArgs {
                 Compared::Inspection(devices) => inspections.push(inspections::Named { title, devices }),
             }
         }
-        let inputs: Vec<&Source> = sources.iter().collect();
         match (&reports[..], &inspections[..]) {
-            (_, []) => compare_reports(&reports, self, &inputs),
-            ([], _) => inspections::run(&inspections, self, &inputs),
+            (_, []) => compare_reports(&reports, self, job),
+            ([], _) => inspections::run(&inspections, self, job),
             ([report, ..], [inspection, ..]) => Err(Ended::usage(format!(
                 "{} is a report and {} an inspection; compare like with like",
                 report.title, inspection.title
@@ -131,8 +128,8 @@ impl Run for CompareArgs {
 const TOLERANCE: f64 = 5.0;
 
 /// Compares reports of bench.
-fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
-    let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], inputs)?;
+fn compare_reports(reports: &[Named], args: &CompareArgs, job: Job<'_>) -> Result<()> {
+    let outputs = Reports::prepare(job, &[(Format::Json, &args.json), (Format::Html, &args.html)])?;
     let (comparisons, unpaired) = compare(reports, args.tolerance.unwrap_or(TOLERANCE))?;
     let with_peers = |comparison: &Comparison| text(comparison) + &peers_of(comparison, reports);
     let mut text = comparisons.iter().map(with_peers).collect::<Vec<_>>().join("\n");

@@ -1,18 +1,19 @@
 //! Device selection: `--device` and `SUBSWEEP_DEVICE`.
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Result;
 use subsweep::device::DeviceIdentity;
-use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
+use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance, Prepared};
 use subsweep_tool::harness::Description;
 use subsweep_tool::harness::gpus::CompileOnlyGpu;
 
 use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::error::{Ended, Exit};
-use crate::files::{self, Source, memory};
+use crate::files::{self, Job, memory};
 use crate::{gpus, tested, words};
 
 /// The value of `--device` or `SUBSWEEP_DEVICE`.
@@ -268,15 +269,15 @@ pub fn name_with_driver(identity: &DeviceIdentity) -> String {
     format!("{}, driver {}", identity.name, identity.driver_text())
 }
 
-/// Refuses files that are more than the chosen device allocates at once, before they are read. Without a device the caller
-/// finds out why.
+/// Refuses inputs that are more than the chosen device allocates at once, before they are read whole. Without a device the
+/// caller finds out why.
 ///
 /// # Errors
 /// A file is too large.
-pub fn check_inputs(common: &Common, sources: &[Option<&Source>]) -> Result<(), Ended> {
+pub fn check_inputs(common: &Common, job: &Job<'_>) -> Result<(), Ended> {
     /// No device allocates less, so that small files need no look at the device.
     const MIN_LIMIT: u64 = 256 << 20;
-    let large = sources.iter().flatten().filter_map(|source| {
+    let large = job.arrays().filter_map(|source| {
         let size = source.file_size().filter(|&size| size > MIN_LIMIT)?;
         Some((source, size))
     });
@@ -306,6 +307,28 @@ pub fn check_memory(gpu: &Gpu, size: u64, what: &'static str) -> Result<(), subs
         }
         _ => Ok(()),
     }
+}
+
+/// Runs what is prepared, within the memory.
+///
+/// # Errors
+/// Those of [`check_memory`] and [`Prepared::run`].
+pub fn run(gpu: &Gpu, prepared: Prepared<'_>) -> Result<(), subsweep::Error> {
+    check_memory(gpu, prepared.device_size(), "the arrays and their scratch")?;
+    prepared.run()
+}
+
+/// Prepares and runs what takes its inputs whole, beside a spinner with the step's name.
+///
+/// # Errors
+/// Those of `prepare` and [`run`].
+pub fn run_whole<'a>(
+    gpu: &Gpu,
+    name: impl fmt::Display,
+    prepare: impl FnOnce() -> subsweep::Result<Prepared<'a>>,
+) -> Result<(), subsweep::Error> {
+    let _spinner = words::Progress::of_one(name);
+    run(gpu, prepare()?)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
-use crate::files::{self, Output, Source};
+use crate::files::{self, Source};
 use crate::policy;
 
 /// Subtract from each element the one before it
@@ -42,6 +42,7 @@ impl Run for DiffArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "diff")?;
         let source = self.files.source();
+        let job = self.files.job(&source).checked()?;
         let opened = files::open_table(&source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
@@ -50,7 +51,7 @@ impl Run for DiffArgs {
         let of_table = shape.unwrap_or(TableShape::Flat { count: 0 });
         let config = self.config(&source, element, of_table)?;
         let row_words = of_table.columns() * element.words() as usize;
-        let output = Output::prepare(&self.files.destination(), "-o", &[&source])?;
+        let outputs = job.prepare()?;
         let mut chunks = opened.chunks(
             &source,
             row_words,
@@ -67,7 +68,7 @@ impl Run for DiffArgs {
         };
         // Before anything is written: the device may lack the type.
         gpu.plan(config)?;
-        let mut output = output.begin()?;
+        let [mut output] = outputs.begin()?;
         output.write_bytes(&header(format, element, shape))?;
         // Later chunks begin with the last row of the one before, whose difference has been written.
         let (next, kept_words) = match self.axis {
@@ -77,11 +78,8 @@ impl Run for DiffArgs {
         let mut config = config;
         while let Some(words) = chunks.next(kept_words)? {
             let size = config.result_size((words.len() / row_words) as u64);
-            let mut results = bytemuck::try_zeroed_vec((size / 4) as usize)
-                .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })?;
-            let difference = gpu.prepare_difference(config, words, &mut results)?;
-            device::check_memory(&gpu, difference.device_size(), "a chunk of the table and its result")?;
-            difference.run()?;
+            let mut results = files::zeroed((size / 4) as usize, "the result")?;
+            device::run(&gpu, gpu.prepare_difference(config, words, &mut results)?)?;
             output.write_bytes(bytemuck::cast_slice(&results))?;
             config = next;
         }

@@ -12,9 +12,8 @@ use crate::args::{Common, Files};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
-use crate::files::{self, Output, Source};
+use crate::files::{self, Source};
 use crate::policy;
-use crate::words::Progress;
 
 /// Gather rows by their indices
 ///
@@ -39,11 +38,8 @@ impl Run for GatherArgs {
         policy::check_none(common, "gather")?;
         let source = self.files.source();
         let indices_source = Source::from(self.indices.clone());
-        if source == Source::Stdin && indices_source == Source::Stdin {
-            return Err(Ended::usage("standard input is one table; name a file for --indices").into());
-        }
-        let destination = self.files.destination();
-        device::check_inputs(common, &[Some(&source)])?;
+        let job = self.files.job(&source).row_numbers("--indices", &indices_source).checked()?;
+        device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let words = row_words(&source, &table)?;
         let instead = "give it indices, or an .npy file that has none";
@@ -51,22 +47,15 @@ impl Run for GatherArgs {
         let refuse = |index, position| out_of_range(&indices_source, index, position, rows);
         let indices = files::read_row_numbers(&indices_source, instead, refuse)?;
         check_indices(&indices_source, &indices, rows)?;
-        let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
-        let count = indices.len() * words as usize;
-        let needed = Some(4 * count as u64);
-        let mut gathered = bytemuck::try_zeroed_vec(count)
-            .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })?;
-        {
-            let _spinner = Progress::of_one(format_args!("gathering {} rows", indices.len()));
-            let config = GatherConfig::elements(words);
-            let gather = gpu.prepare_gather(config, &table.words, &indices, &mut gathered)?;
-            device::check_memory(&gpu, gather.device_size(), "the table, its indices and the result")?;
-            gather.run()?;
-        }
+        let mut gathered = files::zeroed(indices.len() * words as usize, "the result")?;
+        device::run_whole(&gpu, format_args!("gathering {} rows", indices.len()), || {
+            gpu.prepare_gather(GatherConfig::elements(words), &table.words, &indices, &mut gathered)
+        })?;
         let shape = table.shape.with_rows(indices.len());
-        Ok(output.commit(&Table { shape, words: gathered, ..table })?)
+        Ok(outputs.commit([Table { shape, words: gathered, ..table }])?)
     }
 }
 

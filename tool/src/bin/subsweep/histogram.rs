@@ -14,7 +14,7 @@ use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
 use crate::files::input::InputError;
-use crate::files::{self, Output, Source};
+use crate::files::{self, Source};
 use crate::policy;
 
 /// Count the values in each bin, of an array or of each column of a table
@@ -61,9 +61,7 @@ impl Run for HistogramArgs {
         policy::check_none(common, "histogram")?;
         let source = self.files.source();
         let edges_source = self.edges.clone().map(Source::from);
-        if source == Source::Stdin && edges_source == Some(Source::Stdin) {
-            return Err(Ended::usage("standard input is one table; name a file for --edges").into());
-        }
+        let job = self.files.job(&source).input("--edges", &edges_source).checked()?;
         // Checked before a large input is read.
         let bins = self.bins.unwrap_or(1);
         if bins == 0 || bins > HistogramConfig::MAX_BINS {
@@ -81,27 +79,16 @@ impl Run for HistogramArgs {
                 .map_err(|error| Ended::usage(format!("--bins and --range: {error}")))?,
         };
         let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
-        let inputs: Vec<_> = std::iter::once(&source).chain(&edges_source).collect();
-        let output = Output::prepare(&self.files.destination(), "-o", &inputs)?;
+        let outputs = job.prepare()?;
 
         let row_words = shape.columns() * element.words() as usize;
         let mut chunks =
             opened.chunks(&source, row_words, files::ROWS_AND_RESULTS, "counting", &self.memory)?;
         let gpu = device::open(common)?;
-        let size = config.counts_size();
-        let zeroed = || {
-            bytemuck::try_zeroed_vec::<u32>((size / 4) as usize)
-                .map_err(|()| subsweep::Error::OutOfHostMemory { needed: Some(size), what: "the result" })
-        };
+        let zeroed = || files::zeroed((config.counts_size() / 4) as usize, "the result");
         let (mut counts, mut of_chunk) = (zeroed()?, zeroed()?);
         while let Some(words) = chunks.next(0)? {
-            let histogram = gpu.prepare_histogram(config, words, &edges, &mut of_chunk)?;
-            device::check_memory(
-                &gpu,
-                histogram.device_size(),
-                "a chunk of the table, the edges and the counts",
-            )?;
-            histogram.run()?;
+            device::run(&gpu, gpu.prepare_histogram(config, words, &edges, &mut of_chunk)?)?;
             // No count exceeds the number of elements, which is a u32.
             counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count += more);
         }
@@ -111,7 +98,7 @@ impl Run for HistogramArgs {
             true => TableShape::Flat { count: bins },
             false => TableShape::Grid { rows: columns, columns: bins },
         };
-        Ok(output.commit(&Table { shape, element: ElementType::U32, words: counts, format })?)
+        Ok(outputs.commit([Table { shape, element: ElementType::U32, words: counts, format }])?)
     }
 }
 

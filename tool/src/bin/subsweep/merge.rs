@@ -12,9 +12,8 @@ use crate::args::{Common, element_type};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
-use crate::files::{self, Destination, Output, Source};
+use crate::files::{self, Job, Source};
 use crate::policy;
-use crate::words::Progress;
 
 /// Merge two sorted arrays into one, stable, keys alone or with values
 ///
@@ -58,12 +57,10 @@ impl Run for MergeArgs {
         let keys_sources = [&self.a, &self.b].map(|argument| Source::from(argument.clone()));
         let values_sources = self.values.iter().flatten().map(|argument| Source::from(argument.clone()));
         let values_sources: Vec<_> = values_sources.collect();
-        let sources: Vec<_> = keys_sources.iter().chain(&values_sources).collect();
-        if sources.iter().filter(|source| **source == &Source::Stdin).count() > 1 {
-            return Err(Ended::usage("standard input is one array; name files for the others").into());
-        }
-        let (destination, values_destination) = self.destinations()?;
-        device::check_inputs(common, &sources.iter().copied().map(Some).collect::<Vec<_>>())?;
+        let job = Job::new(&self.output).input("A", &keys_sources[0]).input("B", &keys_sources[1]);
+        let job = values_sources.iter().fold(job, |job, source| job.input("--values", source));
+        let job = job.output("--values-output", &self.values_output).checked()?;
+        device::check_inputs(common, &job)?;
         let [a, b] = keys_sources.each_ref().map(|source| files::read(source, self.element, &TAKEN));
         let (a, b) = (a?, b?);
         check_types(&keys_sources, &a, &b)?;
@@ -85,58 +82,23 @@ impl Run for MergeArgs {
             }
             _ => None,
         };
-        let output = Output::prepare(&destination, "-o", &sources)?;
-        let values_output = values_destination
-            .map(|destination| Output::prepare(&destination, "--values-output", &sources))
-            .transpose()?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
         let value_words = values.as_ref().map_or(0, |[values, _]| values.element.words());
         let config = MergeConfig::keys(a.element).values(value_words);
         let config = if self.descending { config.descending() } else { config };
         let count = counts[0] + counts[1];
-        let zeroed = |word_count: usize| {
-            let needed = Some(4 * word_count as u64);
-            bytemuck::try_zeroed_vec(word_count)
-                .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })
-        };
-        let mut keys: Vec<u32> = zeroed(count * a.element.words() as usize)?;
-        let mut merged_values: Vec<u32> = zeroed(count * value_words as usize)?;
-        {
-            let _spinner = Progress::of_one(format_args!("merging {count} keys"));
+        let mut keys = files::zeroed(count * a.element.words() as usize, "the result")?;
+        let mut merged_values = files::zeroed(count * value_words as usize, "the result")?;
+        device::run_whole(&gpu, format_args!("merging {count} keys"), || {
             let values: [&[u32]; 2] =
                 values.as_ref().map_or([&[], &[]], |values| values.each_ref().map(|table| &table.words[..]));
-            let merge =
-                gpu.prepare_merge(config, [&a.words, &b.words], values, [&mut keys, &mut merged_values])?;
-            device::check_memory(&gpu, merge.device_size(), "the arrays and the result")?;
-            merge.run()?;
-        }
+            gpu.prepare_merge(config, [&a.words, &b.words], values, [&mut keys, &mut merged_values])
+        })?;
         let shape = TableShape::Flat { count };
-        let keys = Table { shape, words: keys, ..a };
-        match (values_output, values) {
-            (Some(values_output), Some([a_values, _])) => {
-                let values = Table { shape, words: merged_values, ..a_values };
-                Ok(files::commit_all(vec![(output, keys), (values_output, values)])?)
-            }
-            _ => Ok(output.commit(&keys)?),
-        }
-    }
-}
-
-impl MergeArgs {
-    /// The outputs of keys and values.
-    fn destinations(&self) -> Result<(Destination, Option<Destination>), Ended> {
-        let destination: Destination = self.output.clone().unwrap_or_else(|| "-".into()).into();
-        let values = self.values_output.clone().map(Destination::from);
-        if destination == Destination::Stdout && values == Some(Destination::Stdout) {
-            return Err(Ended::usage(
-                "standard output takes one table; name a file with -o or --values-output",
-            ));
-        }
-        if values.as_ref().is_some_and(|values| destination.is_same_file_as(values)) {
-            return Err(Ended::usage("-o and --values-output name the same file; give each its own"));
-        }
-        Ok((destination, values))
+        let values = values.map(|[a_values, _]| Table { shape, words: merged_values, ..a_values });
+        Ok(outputs.commit([Table { shape, words: keys, ..a }].into_iter().chain(values))?)
     }
 }
 

@@ -17,9 +17,8 @@ use subsweep_tool::table::{Table, TableReader, TableShape, Taken};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::Ended;
-use crate::files::{self, Destination, Output, Source};
+use crate::files::{self, Job, Outputs, Source};
 use crate::policy;
-use crate::words::Progress;
 use crate::{device, number, segments};
 use partial::Partial;
 
@@ -135,21 +134,15 @@ impl Run for ReduceArgs {
         let source = self.files.source();
         let [segments_source, keys_source] =
             [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
-        if source == Source::Stdin
-            && [&segments_source, &keys_source].into_iter().flatten().any(|other| *other == Source::Stdin)
-        {
-            let option = if self.segments.is_some() { "--segments" } else { "--by-key" };
-            return Err(Ended::usage(format!("standard input is one table; name a file for {option}")).into());
-        }
         // What is printed goes to standard output, which may be a file.
-        let mut destinations =
-            vec![("-o", self.files.output.clone().map_or(Destination::Stdout, Destination::from))];
-        destinations.extend(self.keys_output.clone().map(|file| ("--keys-output", file.into())));
-        files::output::check_distinct(&destinations)?;
+        let job = self.files.job(&source).row_numbers("--segments", &segments_source);
+        let job = job.input("--by-key", &keys_source).output("--keys-output", &self.keys_output);
+        let mut job = job.checked()?;
+        job.outputs.retain(|(option, _)| *option != "-o" || self.files.output.is_some());
         if self.segments.is_none() && self.by_key.is_none() {
-            return self.run_in_chunks(common, &source);
+            return self.run_in_chunks(common, &source, &job);
         }
-        device::check_inputs(common, &[Some(&source), keys_source.as_ref()])?;
+        device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let mut config = self.config(&source, table.element, table.shape)?;
         let rows = table.shape.rows();
@@ -162,24 +155,14 @@ impl Run for ReduceArgs {
         if let Some(keys) = &keys {
             config = config.runs(ReduceRuns::keys(keys.element));
         }
-        let inputs: Vec<_> =
-            [Some(&source), segments_source.as_ref(), keys_source.as_ref()].into_iter().flatten().collect();
-        let prepare = |file: &Option<OsString>, option| {
-            let destination = file.clone().map(Destination::from);
-            destination.map(|destination| Output::prepare(&destination, option, &inputs)).transpose()
-        };
-        let output = prepare(&self.files.output, "-o")?;
-        let keys_output = prepare(&self.keys_output, "--keys-output")?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
         let mut reduced = ReducedWords::default();
-        {
-            let _spinner = Progress::of_one(format_args!("reducing {rows} rows"));
+        device::run_whole(&gpu, format_args!("reducing {rows} rows"), || {
             let segments = keys.as_ref().map_or(&offsets, |keys| &keys.words);
-            let reduction = gpu.prepare_reduce(config, &table.words, segments, &mut reduced)?;
-            device::check_memory(&gpu, reduction.device_size(), "the table and the results")?;
-            reduction.run()?;
-        }
+            gpu.prepare_reduce(config, &table.words, segments, &mut reduced)
+        })?;
         let columns = table.shape.columns();
         let result_count = reduced.results.len() / (columns * table.element.words() as usize);
         let shape = table.shape.with_rows(result_count);
@@ -188,33 +171,20 @@ impl Run for ReduceArgs {
             let count = reduced.unique_keys.len() / keys.element.words() as usize;
             Table { shape: TableShape::Flat { count }, words: reduced.unique_keys, ..keys }
         });
-        match (output, keys_output.zip(unique)) {
-            (Some(output), Some((keys_output, unique))) => {
-                files::commit_all(vec![(output, results), (keys_output, unique)])?;
-            }
-            (Some(output), None) => output.commit(&results)?,
-            (None, keys) => {
-                if let Some((keys_output, unique)) = keys {
-                    keys_output.commit(&unique)?;
-                }
-                files::output::print(&text_of(&results, columns))?;
-            }
-        }
-        Ok(())
+        self.commit(outputs, results, unique, columns)
     }
 }
 
 impl ReduceArgs {
     /// Reduces all rows, or each row, of a table of any size.
-    fn run_in_chunks(&self, common: &Common, source: &Source) -> Result<()> {
+    fn run_in_chunks(&self, common: &Common, source: &Source, job: &Job<'_>) -> Result<()> {
         let opened = files::open_table(source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
         let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
         let config = self.config(source, element, shape)?;
-        let output = self.files.output.clone().map(Destination::from);
-        let output = output.map(|output| Output::prepare(&output, "-o", &[source])).transpose()?;
+        let outputs = job.prepare()?;
         let columns = shape.columns();
         let mut chunks = opened.chunks(
             source,
@@ -238,11 +208,16 @@ impl ReduceArgs {
             false => shape.with_rows(count),
         };
         let results = Table { format, element, shape, words };
-        match output {
-            Some(output) => output.commit(&results)?,
-            None => files::output::print(&text_of(&results, if self.axis == 1 { 1 } else { columns }))?,
+        self.commit(outputs, results, None, if self.axis == 1 { 1 } else { columns })
+    }
+
+    /// Writes the keys of runs, and the results, or prints these in rows of `columns`.
+    fn commit(&self, outputs: Outputs, results: Table, keys: Option<Table>, columns: usize) -> Result<()> {
+        if self.files.output.is_some() {
+            return Ok(outputs.commit([results].into_iter().chain(keys))?);
         }
-        Ok(())
+        outputs.commit(keys)?;
+        Ok(files::output::print(&text_of(&results, columns))?)
     }
 
     /// The configuration without runs.

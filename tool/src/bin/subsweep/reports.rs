@@ -6,8 +6,7 @@ use anyhow::Result;
 use subsweep_tool::harness::Report;
 use subsweep_tool::harness::page::{Titled, page};
 
-use crate::error::Ended;
-use crate::files::{Destination, Output, Source};
+use crate::files::{Job, Output};
 
 /// A format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,33 +47,17 @@ impl Format {
 pub struct Reports(Vec<(Format, Output)>);
 
 impl Reports {
-    /// Prepares all destinations that are given; none may be a file of `sources`.
+    /// Prepares all destinations that are given, as outputs of a job with its inputs.
     ///
     /// # Errors
-    /// A destination cannot be written, or two formats share one.
-    pub fn prepare(destinations: &[(Format, &Option<OsString>)], sources: &[&Source]) -> Result<Self> {
-        let asked = destinations
-            .iter()
-            .filter_map(|(format, destination)| Some((*format, (*destination).clone()?.into())));
-        let asked: Vec<(Format, Destination)> = asked.collect();
-        for (at, (format, destination)) in asked.iter().enumerate() {
-            for (other_format, other) in &asked[..at] {
-                let options = format!("{} and {}", other_format.option(), format.option());
-                if *destination == Destination::Stdout && *other == Destination::Stdout {
-                    let text = format!("standard output takes one report; name a file for one of {options}");
-                    return Err(Ended::usage(text).into());
-                }
-                if destination.is_same_file_as(other) {
-                    return Err(
-                        Ended::usage(format!("{options} name the same file; give each its own")).into()
-                    );
-                }
-            }
+    /// A destination cannot be written, or is an input, or two formats share one.
+    pub fn prepare(mut job: Job<'_>, destinations: &[(Format, &Option<OsString>)]) -> Result<Self> {
+        let given = destinations.iter().filter(|(_, file)| file.is_some()).map(|(format, _)| *format);
+        for (format, file) in destinations {
+            job = job.output(format.option(), *file);
         }
-        let ready = asked.into_iter().map(|(format, destination)| {
-            Ok((format, Output::prepare(&destination, format.option(), sources)?))
-        });
-        Ok(Self(ready.collect::<Result<_>>()?))
+        let outputs = job.checked()?.prepare()?.0;
+        Ok(Self(given.zip(outputs).collect()))
     }
 
     /// Whether a report goes to standard output, which then takes no other text.

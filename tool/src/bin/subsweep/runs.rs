@@ -13,7 +13,7 @@ use subsweep_tool::table::{ElementType, TableReader, Taken};
 use crate::args::{Common, MemoryLimit, element_type};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::files::input::{InputError, OpenTable};
-use crate::files::{self, Destination, Source};
+use crate::files::{self, Source};
 use crate::policy;
 
 /// Encode runs of equal elements as values and counts, or decode them
@@ -67,10 +67,6 @@ impl Run for RunsArgs {
 }
 
 impl RunsArgs {
-    fn destination(&self) -> Destination {
-        self.output.clone().unwrap_or_else(|| "-".into()).into()
-    }
-
     /// Opens elements or values of a single column.
     fn open(&self, source: &Source, max_count: u64) -> Result<OpenTable, InputError> {
         let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };

@@ -17,7 +17,7 @@ use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 use crate::args::{Common, Files, MemoryLimit, PolicyKind};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
-use crate::files::{self, BegunOutput, Output, Source, TemporaryFolder};
+use crate::files::{self, BegunOutput, Source, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::segments::{self, Offsets};
 use crate::words::Progress;
@@ -78,10 +78,7 @@ impl Run for ScanArgs {
         check(self, common)?;
         let source = self.files.source();
         let segments_source = self.segments.clone().map(Source::from);
-        if source == Source::Stdin && segments_source == Some(Source::Stdin) {
-            return Err(Ended::usage("standard input is one table; name a file for --segments").into());
-        }
-        let destination = self.files.destination();
+        let job = self.files.job(&source).row_numbers("--segments", &segments_source).checked()?;
         let needs_file = self.reverse.then_some(segments::BACKWARD);
         let opened = files::open_table(&source, needs_file, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
@@ -101,8 +98,7 @@ impl Run for ScanArgs {
             let (reader, count) = opened.forward(&source)?;
             (Box::new(reader), row_count.or(count))
         };
-        let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
-        let output = Output::prepare(&destination, "-o", &inputs)?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
         if !common.is_plain() {
@@ -118,7 +114,7 @@ impl Run for ScanArgs {
         };
         let header = shape.map_or(Vec::new(), |shape| header(format, element, shape));
         let progress = Progress::of_bytes(format_args!("scanning {source}"), payload_size);
-        let mut output = output.begin()?;
+        let [mut output] = outputs.begin()?;
         let reader = progress.reads(reader);
         let scanned = if self.reverse {
             let size = payload_size.unwrap_or(0);

@@ -12,9 +12,8 @@ use crate::args::{Common, element_type};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
-use crate::files::{self, Output, Source};
+use crate::files::{self, Job, Source};
 use crate::policy;
-use crate::words::Progress;
 
 /// Search for needles in a sorted array: the position of each
 ///
@@ -61,10 +60,11 @@ impl Run for SearchArgs {
         policy::check_none(common, "search")?;
         let sources = [&self.sorted, &self.needles].map(|argument| Source::from(argument.clone()));
         let [sorted_source, needles_source] = &sources;
-        if sources == [Source::Stdin, Source::Stdin] {
-            return Err(Ended::usage("standard input is one array; name a file for the other").into());
-        }
-        device::check_inputs(common, &sources.each_ref().map(Some))?;
+        let job = Job::new(&self.output)
+            .input("SORTED", sorted_source)
+            .input("NEEDLES", needles_source)
+            .checked()?;
+        device::check_inputs(common, &job)?;
         let sorted = files::read(sorted_source, self.element, &SORTED)?;
         let needles = files::read(needles_source, self.element, &NEEDLES)?;
         if sorted.element != needles.element {
@@ -74,8 +74,7 @@ impl Run for SearchArgs {
             ))
             .into());
         }
-        let destination = self.output.clone().unwrap_or_else(|| "-".into()).into();
-        let output = Output::prepare(&destination, "-o", &[sorted_source, needles_source])?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
         let config = match self.side {
@@ -83,16 +82,11 @@ impl Run for SearchArgs {
             Side::Right => SearchConfig::upper_bound(sorted.element),
         };
         let count = needles.shape.element_count();
-        let needed = Some(4 * count as u64);
-        let mut positions = bytemuck::try_zeroed_vec(count)
-            .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })?;
-        {
-            let _spinner = Progress::of_one(format_args!("searching for {count} elements"));
-            let search = gpu.prepare_search(config, &sorted.words, &needles.words, &mut positions)?;
-            device::check_memory(&gpu, search.device_size(), "the array, the needles and the result")?;
-            search.run()?;
-        }
-        Ok(output.commit(&Table { element: ElementType::U32, words: positions, ..needles })?)
+        let mut positions = files::zeroed(count, "the result")?;
+        device::run_whole(&gpu, format_args!("searching for {count} elements"), || {
+            gpu.prepare_search(config, &sorted.words, &needles.words, &mut positions)
+        })?;
+        Ok(outputs.commit([Table { element: ElementType::U32, words: positions, ..needles }])?)
     }
 }
 

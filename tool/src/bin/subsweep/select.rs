@@ -15,9 +15,9 @@ use subsweep_tool::table::{Flags, Table, TableShape, Taken};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
-use crate::files::{self, Destination, Output, Source};
+use crate::files::{self, Source};
 use crate::policy::Algorithm;
-use crate::words::{self, Progress};
+use crate::words;
 use crate::{device, number};
 
 /// Select the elements that a predicate keeps, in order
@@ -257,22 +257,21 @@ impl Selection<'_> {
         let input_source = self.files.source();
         let [flags_source, keys_source, values_source] =
             [self.by.flags.as_ref(), self.keys, self.moved.values.as_ref()].map(source);
-        let sources: Vec<_> = std::iter::once(&input_source)
-            .chain([&flags_source, &keys_source, &values_source].into_iter().flatten())
-            .collect();
-        if sources.iter().filter(|&&source| *source == Source::Stdin).count() > 1 {
-            return Err(Ended::usage("standard input is one table; name files for the others").into());
-        }
-        let destinations = self.destinations()?;
+        let moved = self.moved;
+        let job = self.files.job(&input_source).input("--flags", &flags_source);
+        let job = job.input("--by-key", &keys_source).input("--values", &values_source);
+        let job =
+            job.output("--keys-output", self.keys_output).output("--values-output", &moved.values_output);
+        let job = job.output("--indices", &moved.indices).output("--count", self.count).checked()?;
 
-        if let [_] = sources[..] {
-            return self.run_in_chunks(common, algorithm, &input_source, destinations);
+        if let [_] = job.sources()[..] {
+            return self.run_in_chunks(common, algorithm, &input_source, &job);
         }
         if self.memory.is_given() {
             let what = "flags, keys and values are taken in memory; leave out them or --memory";
             return Err(Ended::usage(what).into());
         }
-        device::check_inputs(common, &sources.iter().copied().map(Some).collect::<Vec<_>>())?;
+        device::check_inputs(common, &job)?;
         let takes_rows = self.by.flags.is_some() || self.keys.is_some();
         let taken = Taken {
             elements: &ElementType::ALL,
@@ -287,10 +286,7 @@ impl Selection<'_> {
         let (config, operands) =
             self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), values.as_ref())?;
 
-        let outputs = destinations
-            .iter()
-            .map(|(option, destination)| Ok((*option, Output::prepare(destination, option, &sources)?)))
-            .collect::<Result<Vec<_>>>()?;
+        let outputs = job.prepare()?;
         let gpu = device::open(common)?;
         let config = with_algorithm(config, algorithm, &gpu);
         // With --by-key the input's rows are the values of the keys.
@@ -310,13 +306,10 @@ impl Selection<'_> {
         };
         let operands = Operands::of_words(elements.element, &operands)?;
         let mut selected = Selected::default();
-        {
-            let _spinner = Progress::of_one(format_args!("{} {count} elements", self.verb()));
-            let inputs = inputs.operands(operands);
-            let prepared = gpu.prepare_select(config, &inputs, &mut selected)?;
-            device::check_memory(&gpu, prepared.device_size(), "the elements, the result and their scratch")?;
-            prepared.run()?;
-        }
+        let inputs = inputs.operands(operands);
+        device::run_whole(&gpu, format_args!("{} {count} elements", self.verb()), || {
+            gpu.prepare_select(config, &inputs, &mut selected)
+        })?;
         let sizes = self.sizes(&selected.counts, count);
         let kept_count = sizes.iter().sum::<u64>() as usize;
         let of = |table: &Table, words: Vec<u32>| Table {
@@ -328,7 +321,7 @@ impl Selection<'_> {
             let shape = TableShape::Flat { count: numbers.len() };
             Table { format: input.format, element: ElementType::U32, shape, words: numbers }
         };
-        let mut take = |option: &str| match (option, &keys, &values) {
+        let take = |(option, _): &(&str, _)| match (*option, &keys, &values) {
             ("-o", Some(_), _) => of(&input, mem::take(&mut selected.values)),
             ("-o", None, _) => of(&input, mem::take(&mut selected.elements)),
             ("--keys-output", Some(keys), _) => of(keys, mem::take(&mut selected.elements)),
@@ -336,7 +329,7 @@ impl Selection<'_> {
             ("--count", ..) => whole(sizes.iter().map(|&size| size as u32).collect()),
             _ => whole(mem::take(&mut selected.indices)),
         };
-        files::commit_all(outputs.into_iter().map(|(option, output)| (output, take(option))).collect())?;
+        outputs.commit(job.outputs.iter().map(take))?;
         self.print_sizes(&sizes);
         Ok(())
     }
@@ -362,21 +355,6 @@ impl Selection<'_> {
                 names.iter().zip(sizes).map(|(name, size)| format!("{name} {size}")).collect();
             words::print_line(parts.join(", "));
         }
-    }
-
-    /// The outputs, by their options.
-    fn destinations(&self) -> Result<Vec<(&'static str, Destination)>, Ended> {
-        let moved = self.moved;
-        let others = [
-            ("--keys-output", self.keys_output),
-            ("--values-output", moved.values_output.as_ref()),
-            ("--indices", moved.indices.as_ref()),
-            ("--count", self.count),
-        ];
-        let mut all = vec![("-o", self.files.destination())];
-        all.extend(others.into_iter().filter_map(|(option, file)| Some((option, file?.clone().into()))));
-        files::output::check_distinct(&all)?;
-        Ok(all)
     }
 
     /// The configuration, and the operands of its comparisons as words.

@@ -19,7 +19,7 @@ use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
 use crate::files::input::{InputError, InputProblem};
-use crate::files::{self, BegunOutput, Destination, Output, Source, Spool, TemporaryFolder};
+use crate::files::{self, BegunOutput, Job, Outputs, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
 use crate::{device, segments};
@@ -70,38 +70,38 @@ pub struct SortArgs {
     pub temp_dir: Option<PathBuf>,
 }
 
-/// Source and destination of the values.
-pub struct Values {
-    pub source: Source,
-    pub destination: Destination,
-}
-
 impl Run for SortArgs {
     fn run(&self, common: &Common) -> Result<()> {
         device::check_one(&common.device, "sort")?;
         policy::check_sort(common)?;
+        self.check_values()?;
+        self.check_segments(common)?;
         let source = self.files.source();
-        let destination = self.files.destination();
-        let values = check_values(self, &source, &destination)?;
-        let segments_source = check_segments(self, common, &source, values.as_ref())?;
+        let [values, segments] = [&self.values, &self.segments].map(|file| file.clone().map(Source::from));
+        let job = self.job(&source, &values).row_numbers("--segments", &segments).checked()?;
         if let Some(element) = self.files.element {
             check_bits(self, element)?;
         }
-        match segments_source {
-            Some(segments) => self.run_in_segments(common, &source, &destination, values, &segments),
-            None => self.run_in_chunks(common, &source, &destination, values),
+        match &segments {
+            Some(segments) => self.run_in_segments(common, &job, &source, values.as_ref(), segments),
+            None => self.run_in_chunks(common, &job, &source, values.as_ref()),
         }
     }
 }
 
 impl SortArgs {
+    /// The job, but for segments.
+    pub fn job<'a>(&self, source: &'a Source, values: &'a Option<Source>) -> Job<'a> {
+        self.files.job(source).input("--values", values).output("--values-output", &self.values_output)
+    }
+
     /// Sorts files of any size.
     fn run_in_chunks(
         &self,
         common: &Common,
+        job: &Job<'_>,
         source: &Source,
-        destination: &Destination,
-        values: Option<Values>,
+        values: Option<&Source>,
     ) -> Result<()> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
         let mut opened = files::open_table(source, None, |file, size| {
@@ -110,10 +110,8 @@ impl SortArgs {
         .map_err(|error| with_remedy(error.into(), OF_ROWS))?;
         let (element, format) = (opened.table.element, opened.table.format);
         check_bits(self, element)?;
-        let sources: Vec<_> =
-            std::iter::once(source).chain(values.as_ref().map(|values| &values.source)).collect();
-        let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
-        let folder = self.folder_of_runs(&output);
+        let outputs = job.prepare()?;
+        let folder = self.folder_of_runs(&outputs);
         if self.temp_dir.is_some() {
             Spool::new_in(&folder)?;
         }
@@ -123,13 +121,10 @@ impl SortArgs {
             opened = opened.spooled(source, &folder)?;
         }
         let count = opened.table.shape.map(|shape| shape.rows() as u64);
-        let values_table = match (&values, count) {
-            (Some(values), Some(count)) => {
-                let opened = files::open_values(&values.source, count, &folder);
-                Some(opened.map_err(|error| with_remedy(error, OF_VALUES))?)
-            }
-            _ => None,
+        let open_values = |(values, count)| {
+            files::open_values(values, count, &folder).map_err(|error| with_remedy(error, OF_VALUES))
         };
+        let values_table = values.zip(count).map(open_values).transpose()?;
         let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
         let (mut keys_reader, count) = opened.forward(source)?;
 
@@ -170,11 +165,11 @@ impl SortArgs {
             temporary: &mut temporary,
             progress: Some(&mut show),
         };
-        match (values, values_output, values_table) {
-            (Some(values), Some(values_output), Some(values_table)) => {
+        match values.zip(values_table) {
+            Some((values, values_table)) => {
                 let values_header = header_of(values_table.table.format, values_table.table.element);
-                let (mut values_reader, _) = values_table.forward(&values.source)?;
-                let [mut keys_output, mut values_output] = files::begin_both(output, values_output)?;
+                let (mut values_reader, _) = values_table.forward(values)?;
+                let [mut keys_output, mut values_output] = outputs.begin()?;
                 keys_output.write_bytes(&header_of(format, element))?;
                 values_output.write_bytes(&values_header)?;
                 stream.values = Some(&mut values_reader);
@@ -186,8 +181,8 @@ impl SortArgs {
                     Err(error) => Err(ended(error, &keys_output)),
                 }
             }
-            _ => {
-                let mut output = output.begin()?;
+            None => {
+                let [mut output] = outputs.begin()?;
                 let element = match (self.argsort, count) {
                     (false, _) => element,
                     (true, Some(count)) if count > 1 << 32 => ElementType::U64,
@@ -209,9 +204,9 @@ impl SortArgs {
     }
 
     /// The folder of temporary files.
-    fn folder_of_runs(&self, output: &Output) -> TemporaryFolder {
+    fn folder_of_runs(&self, outputs: &Outputs) -> TemporaryFolder {
         TemporaryFolder {
-            path: self.temp_dir.clone().unwrap_or_else(|| output.temporary_folder().path),
+            path: self.temp_dir.clone().unwrap_or_else(|| outputs.temporary_folder().path),
             another: "name another folder with --temp-dir",
         }
     }
@@ -220,58 +215,72 @@ impl SortArgs {
     fn run_in_segments(
         &self,
         common: &Common,
+        job: &Job<'_>,
         source: &Source,
-        destination: &Destination,
-        values: Option<Values>,
+        values_source: Option<&Source>,
         segments_source: &Source,
     ) -> Result<()> {
-        device::check_inputs(common, &[Some(source), values.as_ref().map(|values| &values.source)])?;
+        device::check_inputs(common, job)?;
         let mut keys = read_keys(source, self)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();
-        let read = |values: &Values| {
-            let read = files::read_values(&values.source, count as u64);
+        let read = |source| {
+            let read = files::read_values(source, count as u64);
             read.map_err(|error| with_remedy(error.into(), OF_VALUES))
         };
-        let mut values_table = values.as_ref().map(read).transpose()?;
+        let mut values = values_source.map(read).transpose()?;
         let segments = segments::read(segments_source, "sort", count, "keys")?;
-        let config = config(self, keys.element, values_table.as_ref().map(|table| table.element))?;
-        let values_source = values.as_ref().map(|values| &values.source);
-        let sources: Vec<_> = [source, segments_source].into_iter().chain(values_source).collect();
-        let (output, values_output) = prepare_outputs(destination, values.as_ref(), &sources)?;
+        let config = config(self, keys.element, values.as_ref().map(|table| table.element))?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
         let mut indices = vec![0; if self.argsort { count } else { 0 }];
-        {
-            let _spinner = Progress::of_one(format_args!("sorting {count} keys"));
-            let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
-            let sort = gpu.prepare_segmented_sort(config, &mut keys.words, values, &segments)?;
-            device::check_memory(&gpu, sort.device_size(), "the keys and their scratch")?;
-            sort.run()?;
+        device::run_whole(&gpu, format_args!("sorting {count} keys"), || {
+            let values = values.as_mut().map_or(&mut indices, |table| &mut table.words);
+            gpu.prepare_segmented_sort(config, &mut keys.words, values, &segments)
+        })?;
+        if self.argsort {
+            let shape = TableShape::Flat { count };
+            keys = Table { format: keys.format, element: ElementType::U32, shape, words: indices };
         }
-        match (values_output, values_table) {
-            (Some(values_output), Some(values)) => {
-                files::commit_all(vec![(output, keys), (values_output, values)])?;
-            }
-            _ if self.argsort => {
-                let (element, shape) = (ElementType::U32, TableShape::Flat { count });
-                output.commit(&Table { format: keys.format, element, shape, words: indices })?;
-            }
-            _ => output.commit(&keys)?,
-        }
-        Ok(())
+        Ok(outputs.commit([keys].into_iter().chain(values))?)
     }
-}
 
-/// The outputs of the keys, or of the indices, and of the values.
-fn prepare_outputs(
-    destination: &Destination,
-    values: Option<&Values>,
-    sources: &[&Source],
-) -> Result<(Output, Option<Output>)> {
-    let output = Output::prepare(destination, "-o", sources)?;
-    let values = values.map(|values| Output::prepare(&values.destination, "--values-output", sources));
-    Ok((output, values.transpose()?))
+    /// Refuses options of values that contradict each other.
+    pub fn check_values(&self) -> Result<(), Ended> {
+        let what = match (&self.values, &self.values_output) {
+            (None, None) => return Ok(()),
+            _ if self.argsort => "--argsort makes the values; leave out --values and --values-output",
+            (Some(_), None) => "--values go somewhere; name a file with --values-output",
+            (None, Some(_)) => "--values-output has no values; name a file with --values",
+            (Some(_), Some(_)) => return Ok(()),
+        };
+        Err(Ended::usage(what))
+    }
+
+    /// Refuses options that a segmented sort does not support.
+    fn check_segments(&self, common: &Common) -> Result<(), Ended> {
+        if self.segments.is_none() {
+            return Ok(());
+        }
+        if self.memory.is_given() || self.temp_dir.is_some() {
+            return Err(Ended::usage(
+                "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
+            ));
+        }
+        if let Some(algorithm) = common.algorithm {
+            return Err(Ended::usage(format!(
+                "each segment is sorted by what suits its length; leave out one of --segments and --algorithm {}",
+                algorithm.name()
+            )));
+        }
+        match common.seed() {
+            Some(_) => {
+                Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Reads the keys of a segmented sort, whose offsets have 32 bits.
@@ -300,67 +309,6 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
         }) => Ended::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
         _ => error,
     }
-}
-
-/// Refuses options that contradict each other.
-pub fn check_values(
-    args: &SortArgs,
-    source: &Source,
-    destination: &Destination,
-) -> Result<Option<Values>, Ended> {
-    let (from, to) = match (&args.values, &args.values_output) {
-        (None, None) => return Ok(None),
-        _ if args.argsort => {
-            return Err(Ended::usage("--argsort makes the values; leave out --values and --values-output"));
-        }
-        (Some(_), None) => {
-            return Err(Ended::usage("--values go somewhere; name a file with --values-output"));
-        }
-        (None, Some(_)) => {
-            return Err(Ended::usage("--values-output has no values; name a file with --values"));
-        }
-        (Some(from), Some(to)) => (from, to),
-    };
-    let values = Values { source: from.clone().into(), destination: to.clone().into() };
-    if *source == Source::Stdin && values.source == Source::Stdin {
-        return Err(Ended::usage("standard input is one table; name a file for --values"));
-    }
-    if *destination == Destination::Stdout && values.destination == Destination::Stdout {
-        return Err(Ended::usage("standard output takes one table; name a file with -o or --values-output"));
-    }
-    if destination.is_same_file_as(&values.destination) {
-        return Err(Ended::usage("-o and --values-output name the same file; give each its own"));
-    }
-    Ok(Some(values))
-}
-
-/// The source of segment offsets, if given. Refuses options that a segmented sort does not support.
-fn check_segments(
-    args: &SortArgs,
-    common: &Common,
-    source: &Source,
-    values: Option<&Values>,
-) -> Result<Option<Source>, Ended> {
-    let Some(segments) = args.segments.clone().map(Source::from) else { return Ok(None) };
-    if args.memory.is_given() || args.temp_dir.is_some() {
-        return Err(Ended::usage(
-            "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
-        ));
-    }
-    if let Some(algorithm) = common.algorithm {
-        return Err(Ended::usage(format!(
-            "each segment is sorted by what suits its length; leave out one of --segments and --algorithm {}",
-            algorithm.name()
-        )));
-    }
-    if common.seed().is_some() {
-        return Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"));
-    }
-    let others = std::iter::once(source).chain(values.map(|values| &values.source));
-    if segments == Source::Stdin && others.into_iter().any(|other| *other == Source::Stdin) {
-        return Err(Ended::usage("standard input is one table; name a file for --segments"));
-    }
-    Ok(Some(segments))
 }
 
 /// The error of a plan; more keys than the chosen algorithm supports on this device are an error of usage.

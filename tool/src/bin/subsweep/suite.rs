@@ -14,8 +14,8 @@ use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
 use crate::error::Ended;
-use crate::files::memory;
 use crate::files::output::{OutputError, print, print_text};
+use crate::files::{Job, memory};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
 use crate::words::{self, escaped};
@@ -175,7 +175,7 @@ impl Suite {
             report: Report::new(
                 std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             ),
-            reports: Reports::prepare(destinations, &[])?,
+            reports: Reports::prepare(Job::default(), destinations)?,
             has_results: false,
             last_save: None,
             is_cached: !common.no_pipeline_cache,

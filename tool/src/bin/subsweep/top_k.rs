@@ -13,9 +13,8 @@ use crate::args::{Common, Files};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
-use crate::files::{self, Destination, Output, Source};
+use crate::files::{self, Source};
 use crate::policy;
-use crate::words::Progress;
 
 /// Select the k largest or smallest elements of an array, or of each row of a table
 ///
@@ -64,11 +63,10 @@ impl Run for TopKArgs {
         if self.values.is_some() != self.values_output.is_some() {
             return Err(Ended::usage("--values and --values-output go together; give both or neither").into());
         }
-        if source == Source::Stdin && values_source == Some(Source::Stdin) {
-            return Err(Ended::usage("standard input is one table; name a file for --values").into());
-        }
-        let destinations = self.destinations()?;
-        device::check_inputs(common, &[Some(&source), values_source.as_ref()])?;
+        let job = self.files.job(&source).input("--values", &values_source);
+        let job = job.output("--indices", &self.indices).output("--values-output", &self.values_output);
+        let job = job.checked()?;
+        device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let config = self.config(&source, &table)?;
         let values =
@@ -77,19 +75,14 @@ impl Run for TopKArgs {
             (Some(source), Some(values)) => config.values(value_words(source, values, table.shape)?),
             _ => config,
         };
-        let sources: Vec<_> = std::iter::once(&source).chain(&values_source).collect();
-        let prepare = |(option, to): (_, Destination)| Ok(Output::prepare(&to, option, &sources)?);
-        let outputs = destinations.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
+        let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
         let mut top = TopKWords::default();
-        {
-            let _spinner = Progress::of_one(format_args!("selecting from {source}"));
+        device::run_whole(&gpu, format_args!("selecting from {source}"), || {
             let values = values.as_ref().map_or(&[][..], |values| &values.words);
-            let prepared = gpu.prepare_top_k(config, &table.words, values, &mut top)?;
-            device::check_memory(&gpu, prepared.device_size(), "the table, the result and their scratch")?;
-            prepared.run()?;
-        }
+            gpu.prepare_top_k(config, &table.words, values, &mut top)
+        })?;
         let columns = config.k() as usize;
         let shape = match table.shape.is_flat() {
             true => TableShape::Flat { count: columns },
@@ -104,22 +97,11 @@ impl Run for TopKArgs {
             let shape = if is_one { shape } else { shape.of_values(values.shape.columns()) };
             Table { shape, words, ..values }
         });
-        let tables = [Some(keys), indices, values].into_iter().flatten();
-        files::commit_all(outputs.into_iter().zip(tables).collect())?;
-        Ok(())
+        Ok(outputs.commit([Some(keys), indices, values].into_iter().flatten())?)
     }
 }
 
 impl TopKArgs {
-    /// The outputs, with their options: of the keys, the indices and the values.
-    fn destinations(&self) -> Result<Vec<(&'static str, Destination)>, Ended> {
-        let others = [("--indices", &self.indices), ("--values-output", &self.values_output)];
-        let mut all = vec![("-o", self.files.destination())];
-        all.extend(others.into_iter().filter_map(|(option, file)| Some((option, file.clone()?.into()))));
-        files::output::check_distinct(&all)?;
-        Ok(all)
-    }
-
     /// The configuration for a table; an array is one row.
     fn config(&self, source: &Source, table: &Table) -> Result<TopKConfig, Ended> {
         let columns = if table.shape.is_flat() { table.shape.rows() } else { table.shape.columns() };

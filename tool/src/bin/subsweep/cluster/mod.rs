@@ -25,7 +25,7 @@ use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
 use crate::error::{self, Ended, Exit};
 use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
-use crate::files::{BegunOutput, Destination, Output, Source};
+use crate::files::{BegunOutput, Destination, Job, Output, finish_all};
 use crate::{tested, words};
 
 /// The failure of another rank, which reports it.
@@ -189,12 +189,8 @@ pub struct SharedOutput {
 ///
 /// # Errors
 /// An output is no file, is an input, or cannot be written.
-pub fn prepare_outputs(
-    world: &SimpleCommunicator,
-    destinations: &[(&Destination, &'static str)],
-    sources: &[&Source],
-) -> Result<Vec<Option<Output>>> {
-    let prepare = |(destination, option): &(&Destination, &'static str)| -> Result<Option<Output>> {
+pub fn prepare_outputs(world: &SimpleCommunicator, job: &Job<'_>) -> Result<Vec<Option<Output>>> {
+    let prepare = |(option, destination): &(&'static str, Destination)| -> Result<Option<Output>> {
         let Destination::File(path) = destination else {
             let text = format!("each rank writes its slice of a file; name one with {option}");
             return Err(Ended::usage(text).into());
@@ -204,7 +200,8 @@ pub fn prepare_outputs(
         }
         // Opening a pipe would wait until something reads from it.
         let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let output = if is_special { None } else { Some(Output::prepare(destination, option, sources)?) };
+        let output =
+            if is_special { None } else { Some(Output::prepare(destination, option, &job.sources())?) };
         let Some(output) = output.filter(|output| output.folder().is_some()) else {
             let text =
                 format!("{destination}: is no file that ranks could write together; name one with {option}");
@@ -212,7 +209,7 @@ pub fn prepare_outputs(
         };
         Ok(Some(output))
     };
-    destinations.iter().map(prepare).collect::<Result<Vec<_>>>().agreed(world)
+    job.outputs.iter().map(prepare).collect::<Result<Vec<_>>>().agreed(world)
 }
 
 impl SharedOutput {
@@ -266,13 +263,7 @@ impl SharedOutput {
             sync(&output.file).map_err(|problem| OutputError { output: output.name.clone(), problem })
         };
         outputs.iter().try_for_each(sync).agreed(world)?;
-        let mut begun: Vec<_> = outputs.into_iter().filter_map(|output| output.begun).collect();
-        let renamed = match (begun.pop(), begun.pop()) {
-            (Some(second), Some(first)) => crate::files::finish_all([first, second]),
-            (Some(only), None) => only.finish(),
-            (None, _) => Ok(()),
-        };
-        renamed.agreed(world)
+        finish_all(outputs.into_iter().filter_map(|output| output.begun)).agreed(world)
     }
 }
 

@@ -39,8 +39,7 @@ pub struct Scan {
 impl Run for Scan {
     fn run(&self, common: &Common) -> Result<()> {
         let (args, world) = (&self.scan, super::world());
-        let (source, destination) = (args.files.source(), args.files.destination());
-        let segments = args.segments.clone().map(Source::from);
+        let (source, segments) = (args.files.source(), args.segments.clone().map(Source::from));
         let open = || -> Result<_> {
             policy::check_scan(common)?;
             scan::check(args, common)?;
@@ -50,17 +49,18 @@ impl Run for Scan {
             if args.monotone {
                 return Err(Ended::usage("ranks have no --monotone; scan the result by --op max").into());
             }
+            let job = args.files.job(&source).row_numbers("--segments", &segments).checked()?;
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
                 TableReader::new(file, size, args.files.element, &TAKEN)
             })?;
             let (config, initial) = args.config(common, &source, &opened.table)?;
-            Ok((opened, config, initial))
+            Ok((job, opened, config, initial))
         };
-        let (opened, mut config, initial) = open().agreed(&world)?;
+        let (job, opened, mut config, initial) = open().agreed(&world)?;
         let TableReader { format, element, shape, payload_size, .. } = opened.table;
         let (row_count, size) = (shape.map_or(0, TableShape::rows) as u64, payload_size.unwrap_or(0));
-        let inputs: Vec<_> = std::iter::once(&source).chain(&segments).collect();
-        let mut prepared = prepare_outputs(&world, &[(&destination, "-o")], &inputs)?;
+        let mut prepared = prepare_outputs(&world, &job)?;
+        let (_, destination) = &job.outputs[0];
         let slice = share(row_count, world.rank(), world.size());
         let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
         let (file, start) = opened.into_file();
@@ -83,7 +83,7 @@ impl Run for Scan {
             config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
         }
         let header = shape.map_or(Vec::new(), |shape| header(format, element, shape));
-        let output = SharedOutput::begin(&world, &destination, prepared.pop().flatten(), &header, size)?;
+        let output = SharedOutput::begin(&world, destination, prepared.pop().flatten(), &header, size)?;
         let begins_size = begins.as_ref().map_or(0, |begins| 8 * begins.len() as u64);
         let scanned = ScanSlice {
             initial: initial.as_deref(),

@@ -21,9 +21,9 @@ use crate::args::{Common, MemoryLimit};
 use crate::command::Run;
 use crate::error::{Ended, Exit};
 use crate::files::input::{InputError, OpenTable};
-use crate::files::{self, Source};
+use crate::files::{self, Job, Source};
 use crate::policy;
-use crate::sort::{self, SortArgs, Values};
+use crate::sort::{self, SortArgs};
 
 /// Sort a file over all ranks, stable, keys alone or with values
 ///
@@ -38,13 +38,6 @@ pub struct Sort {
 
 /// Why inputs are files.
 pub const IN_SLICES: &str = "each rank reads a slice of it";
-
-/// What a sort reads and writes.
-struct Opened {
-    keys: Input,
-    values: Option<Values>,
-    values_input: Option<Input>,
-}
 
 /// A table of which this rank takes a slice.
 struct Input {
@@ -83,7 +76,7 @@ impl Input {
     fn read(&mut self, slice: std::ops::Range<u64>) -> Result<Vec<u32>> {
         let size = self.element.size() as u64;
         let word_count = ((slice.end - slice.start) * size / 4) as usize;
-        let mut words = zeroed(word_count)?;
+        let mut words = files::zeroed(word_count, "this rank's slice")?;
         let mut file = FileWindow::new(&self.file, self.start);
         let read = file
             .seek(SeekFrom::Start(slice.start * size))
@@ -97,31 +90,18 @@ impl Input {
     }
 }
 
-/// Words in memory that may not be there.
-fn zeroed(count: usize) -> Result<Vec<u32>, subsweep::Error> {
-    let needed = Some(4 * count as u64);
-    bytemuck::try_zeroed_vec(count)
-        .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "this rank's slice" })
-}
-
 impl Run for Sort {
     fn run(&self, common: &Common) -> Result<()> {
         let (args, world) = (&self.sort, super::world());
-        let (source, destination) = (args.files.source(), args.files.destination());
-        let Opened { mut keys, values, mut values_input } = self.open(common, &source).agreed(&world)?;
-        let mut outputs = vec![(&destination, "-o")];
-        let mut inputs = vec![&source];
-        if let Some(Values { source, destination }) = &values {
-            outputs.push((destination, "--values-output"));
-            inputs.push(source);
-        }
-        let mut prepared = prepare_outputs(&world, &outputs, &inputs)?.into_iter();
+        let (source, values) = (args.files.source(), args.values.clone().map(Source::from));
+        let (job, mut keys, mut values_input) = self.open(common, &source, &values).agreed(&world)?;
+        let mut prepared = prepare_outputs(&world, &job)?.into_iter();
         let element = values_input.as_ref().map(|input| input.element);
         let config = sort::config(args, keys.element, element).agreed(&world)?;
         let identities = || -> Result<_> {
             Ok((keys.identity()?, values_input.as_ref().map(Input::identity).transpose()?))
         };
-        let options = format!("{config:?} {outputs:?} {:?} {:?}", common.algorithm, common.policy);
+        let options = format!("{config:?} {:?} {:?} {:?}", job.outputs, common.algorithm, common.policy);
         check_same(&world, &(identities().agreed(&world)?, options))?;
 
         let slice = share(keys.count, world.rank(), world.size());
@@ -167,7 +147,7 @@ impl Run for Sort {
         if let Some(input) = &values_input {
             tables.push((bytemuck::cast_slice(&read_values), input.header.clone(), input.element));
         }
-        for ((destination, _), (bytes, header, element)) in outputs.into_iter().zip(tables) {
+        for ((_, destination), (bytes, header, element)) in job.outputs.iter().zip(tables) {
             let size = element.size() as u64;
             let output = prepared.next().flatten();
             let output = SharedOutput::begin(&world, destination, output, &header, keys.count * size)?;
@@ -186,7 +166,12 @@ impl Run for Sort {
 
 impl Sort {
     /// Checks the options, and opens the inputs.
-    fn open(&self, common: &Common, source: &Source) -> Result<Opened> {
+    fn open<'a>(
+        &self,
+        common: &Common,
+        source: &'a Source,
+        values: &'a Option<Source>,
+    ) -> Result<(Job<'a>, Input, Option<Input>)> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
         let args = &self.sort;
         policy::check_sort(common)?;
@@ -199,20 +184,21 @@ impl Sort {
         if args.temp_dir.is_some() {
             return Err(Ended::usage("a rank's slice is sorted in memory; leave out --temp-dir").into());
         }
-        let values = sort::check_values(args, source, &args.files.destination())?;
+        args.check_values()?;
+        let job = args.job(source, values).checked()?;
         let opened = files::open_table(source, Some(IN_SLICES), |file, size| {
             TableReader::new(file, size, args.files.element, &TAKEN)
         })?;
         sort::check_bits(args, opened.table.element)?;
         let keys = Input::new(source.clone(), opened);
-        let open_values = |values: &Values| -> Result<_> {
-            let opened = files::open_table(&values.source, Some(IN_SLICES), |file, size| {
+        let open_values = |values: &Source| -> Result<_> {
+            let opened = files::open_table(values, Some(IN_SLICES), |file, size| {
                 TableReader::values(file, size.unwrap_or(0), keys.count)
             })?;
-            Ok(Input::new(values.source.clone(), opened))
+            Ok(Input::new(values.clone(), opened))
         };
         let values_input = values.as_ref().map(open_values).transpose()?;
-        Ok(Opened { keys, values, values_input })
+        Ok((job, keys, values_input))
     }
 }
 

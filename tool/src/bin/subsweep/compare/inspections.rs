@@ -8,7 +8,7 @@ use subsweep_tool::harness::{InspectedDevice, InspectionComparison, PipelineComp
 
 use super::CompareArgs;
 use crate::error::Ended;
-use crate::files::Source;
+use crate::files::Job;
 use crate::files::output::{print_text, to_json};
 use crate::inspect::text::{COLUMNS, Column, number, short};
 use crate::reports::{Format, Reports};
@@ -35,7 +35,7 @@ pub struct Named {
 }
 
 /// Compares inspections.
-pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
+pub fn run(inspections: &[Named], args: &CompareArgs, job: Job<'_>) -> Result<()> {
     if args.fail_on_regression.is_some() {
         let text = "inspections have no times; leave --fail-on-regression out";
         return Err(Ended::usage(text).into());
@@ -47,7 +47,7 @@ pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Res
         let text = "inspections are compared in words and as JSON; leave --html out";
         return Err(Ended::usage(text).into());
     }
-    let outputs = Reports::prepare(&[(Format::Json, &args.json)], inputs)?;
+    let outputs = Reports::prepare(job, &[(Format::Json, &args.json)])?;
     let (comparisons, unpaired) = compare(inspections)?;
     let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
     for device in &unpaired {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 mod chunks;
 mod identity;
 pub mod input;
+mod job;
 #[cfg(target_os = "linux")]
 pub mod memory;
 pub mod output;
@@ -33,7 +34,8 @@ pub use input::{
     Compared, MAX_HEADER, ROW_NUMBERS, open_table, open_values, read, read_bytes, read_compared, read_flags,
     read_row_numbers, read_values, read_values_of,
 };
-pub use output::{BegunOutput, Output, Spooled, begin_both, commit_all, commit_spooled, finish_all};
+pub use job::{Job, zeroed};
+pub use output::{BegunOutput, Output, Outputs, Spooled, finish_all};
 pub use spool::{Spool, TemporaryFolder};
 
 /// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.

@@ -15,14 +15,13 @@ pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
 pub use super::unfinished::remove_unfinished;
 use super::{Destination, Source, streams};
-use crate::error::Ended;
 use crate::words;
 
 /// A prepared destination of a table or a report. It is prepared before any work, so that a bad destination costs
 /// none.
 ///
 /// A file is written to a temporary one in the same directory, without a name where the file system has such files, and
-/// renamed when complete: until [`commit`](Self::commit) succeeds an existing file is unchanged, and without it nothing is
+/// renamed when complete: until [`Outputs::commit`] succeeds an existing file is unchanged, and without it nothing is
 /// left behind. Standard
 /// output, pipes and devices are written directly.
 #[derive(Debug)]
@@ -67,13 +66,6 @@ impl Output {
         }
     }
 
-    /// Writes all of `table`, and renames the file to its final path.
-    pub fn commit(self, table: &Table) -> Result<(), OutputError> {
-        let mut begun = self.begin()?;
-        begun.write_table(table)?;
-        begun.finish()
-    }
-
     /// Writes an intermediate report: a file is replaced each time. Streams get only the last report, so nothing is
     /// rendered for them.
     pub fn update(&self, render: impl FnOnce() -> anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
@@ -101,14 +93,6 @@ impl Output {
             Target::Regular(regular) => Some(folder_of(&regular.path)),
             Target::Stdout | Target::Special(_) => None,
         }
-    }
-
-    /// The folder of temporary files: that of the file, and of a stream `TMPDIR`.
-    pub fn temporary_folder(&self) -> TemporaryFolder {
-        self.folder().map_or_else(TemporaryFolder::default, |folder| TemporaryFolder {
-            path: folder.to_owned(),
-            another: "write the output to another folder",
-        })
     }
 
     /// Begins to write a table from its first byte to its last.
@@ -219,11 +203,74 @@ impl BegunOutput {
     }
 }
 
-/// Begins two outputs; a pipe that its reader closes does not end the other.
-pub fn begin_both(first: Output, second: Output) -> Result<[BegunOutput; 2], OutputError> {
-    let mut begun = [first.begin()?, second.begin()?];
-    begun.iter_mut().for_each(|output| output.is_one_of_several = true);
-    Ok(begun)
+/// The prepared outputs of a job, in the order of their declaration.
+#[derive(Debug)]
+pub struct Outputs(pub Vec<Output>);
+
+/// A table whose elements are in temporary files.
+#[derive(Debug)]
+pub struct Spooled {
+    /// The header, and elements that are in memory.
+    pub start: Vec<u8>,
+    /// The elements of one file, followed by those of the next.
+    pub elements: Vec<Spool>,
+}
+
+impl Outputs {
+    /// The folder of temporary files: that of the first file, and of a stream `TMPDIR`.
+    pub fn temporary_folder(&self) -> TemporaryFolder {
+        let folder = self.0.first().and_then(Output::folder);
+        folder.map_or_else(TemporaryFolder::default, |folder| TemporaryFolder {
+            path: folder.to_owned(),
+            another: "write the output to another folder",
+        })
+    }
+
+    /// Begins all, of which the command has declared `N`; a pipe that its reader closes does not end the others.
+    pub fn begin<const N: usize>(self) -> Result<[BegunOutput; N], OutputError> {
+        Ok(self.begin_all()?.try_into().expect("a command begins the outputs that it has declared"))
+    }
+
+    fn begin_all(self) -> Result<Vec<BegunOutput>, OutputError> {
+        let is_one_of_several = self.0.len() > 1;
+        let begin = |output: Output| Ok(BegunOutput { is_one_of_several, ..output.begin()? });
+        self.0.into_iter().map(begin).collect()
+    }
+
+    /// Writes a table to each, whole.
+    pub fn commit(self, tables: impl IntoIterator<Item = Table>) -> Result<(), OutputError> {
+        self.commit_by(tables, |output, table| output.write_table(table))
+    }
+
+    /// Writes a table to each, whole.
+    pub fn commit_spooled(self, tables: impl IntoIterator<Item = Spooled>) -> Result<(), OutputError> {
+        self.commit_by(tables, |output, Spooled { start, elements }| {
+            output.write_bytes(start)?;
+            let copied = elements.iter_mut().try_for_each(|spool| spool.copy_to(output));
+            copied.map_err(|error| output.error(error))
+        })
+    }
+
+    /// A stream cannot be taken back, so it is written after the temporary files, and standard output, which has a reader,
+    /// last.
+    fn commit_by<T>(
+        self,
+        tables: impl IntoIterator<Item = T>,
+        write: impl Fn(&mut BegunOutput, &mut T) -> Result<(), OutputError>,
+    ) -> Result<(), OutputError> {
+        let output_count = self.0.len();
+        let mut begun: Vec<_> = self.begin_all()?.into_iter().zip(tables).collect();
+        assert_eq!(begun.len(), output_count, "each output has a table");
+        begun.sort_by_key(|(output, _)| match output.sink {
+            Sink::Temporary(_) => 0,
+            Sink::Special(_) => 1,
+            Sink::Stdout(_) => 2,
+        });
+        for (output, table) in &mut begun {
+            write(output, table)?;
+        }
+        finish_all(begun.into_iter().map(|(output, _)| output))
+    }
 }
 
 /// Finishes several outputs. All files are complete before the first is renamed.
@@ -241,67 +288,6 @@ pub fn finish_all(outputs: impl IntoIterator<Item = BegunOutput>) -> Result<(), 
         output.rename()?;
     }
     ended
-}
-
-/// Refuses destinations of several options that are one file, or all standard output.
-pub fn check_distinct(destinations: &[(&str, Destination)]) -> Result<(), Ended> {
-    for (index, (first, destination)) in destinations.iter().enumerate() {
-        for (second, other) in &destinations[index + 1..] {
-            if *destination == Destination::Stdout && *other == Destination::Stdout {
-                let what = "standard output takes one table";
-                return Err(Ended::usage(format!("{what}; name a file with {first} or {second}")));
-            }
-            if destination.is_same_file_as(other) {
-                let what = "name the same file; give each its own";
-                return Err(Ended::usage(format!("{first} and {second} {what}")));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes several tables, as [`commit_all_by`] does.
-pub fn commit_all(outputs: Vec<(Output, Table)>) -> Result<(), OutputError> {
-    commit_all_by(outputs, |output, table| output.write_table(table))
-}
-
-/// A table whose elements are in temporary files.
-#[derive(Debug)]
-pub struct Spooled {
-    /// The header, and elements that are in memory.
-    pub start: Vec<u8>,
-    /// The elements of one file, followed by those of the next.
-    pub elements: Vec<Spool>,
-}
-
-/// Writes several tables, as [`commit_all_by`] does.
-pub fn commit_spooled(outputs: Vec<(Output, Spooled)>) -> Result<(), OutputError> {
-    commit_all_by(outputs, |output, Spooled { start, elements }| {
-        output.write_bytes(start)?;
-        let copied = elements.iter_mut().try_for_each(|spool| spool.copy_to(output));
-        copied.map_err(|error| output.error(error))
-    })
-}
-
-/// Writes several outputs. A stream cannot be taken back, so it is written after the temporary files, and standard output, which
-/// has a reader, last.
-fn commit_all_by<T>(
-    outputs: Vec<(Output, T)>,
-    write: impl Fn(&mut BegunOutput, &mut T) -> Result<(), OutputError>,
-) -> Result<(), OutputError> {
-    let begin = |(output, table): (Output, T)| Ok((output.begin()?, table));
-    let mut begun = outputs.into_iter().map(begin).collect::<Result<Vec<_>, OutputError>>()?;
-    let is_one_of_several = begun.len() > 1;
-    begun.sort_by_key(|(output, _)| match output.sink {
-        Sink::Temporary(_) => 0,
-        Sink::Special(_) => 1,
-        Sink::Stdout(_) => 2,
-    });
-    for (output, table) in &mut begun {
-        output.is_one_of_several = is_one_of_several;
-        write(output, table)?;
-    }
-    finish_all(begun.into_iter().map(|(output, _)| output))
 }
 
 impl Write for BegunOutput {

@@ -102,9 +102,7 @@ impl<'a> Partial<'a> {
 
     fn reduce(&self, words: &[u32]) -> Result<Vec<u32>> {
         let mut reduced = ReducedWords::default();
-        let reduction = self.gpu.prepare_reduce(self.config, words, &[], &mut reduced)?;
-        device::check_memory(self.gpu, reduction.device_size(), "a chunk of the table and its results")?;
-        reduction.run()?;
+        device::run(self.gpu, self.gpu.prepare_reduce(self.config, words, &[], &mut reduced)?)?;
         Ok(reduced.results)
     }
 }

@@ -11,18 +11,16 @@ use crate::args::Common;
 use crate::device;
 use crate::error::Ended;
 use crate::files::input::InputError;
-use crate::files::{self, Output, ROW_NUMBERS, Source, Spool};
+use crate::files::{self, Job, ROW_NUMBERS, Source, Spool};
 
 impl RunsArgs {
     /// Decodes in pieces of as many elements as a chunk has. The number of all elements stands in the header of the output, so
     /// that the counts are spooled beside it and read twice; so are values of a stream.
     pub(super) fn decode(&self, source: &Source, common: &Common) -> Result<()> {
         let counts_source = Source::from(self.counts.clone());
-        if *source == Source::Stdin && counts_source == Source::Stdin {
-            return Err(Ended::usage("standard input is one table; name a file for --counts").into());
-        }
-        let output = Output::prepare(&self.destination(), "-o", &[source, &counts_source])?;
-        let folder = output.temporary_folder();
+        let job = Job::new(&self.output).input("--decode", source).row_numbers("--counts", &counts_source);
+        let outputs = job.checked()?.prepare()?;
+        let folder = outputs.temporary_folder();
         // A program may write values and counts to two pipes, in either order or at once: neither waits for the other.
         let counts = std::thread::spawn({
             let (source, spool) = (counts_source.clone(), Spool::new_in(&folder)?);
@@ -49,7 +47,7 @@ impl RunsArgs {
         let mut chunks = opened.chunks(source, element_words, ARRAY_COUNT, "decoding", &self.memory)?;
 
         let gpu = device::open(common)?;
-        let mut output = output.begin()?;
+        let [mut output] = outputs.begin()?;
         let shape = TableShape::Flat { count: element_count as usize };
         output.write_bytes(&header(format, element, shape))?;
         while let Some(words) = chunks.next(0)? {
@@ -61,13 +59,7 @@ impl RunsArgs {
                 let values = &words[begin * element_words..][..piece.len() * element_words];
                 let mut elements = Vec::new();
                 let config = RunLengthConfig::decode(element);
-                let decoding = gpu.prepare_run_length_decode(config, values, &piece, &mut elements)?;
-                device::check_memory(
-                    &gpu,
-                    decoding.device_size(),
-                    "a chunk of the runs, its elements and scratch",
-                )?;
-                decoding.run()?;
+                device::run(&gpu, gpu.prepare_run_length_decode(config, values, &piece, &mut elements)?)?;
                 output.write_bytes(bytemuck::cast_slice(&elements))?;
                 begin = next;
             }

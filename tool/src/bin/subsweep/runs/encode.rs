@@ -10,30 +10,23 @@ use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
 use crate::error::Ended;
-use crate::files::{self, Destination, Output, Source, Spool, Spooled};
+use crate::files::{Job, Source, Spool, Spooled};
 
 impl RunsArgs {
     /// Encodes chunk by chunk. The number of runs stands in the headers of the outputs and is known at the end, so that the
     /// runs are spooled beside them.
     pub(super) fn encode(&self, source: &Source, common: &Common) -> Result<()> {
-        let offsets = self.offsets.clone().map(|file| ("--offsets", Destination::from(file)));
-        let destinations: Vec<_> = [("-o", self.destination()), ("--counts", self.counts.clone().into())]
-            .into_iter()
-            .chain(offsets)
-            .collect();
-        files::output::check_distinct(&destinations)?;
+        let job = Job::new(&self.output).input("INPUT", source);
+        let job = job.output("--counts", &self.counts).output("--offsets", &self.offsets).checked()?;
         // Offsets are u32.
         let max_count = if self.offsets.is_some() { RunLengthPlan::MAX_COUNT } else { u64::MAX };
         let opened = self.open(source, max_count)?;
         let TableReader { element, format, .. } = opened.table;
-        let outputs = destinations
-            .iter()
-            .map(|(option, destination)| Ok(Output::prepare(destination, option, &[source])?))
-            .collect::<Result<Vec<_>>>()?;
+        let outputs = job.prepare()?;
         let element_words = element.words() as usize;
         let mut chunks = opened.chunks(source, element_words, ARRAY_COUNT, "encoding", &self.memory)?;
-        let folder = outputs[0].temporary_folder();
-        let spools = outputs.iter().map(|_| Spool::new_in(&folder));
+        let folder = outputs.temporary_folder();
+        let spools = outputs.0.iter().map(|_| Spool::new_in(&folder));
         let mut spools = spools.collect::<Result<Vec<_>, _>>()?;
 
         let gpu = device::open(common)?;
@@ -54,14 +47,8 @@ impl RunsArgs {
         let mut kept_words = 0;
         while let Some(words) = chunks.next(kept_words)? {
             let mut runs = RunLengths::default();
-            let encoding =
-                gpu.prepare_run_length_encode(RunLengthConfig::encode(element), words, &mut runs)?;
-            device::check_memory(
-                &gpu,
-                encoding.device_size(),
-                "a chunk of the elements, its runs and scratch",
-            )?;
-            encoding.run()?;
+            let config = RunLengthConfig::encode(element);
+            device::run(&gpu, gpu.prepare_run_length_encode(config, words, &mut runs)?)?;
             write(&joined.append(&runs).map_err(too_long)?)?;
             kept_words = element_words;
         }
@@ -69,10 +56,11 @@ impl RunsArgs {
         write(&joined.end())?;
         let shape = TableShape::Flat { count: run_count };
         let elements = [element, ElementType::U32, ElementType::U32];
-        let tables = outputs.into_iter().zip(elements).zip(spools).map(|((output, element), spool)| {
-            (output, Spooled { start: header(format, element, shape), elements: vec![spool] })
-        });
-        Ok(files::commit_spooled(tables.collect())?)
+        let tables = elements
+            .into_iter()
+            .zip(spools)
+            .map(|(element, spool)| Spooled { start: header(format, element, shape), elements: vec![spool] });
+        Ok(outputs.commit_spooled(tables)?)
     }
 }
 

@@ -9,7 +9,7 @@ use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 use super::{Selection, with_algorithm};
 use crate::args::Common;
 use crate::device;
-use crate::files::{self, Destination, Output, Source, Spool, Spooled};
+use crate::files::{self, Job, Source, Spool, Spooled};
 
 impl Selection<'_> {
     /// Selects or partitions by a comparison, or selects the first of equal elements. The number of elements stands in the
@@ -20,7 +20,7 @@ impl Selection<'_> {
         common: &Common,
         algorithm: Option<SelectAlgorithm>,
         source: &Source,
-        destinations: Vec<(&'static str, Destination)>,
+        job: &Job<'_>,
     ) -> Result<()> {
         // Indices and sizes of parts are u32.
         let is_counted = self.moved.indices.is_some() || self.count.is_some();
@@ -32,15 +32,12 @@ impl Selection<'_> {
         let TableReader { element, format, .. } = opened.table;
         let flat = |count: u64| TableShape::Flat { count: count as usize };
         let (config, operands) = self.config(element, flat(0), None, None, None)?;
-        let outputs = destinations
-            .iter()
-            .map(|(option, destination)| Ok(Output::prepare(destination, option, &[source])?))
-            .collect::<Result<Vec<_>>>()?;
+        let outputs = job.prepare()?;
         let element_words = element.words() as usize;
         // Indices are results as well, on the host and on the device.
         let arrays = files::ROWS_AND_RESULTS + if self.moved.indices.is_some() { 2 } else { 0 };
         let mut chunks = opened.chunks(source, element_words, arrays, self.verb(), self.memory)?;
-        let folder = outputs[0].temporary_folder();
+        let folder = outputs.temporary_folder();
         let part_count = config.part_count() as usize;
         let spools_of_parts =
             || (0..part_count).map(|_| Spool::new_in(&folder)).collect::<Result<Vec<_>, _>>();
@@ -56,9 +53,7 @@ impl Selection<'_> {
         while let Some(words) = chunks.next(kept_words)? {
             let mut selected = Selected::default();
             let inputs = SelectInputs::new(words).operands(Operands::of_words(element, &operands)?);
-            let prepared = gpu.prepare_select(config, &inputs, &mut selected)?;
-            device::check_memory(&gpu, prepared.device_size(), "a chunk of the elements and the result")?;
-            prepared.run()?;
+            device::run(&gpu, gpu.prepare_select(config, &inputs, &mut selected)?)?;
             // The first of a chunk is always selected; of a later one it has been judged before.
             let first = usize::from(is_unique && row_count > 0);
             let begin = row_count - first;
@@ -85,7 +80,7 @@ impl Selection<'_> {
         let header_of = |element, count| header(format, element, flat(count));
         let moved_count = sizes.iter().sum();
         let bytes_of_sizes = sizes.iter().flat_map(|&size| (size as u32).to_le_bytes());
-        // In the order of the destinations.
+        // In the order of the outputs.
         let tables = [
             Some(Spooled { start: header_of(element, moved_count), elements }),
             indices.map(|elements| Spooled { start: header_of(ElementType::U32, moved_count), elements }),
@@ -97,7 +92,7 @@ impl Selection<'_> {
                 elements: Vec::new(),
             }),
         ];
-        files::commit_spooled(outputs.into_iter().zip(tables.into_iter().flatten()).collect())?;
+        outputs.commit_spooled(tables.into_iter().flatten())?;
         self.print_sizes(&sizes);
         Ok(())
     }

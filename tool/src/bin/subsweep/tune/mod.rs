@@ -18,6 +18,7 @@ use crate::args::{Common, element_type};
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
 use crate::error::Ended;
+use crate::files::Job;
 use crate::files::output::{Output, print_text, to_json};
 use crate::gpus;
 use crate::policy;
@@ -78,8 +79,7 @@ impl Run for TuneArgs {
     fn run(&self, common: &Common) -> Result<()> {
         check(common)?;
         device::check_one(&common.device, "tune")?;
-        let output =
-            self.json.clone().map(|file| Output::prepare(&file.into(), "--json", &[])).transpose()?;
+        let output = Job::default().output("--json", &self.json).prepare()?.0.pop();
         let device = device::choose_one(common, "tune")?;
         let is_static = self.is_static || device.gpu.is_some();
         let (judge, clock) = if is_static {

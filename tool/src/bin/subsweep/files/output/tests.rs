@@ -16,6 +16,12 @@ fn prepare(path: &Path) -> Result<Output, OutputError> {
     Output::prepare(&Destination::File(path.to_owned()), "-o", &[])
 }
 
+fn commit(outputs: impl Into<Vec<Output>>) -> Result<(), OutputError> {
+    let outputs = outputs.into();
+    let tables = outputs.iter().map(|_| grid()).collect::<Vec<_>>();
+    Outputs(outputs).commit(tables)
+}
+
 fn refusal(path: &Path, input: &Path) -> OutputProblem {
     let sources = [&Source::Stdin, &Source::File(input.to_owned())];
     Output::prepare(&Destination::File(path.to_owned()), "-o", &sources).unwrap_err().problem
@@ -38,7 +44,7 @@ fn a_failed_commit_keeps_the_old_file() {
     // A rename cannot replace a directory that is not empty.
     fs::create_dir(&path).unwrap();
     fs::write(path.join("inside"), "before").unwrap();
-    let error = output.commit(&grid()).unwrap_err();
+    let error = commit([output]).unwrap_err();
     assert!(matches!(error.problem, OutputProblem::Write(_)));
     assert!(error.to_string().starts_with(&format!("{}: could not be written (", path.display())), "{error}");
     assert_eq!(names_in(folder.path()), ["out"]);
@@ -56,8 +62,7 @@ fn two_tables_are_both_kept_back_if_one_cannot_be_written() {
         let (file, failing) = (prepare(&path).unwrap(), prepare(&gone).unwrap());
         // The folder is removed after the preparation.
         fs::remove_dir(folder.path().join("sub")).unwrap();
-        let outputs = if is_first { (failing, file) } else { (file, failing) };
-        let error = commit_all(vec![(outputs.0, grid()), (outputs.1, grid())]).unwrap_err();
+        let error = commit(if is_first { [failing, file] } else { [file, failing] }).unwrap_err();
         assert!(matches!(error.problem, OutputProblem::Folder(_)), "{error}");
         assert_eq!(error.output, gone.display().to_string());
         assert_eq!(fs::read(&path).unwrap(), b"before");
@@ -103,13 +108,13 @@ fn one_file_is_recognized_under_several_names() {
 fn the_folder_of_temporary_files_is_that_of_the_output() {
     let folder = tempfile::tempdir().unwrap();
     let output = Output::prepare(&Destination::File(folder.path().join("new")), "-o", &[]).unwrap();
-    let found = output.temporary_folder();
+    let found = Outputs(vec![output]).temporary_folder();
     assert!(same_file::is_same_file(&found.path, folder.path()).unwrap());
     assert_eq!(found.another, "write the output to another folder");
     #[cfg(unix)]
     {
         let stream = Output::prepare(&Destination::File("/dev/null".into()), "-o", &[]).unwrap();
-        assert_eq!(stream.temporary_folder().path, std::env::temp_dir());
+        assert_eq!(Outputs(vec![stream]).temporary_folder().path, std::env::temp_dir());
     }
 }
 
@@ -156,11 +161,11 @@ mod unix {
             let path = folder.path().join("out");
             fs::write(&path, "before").unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
-            prepare(&path).unwrap().commit(&grid()).unwrap();
+            commit([prepare(&path).unwrap()]).unwrap();
             assert_eq!(mode("out"), bits);
         }
         File::create(folder.path().join("plain")).unwrap();
-        prepare(&folder.path().join("new")).unwrap().commit(&grid()).unwrap();
+        commit([prepare(&folder.path().join("new")).unwrap()]).unwrap();
         assert_eq!(mode("new"), mode("plain"));
     }
 
@@ -174,14 +179,14 @@ mod unix {
             symlink(target, inside(link)).unwrap();
             symlink(inside(link), inside("sub").join(link)).unwrap();
             for link in [inside(link), inside("sub").join(link)] {
-                prepare(&link).unwrap().commit(&grid()).unwrap();
+                commit([prepare(&link).unwrap()]).unwrap();
                 assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
                 assert_eq!(fs::read(inside(target)).unwrap(), GRID);
                 fs::write(inside(target), "before").unwrap();
             }
             if target == "sub/new" {
                 fs::remove_file(inside(target)).unwrap();
-                prepare(&inside("sub/dangling")).unwrap().commit(&grid()).unwrap();
+                commit([prepare(&inside("sub/dangling")).unwrap()]).unwrap();
                 assert_eq!(fs::read(inside(target)).unwrap(), GRID);
             }
         }
@@ -191,19 +196,19 @@ mod unix {
 
     #[test]
     fn devices_are_written_and_never_replaced() {
-        prepare(Path::new("/dev/null")).unwrap().commit(&grid()).unwrap();
+        commit([prepare(Path::new("/dev/null")).unwrap()]).unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         // Writing to a device cannot destroy its input.
         let null = Path::new("/dev/null").to_owned();
         Output::prepare(&Destination::File(null.clone()), "-o", &[&Source::File(null)]).unwrap();
         if Path::new("/dev/full").exists() {
-            let error = prepare(Path::new("/dev/full")).unwrap().commit(&grid()).unwrap_err();
+            let error = commit([prepare(Path::new("/dev/full")).unwrap()]).unwrap_err();
             assert!(matches!(error.problem, OutputProblem::NoRoom(_)), "{error}");
             // If the stream fails, the file is not renamed.
             let folder = tempfile::tempdir().unwrap();
             let file = prepare(&folder.path().join("file")).unwrap();
             let full = prepare(Path::new("/dev/full")).unwrap();
-            assert!(commit_all(vec![(file, grid()), (full, grid())]).is_err());
+            assert!(commit([file, full]).is_err());
             assert!(names_in(folder.path()).is_empty());
         }
     }
@@ -217,7 +222,7 @@ mod unix {
             let path = path.clone();
             move || fs::read(path).unwrap()
         });
-        prepare(&path).unwrap().commit(&grid()).unwrap();
+        commit([prepare(&path).unwrap()]).unwrap();
         assert_eq!(reader.join().unwrap(), GRID);
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
     }

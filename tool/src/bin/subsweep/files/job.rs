@@ -1,0 +1,131 @@
+//! The files of a command, by option. That they go together is checked here alone.
+
+use std::ffi::OsString;
+
+use super::output::{OutputError, Outputs};
+use super::{Destination, Output, Source};
+use crate::error::Ended;
+
+/// What a command reads and writes. It is declared, then [checked](Self::checked) before anything is read, and
+/// [prepared](Self::prepare) before a device is opened.
+#[derive(Debug, Default)]
+pub struct Job<'a> {
+    inputs: Vec<Input<'a>>,
+    /// The destinations that are given, with their options.
+    pub outputs: Vec<(&'static str, Destination)>,
+}
+
+#[derive(Debug)]
+struct Input<'a> {
+    option: &'static str,
+    source: &'a Source,
+    /// Whether the device takes its elements as they are.
+    is_array: bool,
+}
+
+impl<'a> Job<'a> {
+    /// A job that writes its result to `-o`, by default to standard output.
+    pub fn new(output: &Option<OsString>) -> Self {
+        let output = output.clone().unwrap_or_else(|| "-".into());
+        Self::default().output("-o", &output)
+    }
+
+    /// Adds an input of elements, if it is given, by its option or the name of its argument.
+    pub fn input(mut self, option: &'static str, source: impl Into<Option<&'a Source>>) -> Self {
+        self.inputs.extend(source.into().map(|source| Input { option, source, is_array: true }));
+        self
+    }
+
+    /// Adds an input of row numbers, if it is given. A file may have 64 bits for each, and the device takes 32.
+    pub fn row_numbers(mut self, option: &'static str, source: impl Into<Option<&'a Source>>) -> Self {
+        self.inputs.extend(source.into().map(|source| Input { option, source, is_array: false }));
+        self
+    }
+
+    /// Adds an output, if it is given.
+    pub fn output<'b>(mut self, option: &'static str, file: impl Into<Option<&'b OsString>>) -> Self {
+        self.outputs.extend(file.into().map(|file| (option, file.clone().into())));
+        self
+    }
+
+    /// Refuses two inputs that are standard input, and two outputs that are one file or standard output.
+    pub fn checked(self) -> Result<Self, Ended> {
+        if let Some(input) = self.inputs.iter().filter(|input| *input.source == Source::Stdin).nth(1) {
+            let text = format!("standard input is read once; name a file for {}", input.option);
+            return Err(Ended::usage(text));
+        }
+        for (index, (first, destination)) in self.outputs.iter().enumerate() {
+            for (second, other) in &self.outputs[index + 1..] {
+                if [destination, other] == [&Destination::Stdout; 2] {
+                    let what = "standard output is written once";
+                    return Err(Ended::usage(format!("{what}; name a file with {first} or {second}")));
+                }
+                if destination.is_same_file_as(other) {
+                    let what = "name the same file; give each its own";
+                    return Err(Ended::usage(format!("{first} and {second} {what}")));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// All inputs.
+    pub fn sources(&self) -> Vec<&'a Source> {
+        self.inputs.iter().map(|input| input.source).collect()
+    }
+
+    /// Inputs whose elements the device takes as they are.
+    pub fn arrays(&self) -> impl Iterator<Item = &'a Source> {
+        self.inputs.iter().filter(|input| input.is_array).map(|input| input.source)
+    }
+
+    /// Prepares the outputs.
+    ///
+    /// # Errors
+    /// One cannot be written, or is an input.
+    pub fn prepare(&self) -> Result<Outputs, OutputError> {
+        let sources = self.sources();
+        let mut outputs = Vec::new();
+        for (option, destination) in &self.outputs {
+            outputs.push(Output::prepare(destination, option, &sources)?);
+        }
+        Ok(Outputs(outputs))
+    }
+}
+
+/// Words in memory that may not be there, for `what`.
+///
+/// # Errors
+/// [`subsweep::Error::OutOfHostMemory`].
+pub fn zeroed(count: usize, what: &'static str) -> Result<Vec<u32>, subsweep::Error> {
+    let needed = Some(4 * count as u64);
+    bytemuck::try_zeroed_vec(count).map_err(|()| subsweep::Error::OutOfHostMemory { needed, what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standard_stream_has_one_use() {
+        let (file, output) = (Source::File("in".into()), Some(OsString::from("-")));
+        let refusal = |job: Job<'_>| job.checked().err().map(|error| error.to_string());
+        let job = || Job::new(&None).input("INPUT", &Source::Stdin);
+        assert_eq!(refusal(job().input("--values", &file).output("--indices", &None)), None);
+        let twice = job().input("--values", &file).row_numbers("--segments", &Source::Stdin);
+        let text = "standard input is read once; name a file for --segments";
+        assert_eq!(refusal(twice).as_deref(), Some(text));
+        let text = "standard output is written once; name a file with -o or --indices";
+        assert_eq!(refusal(job().output("--indices", &output)).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn an_option_that_is_not_given_names_no_file() {
+        let (file, none) = (Source::File("in".into()), None);
+        let job = Job::new(&None).input("INPUT", &file).input("--values", &none);
+        let job = job.row_numbers("--segments", &Source::Stdin).output("--indices", &None);
+        assert_eq!(job.sources(), [&file, &Source::Stdin]);
+        assert_eq!(job.arrays().collect::<Vec<_>>(), [&file]);
+        assert_eq!(job.outputs, [("-o", Destination::Stdout)]);
+    }
+}
