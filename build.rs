@@ -17,6 +17,8 @@ mod access;
 mod compile;
 #[path = "src/kernels/generate.rs"]
 mod generate;
+#[path = "src/kernels/hash.rs"]
+mod hash;
 #[path = "src/kernels/list.rs"]
 mod list;
 #[path = "src/kernels/manifest.rs"]

@@ -6,6 +6,8 @@
 mod access;
 #[cfg(test)]
 mod generate;
+#[doc(hidden)]
+pub mod hash;
 #[cfg(test)]
 mod list;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Compiles GLSL to modules and their manifest, with shaderc. Part of `build.rs`, under `compile-shaders`.
 
+use super::hash::fnv1a;
 use super::list::KernelRow;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
 use super::sources::{Modules, read_text, rows};
@@ -33,7 +34,7 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
         generator = optimised.generator();
         let named = Module::new(named).map_err(explain)?;
         let described = describe(&named, &optimised).map_err(explain)?;
-        let hash = manifest::hash(module.iter().copied());
+        let hash = fnv1a(module.iter().copied());
         manifest.kernels.push(Kernel { name, defines, hash, ..described });
         modules.push(module);
     }
@@ -103,7 +104,7 @@ pub fn example(folder: &Path, to: &Path) -> Result<(), String> {
         let words = shaders.compile(&name, &[], OptimizationLevel::Performance)?;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         write(&to.join(format!("{name}.spv")), &bytes)?;
-        manifest.kernels.push(Kernel { name, hash: manifest::hash(bytes), ..Kernel::default() });
+        manifest.kernels.push(Kernel { name, hash: fnv1a(bytes), ..Kernel::default() });
     }
     manifest.sources = shaders.sources();
     write(&to.join("manifest.txt"), manifest.write().as_bytes())

@@ -13,6 +13,7 @@
 //! ```
 
 use super::access::KernelAccess;
+use super::hash::fnv1a;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
@@ -41,7 +42,7 @@ pub struct Source {
 pub struct Kernel {
     pub name: String,
     pub defines: Vec<String>,
-    /// The [`hash`] of the module's bytes.
+    /// The [`fnv1a`] of the module's bytes.
     pub hash: u64,
     pub workgroup_size_id: Option<u32>,
     pub push_constants: Vec<PushConstant>,
@@ -179,16 +180,9 @@ impl Words<'_> {
     }
 }
 
-/// FNV-1a: detects a changed file, and needs no dependency.
-pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
 /// The hash of a text, independent of the line ends of the checkout.
 pub fn text_hash(text: &str) -> u64 {
-    hash(text.replace("\r\n", "\n").bytes())
+    fnv1a(text.replace("\r\n", "\n").bytes())
 }
 
 #[cfg(test)]

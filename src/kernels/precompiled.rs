@@ -1,5 +1,6 @@
 //! The committed modules, rejected if they are stale. Part of `build.rs`.
 
+use super::hash::fnv1a;
 use super::list::{KernelRow, module_path};
 use super::manifest::{self, Manifest};
 use super::sources::{Modules, read, read_text, rows};
@@ -28,7 +29,7 @@ fn current(glsl: &Path, rows: &[KernelRow]) -> Result<Modules, String> {
     for kernel in &manifest.kernels {
         let path = format!("precompiled/{}", module_path(&kernel.name));
         let module = read(glsl, &path)?;
-        if manifest::hash(module.iter().copied()) != kernel.hash {
+        if fnv1a(module.iter().copied()) != kernel.hash {
             return Err(format!("glsl/{path} is not the module that its manifest describes"));
         }
         modules.push(module);

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use subsweep::ash::vk;
 use subsweep::device::{Capabilities, Device, DeviceIdentity};
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
+use subsweep::kernels::hash::fnv1a;
 use subsweep_tool::harness::gpus::cache_folder;
 
 use crate::files::output::{self, OutputProblem};
@@ -147,7 +148,7 @@ impl CacheFile {
 
     fn parse<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         let (checksum, content) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
-        let is_whole = hash(content) == u64::from_le_bytes(*checksum);
+        let is_whole = fnv1a(content.iter().copied()) == u64::from_le_bytes(*checksum);
         let data = content.strip_prefix(self.identity.as_bytes())?;
         (is_whole && data.starts_with(&self.header)).then_some(data)
     }
@@ -165,7 +166,7 @@ impl CacheFile {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(OutputProblem::Folder)?;
         let content = [self.identity.as_bytes(), data].concat();
-        output::write_whole(&self.path, &[MAGIC, &hash(&content).to_le_bytes(), &content])
+        output::write_whole(&self.path, &[MAGIC, &fnv1a(content.iter().copied()).to_le_bytes(), &content])
     }
 }
 
@@ -176,7 +177,7 @@ pub fn identity_of(capabilities: &Capabilities) -> (String, String) {
     let data = identity.pipeline_cache_uuid_text();
     let (name, version) = (&identity.name, identity.driver_text());
     let words = format!("{device} {driver} {data} {lanes} lanes, {name}, {version}\n");
-    (format!("{device}-{:016x}", hash(words.as_bytes())), words)
+    (format!("{device}-{:016x}", fnv1a(words.bytes())), words)
 }
 
 /// The header of all cache data that the device's driver accepts.
@@ -193,13 +194,6 @@ fn vulkan_header(identity: &DeviceIdentity) -> [u8; VULKAN_HEADER_SIZE] {
 /// Whether a driver has added data. lavapipe and SwiftShader never do.
 fn is_worth_keeping(size: usize, loaded_size: usize) -> bool {
     size > VULKAN_HEADER_SIZE.max(loaded_size)
-}
-
-/// FNV-1a; detects damage, not forgery.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

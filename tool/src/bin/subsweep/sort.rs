@@ -152,54 +152,40 @@ impl SortArgs {
             StreamError::Device(error) => too_many(common, error),
             error => of_stream(error, source, |error| output.error(error), &folder, &self.memory),
         };
-        let mut temporary = || tempfile::tempfile_in(&folder.path);
-        let mut stream = SortStream {
-            keys: &mut keys_reader,
-            values: None,
-            sorted_keys: None,
-            sorted_values: None,
-            count,
-            memory_size: self.memory.size(),
-            chunk_size: None,
-            merges_on_device: None,
-            temporary: &mut temporary,
-            progress: Some(&mut show),
+        let mut tables = vec![(format, element)];
+        if self.argsort {
+            let is_wide = count.is_some_and(|count| count > 1 << 32);
+            tables = vec![(format, if is_wide { ElementType::U64 } else { ElementType::U32 })];
+        }
+        tables.extend(values_table.as_ref().map(|values| (values.table.format, values.table.element)));
+        let mut values_reader = match values.zip(values_table) {
+            Some((values, table)) => Some(table.forward(values)?.0),
+            None => None,
         };
-        match values.zip(values_table) {
-            Some((values, values_table)) => {
-                let values_header = header_of(values_table.table.format, values_table.table.element);
-                let (mut values_reader, _) = values_table.forward(values)?;
-                let [mut keys_output, mut values_output] = outputs.begin()?;
-                keys_output.write_bytes(&header_of(format, element))?;
-                values_output.write_bytes(&values_header)?;
-                stream.values = Some(&mut values_reader);
-                stream.sorted_keys = Some(&mut keys_output);
-                stream.sorted_values = Some(&mut values_output);
-                let sorted = gpu.sort_stream(config, stream);
-                match sorted {
-                    Ok(_) => Ok(files::finish_all([keys_output, values_output])?),
-                    Err(error) => Err(ended(error, &keys_output)),
-                }
-            }
-            None => {
-                let [mut output] = outputs.begin()?;
-                let element = match (self.argsort, count) {
-                    (false, _) => element,
-                    (true, Some(count)) if count > 1 << 32 => ElementType::U64,
-                    (true, _) => ElementType::U32,
-                };
-                output.write_bytes(&header_of(format, element))?;
-                if self.argsort {
-                    stream.sorted_values = Some(&mut output);
-                } else {
-                    stream.sorted_keys = Some(&mut output);
-                }
-                let sorted = gpu.sort_stream(config, stream);
-                match sorted {
-                    Ok(_) => Ok(output.finish()?),
-                    Err(error) => Err(ended(error, &output)),
-                }
-            }
+        let mut outputs = outputs.begin_all()?;
+        for (output, (format, element)) in outputs.iter_mut().zip(tables) {
+            output.write_bytes(&header_of(format, element))?;
+        }
+        let mut sinks = outputs.iter_mut().map(|output| output as _);
+        let indices = if self.argsort { sinks.next() } else { None };
+        let sorted = gpu.sort_stream(
+            config,
+            SortStream {
+                keys: &mut keys_reader,
+                values: values_reader.as_mut().map(|reader| reader as _),
+                sorted_keys: if self.argsort { None } else { sinks.next() },
+                sorted_values: indices.or_else(|| sinks.next()),
+                count,
+                memory_size: self.memory.size(),
+                chunk_size: None,
+                merges_on_device: None,
+                temporary: &mut || tempfile::tempfile_in(&folder.path),
+                progress: Some(&mut show),
+            },
+        );
+        match sorted {
+            Ok(_) => Ok(files::finish_all(outputs)?),
+            Err(error) => Err(ended(error, &outputs[0])),
         }
     }
 

@@ -99,7 +99,13 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), config.policy(small))?;
     assert_eq!(plan.max_count(), 4096 * u64::from(small.tile_items()));
     refused_workgroups(gpu)?;
+    refused_operands(gpu, keys, scratch)?;
+    refused_scans(gpu, keys)?;
+    refused_policies(gpu)
+}
 
+/// Scans of memory and elements that they do not take.
+fn refused_scans(gpu: &Gpu, keys: AddressRange) -> Result<(), Failed> {
     let scan = |config, source, destination| {
         let plan = ScanPlan::new(gpu.device(), config)?;
         let buffers = ScanBuffers::new(source, destination, BufferRange::NONE);
@@ -119,7 +125,6 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
             Err(Error::Unsupported { .. } | Error::OutOfRange { .. })
         ));
     }
-    refused_operands(gpu, keys, scratch)?;
     let doubles = ScanConfig::inclusive(ElementType::F64);
     match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
         (true, Ok(())) => {}
@@ -139,6 +144,11 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let mut summed = [1u32, 2, 3];
     gpu.scan(promised, &mut summed)?;
     assert_eq!(summed, [1, 3, 6]);
+    Ok(())
+}
+
+/// Policies out of their range, or of another configuration.
+fn refused_policies(gpu: &Gpu) -> Result<(), Failed> {
     for policy in [
         ScanPolicy::tiled(64, 4, 4).with_fixed_tree(),
         ScanPolicy::tiled(0, 4, 4),

@@ -226,12 +226,13 @@ impl Outputs {
         })
     }
 
-    /// Begins all, of which the command has declared `N`; a pipe that its reader closes does not end the others.
+    /// Begins all, of which the command has declared `N`.
     pub fn begin<const N: usize>(self) -> Result<[BegunOutput; N], OutputError> {
         Ok(self.begin_all()?.try_into().expect("a command begins the outputs that it has declared"))
     }
 
-    fn begin_all(self) -> Result<Vec<BegunOutput>, OutputError> {
+    /// Begins all; a pipe that its reader closes does not end the others.
+    pub fn begin_all(self) -> Result<Vec<BegunOutput>, OutputError> {
         let is_one_of_several = self.0.len() > 1;
         let begin = |output: Output| Ok(BegunOutput { is_one_of_several, ..output.begin()? });
         self.0.into_iter().map(begin).collect()
