@@ -1,7 +1,7 @@
 //! Modules compiled by a caller from the library's own sources, with a custom operator.
 
-use super::{Kernel, Spirv};
 use super::spirv::{self, Module, Type, opcode, storage};
+use super::{Kernel, Spirv};
 
 impl Kernel {
     /// A kernel with the host interface of `model` and another module.

@@ -293,7 +293,7 @@ fn the_exit_of_a_child_is_reported() {
         assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
     }
     let folder = Folder::new();
-    let file = folder.file("module.spv", &bytes_of(kernels::SCAN_SCAN_TILES.module(&[])));
+    let file = folder.file("module.spv", bytes_of(kernels::SCAN_SCAN_TILES.module(&[])));
     children("kill -SEGV $$", &[&one[..], &["--spirv", &file]].concat()).refused(
         4,
         "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
