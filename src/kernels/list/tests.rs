@@ -22,6 +22,19 @@ fn a_line_names_its_modules_and_their_family() {
 }
 
 #[test]
+fn each_part_of_the_rule_of_textbooks_has_a_module() {
+    let rows = parse(include_str!("../../../glsl/kernels.txt")).expect("a valid list");
+    let of_textbooks = rows.iter().filter(|row| feature(&row.name, &row.defines) == Some("textbook"));
+    let of_textbooks: Vec<_> = of_textbooks.collect();
+    for source in TEXTBOOK_SOURCES {
+        assert!(of_textbooks.iter().any(|row| stem(&row.name) == source), "{source}");
+    }
+    for define in TEXTBOOK_DEFINES {
+        assert!(of_textbooks.iter().any(|row| row.defines.iter().any(|other| other == define)), "{define}");
+    }
+}
+
+#[test]
 fn a_wrong_line_is_named() {
     let error = |text| parse(text).expect_err("a wrong list");
     assert_eq!(error("# a list\nscan/reduce"), "line 2: scan/reduce lacks a variant, or \"-\" for none");

@@ -458,10 +458,14 @@ impl<'a> Recording<'a> {
 fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
     let define = match scan {
         WorkgroupScan::Subgroup => return None,
+        #[cfg(feature = "textbook")]
         WorkgroupScan::KoggeStone => "WORKGROUP_SCAN_KOGGE_STONE",
+        #[cfg(feature = "textbook")]
         WorkgroupScan::KoggeStoneDoubleBuffered => "WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED",
+        #[cfg(feature = "textbook")]
         WorkgroupScan::BrentKung => "WORKGROUP_SCAN_BRENT_KUNG",
         WorkgroupScan::Sklansky => "WORKGROUP_SCAN_SKLANSKY",
+        #[cfg(feature = "textbook")]
         WorkgroupScan::Sequential => "WORKGROUP_SCAN_SEQUENTIAL",
     };
     Some(kernels::SCAN_DOWNSWEEP.module(&[(define, 1), ("COLUMNS", 1)]))
