@@ -91,15 +91,13 @@ pub fn is_of_family(define: &str) -> bool {
 }
 
 /// Sources and defines of the modules that serve the textbooks' and the seed's scans alone.
-const TEXTBOOK_SOURCES: [&str; 6] = [
+const TEXTBOOK: [&str; 10] = [
     "scan/scan_tiles",
     "scan/propagate",
     "scan/double_blocks",
     "scan/strided",
     "scan/chunk_sum",
     "scan/chunk_prefix",
-];
-const TEXTBOOK_DEFINES: [&str; 4] = [
     "WORKGROUP_SCAN_KOGGE_STONE",
     "WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED",
     "WORKGROUP_SCAN_BRENT_KUNG",
@@ -112,7 +110,7 @@ pub fn feature(name: &str, defines: &[String]) -> Option<&'static str> {
     if has("COUNTED") {
         return Some("counters");
     }
-    let is_textbook = TEXTBOOK_SOURCES.contains(&stem(name)) || TEXTBOOK_DEFINES.into_iter().any(has);
+    let is_textbook = TEXTBOOK.iter().any(|word| *word == stem(name) || has(word));
     is_textbook.then_some("textbook")
 }
 

@@ -100,27 +100,7 @@ impl ScanAlgorithm {
 
     /// The name that selects the algorithm. The suffix `/subgroup` is omitted.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan(WorkgroupScan::Subgroup) => "reduce-then-scan",
-            #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => "reduce-then-scan/kogge-stone",
-            #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => {
-                "reduce-then-scan/kogge-stone-double-buffered"
-            }
-            #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::BrentKung) => "reduce-then-scan/brent-kung",
-            Self::ReduceThenScan(WorkgroupScan::Sklansky) => "reduce-then-scan/sklansky",
-            #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::Sequential) => "reduce-then-scan/sequential",
-            #[cfg(feature = "textbook")]
-            Self::ScanThenPropagate => "scan-then-propagate",
-            Self::Chained => "chained",
-            #[cfg(feature = "textbook")]
-            Self::BlockDoubling => "block-doubling",
-            #[cfg(feature = "textbook")]
-            Self::Strided => "strided",
-        }
+        self.texts()[0]
     }
 
     /// The algorithm of a name; `reduce-then-scan/subgroup` is `reduce-then-scan`.
@@ -131,54 +111,69 @@ impl ScanAlgorithm {
 
     /// One line for listings: method, bytes moved, dispatches and source.
     pub const fn summary(self) -> &'static str {
+        self.texts()[1]
+    }
+
+    /// The name and the summary.
+    const fn texts(self) -> [&'static str; 2] {
         match self {
-            Self::ReduceThenScan(WorkgroupScan::Subgroup) => {
+            Self::ReduceThenScan(WorkgroupScan::Subgroup) => [
+                "reduce-then-scan",
                 "also reduce-then-scan/subgroup: sums of tiles, scan of the sums level by level, scan of the tiles; moves 8 bytes per u32 in 1 \
-                 dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14"
-            }
+                 dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14",
+            ],
             #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => {
+            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => [
+                "reduce-then-scan/kogge-stone",
                 "the same; a tile's N invocations in log2 N steps of two barriers, N log2 N - (N - 1) operations; \
-                 12 bytes, as many dispatches; Kogge and Stone 1973, PMPP ch. 11"
-            }
+                 12 bytes, as many dispatches; Kogge and Stone 1973, PMPP ch. 11",
+            ],
             #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => {
+            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => [
+                "reduce-then-scan/kogge-stone-double-buffered",
                 "the same; one barrier a step, from buffer to buffer, as many operations; 12 bytes, as many \
-                 dispatches; PMPP ch. 11"
-            }
+                 dispatches; PMPP ch. 11",
+            ],
             #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::BrentKung) => {
+            Self::ReduceThenScan(WorkgroupScan::BrentKung) => [
+                "reduce-then-scan/brent-kung",
                 "the same; up a tree and down, 2 log2 N - 1 steps, 2 N - log2 N - 2 operations; 12 bytes, as many \
-                 dispatches; Brent and Kung 1982, PMPP ch. 11"
-            }
-            Self::ReduceThenScan(WorkgroupScan::Sklansky) => {
+                 dispatches; Brent and Kung 1982, PMPP ch. 11",
+            ],
+            Self::ReduceThenScan(WorkgroupScan::Sklansky) => [
+                "reduce-then-scan/sklansky",
                 "the same; blocks double, log2 N steps, N/2 log2 N operations; 12 bytes, as many dispatches; \
-                 also sums of f32 and f64, with the same bits on every device; Sklansky 1960"
-            }
+                 also sums of f32 and f64, with the same bits on every device; Sklansky 1960",
+            ],
             #[cfg(feature = "textbook")]
-            Self::ReduceThenScan(WorkgroupScan::Sequential) => {
+            Self::ReduceThenScan(WorkgroupScan::Sequential) => [
+                "reduce-then-scan/sequential",
                 "the same; one invocation for all, N - 1 operations one after the other; 12 bytes, as many \
-                 dispatches; PMPP ch. 11"
-            }
+                 dispatches; PMPP ch. 11",
+            ],
             #[cfg(feature = "textbook")]
-            Self::ScanThenPropagate => {
+            Self::ScanThenPropagate => [
+                "scan-then-propagate",
                 "scan of tiles, scan of their sums level by level, which is added to the tiles; moves 8 bytes per \
-                 u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11"
-            }
-            Self::Chained => {
+                 u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11",
+            ],
+            Self::Chained => [
+                "chained",
                 "single pass over the tiles with decoupled look-back; moves 8 bytes per u32 in 1 dispatch, out of place; \
-                 Merrill and Garland 2016, Smith, Levien and Owens 2025"
-            }
+                 Merrill and Garland 2016, Smith, Levien and Owens 2025",
+            ],
             #[cfg(feature = "textbook")]
-            Self::BlockDoubling => {
+            Self::BlockDoubling => [
+                "block-doubling",
                 "scanned blocks double, the upper one adding the end of the lower one; moves 8 bytes per u32 in the \
-                 first of log2 n dispatches, and 4 in each other; Mr. Peabody and Sherman, method 1"
-            }
+                 first of log2 n dispatches, and 4 in each other; Mr. Peabody and Sherman, method 1",
+            ],
             #[cfg(feature = "textbook")]
-            Self::Strided => {
+            Self::Strided => [
+                "strided",
                 "elements n/2, n/4, … 1 apart are added, from buffer to buffer; moves up to 12 bytes per u32 in each \
-                 of log2 n dispatches, and takes scratch for all elements; Mr. Peabody and Sherman, method 2"
-            }
+                 of log2 n dispatches, and takes scratch for all elements; Mr. Peabody and Sherman, method 2",
+            ],
         }
     }
 
@@ -193,13 +188,9 @@ impl ScanAlgorithm {
                 config.is_chainable(),
                 "it takes one column, no segments, and the library's own operators; use reduce-then-scan for others",
             ),
-            Self::ReduceThenScan(WorkgroupScan::Sklansky)
-                if config.rounds() && config.column_count() == 1 && config.segments.is_none() =>
-            {
-                return None;
-            }
             Self::ReduceThenScan(WorkgroupScan::Sklansky) => (
-                is_of_u32 && config.is_plain(),
+                is_of_u32 && config.is_plain()
+                    || config.rounds() && config.column_count() == 1 && config.segments.is_none(),
                 "it sums up u32 in one column only, forward and without an initial value, or floats in one column without segments or rows; use reduce-then-scan for others",
             ),
             #[cfg(feature = "textbook")]
@@ -225,11 +216,9 @@ impl ScanAlgorithm {
     pub(super) const fn workgroup_scan(self) -> Option<WorkgroupScan> {
         match self {
             Self::ReduceThenScan(scan) => Some(scan),
-            Self::Chained => Some(WorkgroupScan::Subgroup),
-            #[cfg(feature = "textbook")]
-            Self::ScanThenPropagate => Some(WorkgroupScan::Subgroup),
             #[cfg(feature = "textbook")]
             Self::BlockDoubling | Self::Strided => None,
+            _ => Some(WorkgroupScan::Subgroup),
         }
     }
 

@@ -53,7 +53,10 @@ use chained::Chained;
 use monotone::Monotone;
 use reduce_then_scan::ReduceThenScan;
 #[cfg(feature = "textbook")]
-use textbook::{BlockDoubling, ChunkInPlace, ScanThenPropagate, Strided};
+use textbook::{
+    block_doubling::BlockDoubling, chunk_in_place::ChunkInPlace, scan_then_propagate::ScanThenPropagate,
+    strided::Strided,
+};
 
 /// Plan of a scan.
 ///

@@ -7,7 +7,7 @@ use super::config::{ScanConfig, SegmentsBy};
 use super::operator::RowShape;
 use super::progress::makes_progress;
 #[cfg(feature = "textbook")]
-use super::textbook::ChunkInPlace;
+use super::textbook::chunk_in_place::ChunkInPlace;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;

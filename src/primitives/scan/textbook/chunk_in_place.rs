@@ -7,9 +7,7 @@ use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, PolicyConflict, Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::scan::config::{ScanConfig, ScanKind};
-use crate::primitives::scan::policy::ScanPolicy;
-use crate::primitives::scan::{Scan, Strategy, TileDepth};
+use crate::primitives::scan::{Scan, ScanConfig, ScanKind, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles};
 
 /// Maximum count: the kernels' strides, in bytes, have 32 bits.

@@ -13,11 +13,9 @@ use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::scan::config::{ScanConfig, ScanKind};
 use crate::primitives::scan::levels::Levels;
-use crate::primitives::scan::policy::ScanPolicy;
 use crate::primitives::scan::reduce_then_scan::pipeline_of;
-use crate::primitives::scan::{Scan, Strategy, TileDepth};
+use crate::primitives::scan::{Scan, ScanConfig, ScanKind, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]

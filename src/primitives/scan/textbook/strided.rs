@@ -14,9 +14,8 @@ use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::scan::config::{Direction, ScanBuffers, ScanConfig};
-use crate::primitives::scan::policy::ScanPolicy;
-use crate::primitives::scan::{Scan, Strategy, TileDepth};
+use crate::primitives::scan::config::Direction;
+use crate::primitives::scan::{Scan, ScanBuffers, ScanConfig, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
