@@ -2,6 +2,7 @@
 //!
 //! The modules of `glsl/scan/reduce.comp` are the family `SCAN_REDUCE`; a module is selected by its defines. Modules
 //! with other push constants, by `SEGMENTED` or `COUNTED`, are families of their own, such as `SORT_SCATTER_SEGMENTED`.
+//! The modules with counters and those of the textbooks' scans are embedded with the features `counters` and `textbook` alone.
 
 mod access;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Floors, from the lowest: [`kernels`], the compiled shaders and their interfaces; [`device`], what every primitive
 //! needs of Vulkan; the primitives, such as [`scan`] and [`sort`]: plans that record into the caller's command buffer; and, with
 //! the feature `headless`, a device of its own with safe calls on slices; with the feature `mpi`, many of them. [`embedding`]
-//! describes how to record plans among other commands. The feature `capi` has the same plans for C.
+//! describes how to record plans among other commands. The feature `capi` has the same plans for C; the feature `textbook` adds the scans of
+//! textbooks and of the seed, to be studied and compared.
 
 // First: the others use its macros.
 #[macro_use]

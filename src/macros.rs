@@ -15,23 +15,26 @@ macro_rules! setters {
     )+};
 }
 
-/// An enum whose variants have names.
+/// An enum whose variants have names, some only with a feature: `Variant = "name" if feature "…"`.
 macro_rules! named {
     (
         $(#[$attribute:meta])*
-        pub enum $type:ident { $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+ }
+        pub enum $type:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal $(if feature $feature:literal)?,)+
+        }
     ) => {
         $(#[$attribute])*
-        pub enum $type { $($(#[$of_variant])* $variant,)+ }
+        pub enum $type { $($(#[$of_variant])* $(#[cfg(feature = $feature)])? $variant,)+ }
 
         impl $type {
             /// All, in this order.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+            pub const ALL: [Self; [$($(#[cfg(feature = $feature)])? $name),+].len()] =
+                [$($(#[cfg(feature = $feature)])? Self::$variant),+];
 
             /// The name in ids and reports.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $name,)+
+                    $($(#[cfg(feature = $feature)])? Self::$variant => $name,)+
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Generates the Rust that `kernels.rs` includes, from a manifest. Part of `build.rs`, with and without
 //! `compile-shaders`.
 
-use super::list::{family, is_of_family, module_path};
+use super::list::{family, feature, is_of_family, module_path};
 use super::manifest::{Kernel, Manifest, PushConstant};
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub fn rust(manifest: &Manifest, folder: &str) -> String {
 /// behind the one before.
 pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
     // Families with different attributes do not share a struct.
-    let mut blocks: Vec<(Vec<String>, (&str, String))> = Vec::new();
+    let mut blocks: Vec<(Vec<String>, (String, String))> = Vec::new();
     for (name, modules) in families(manifest) {
         let block = block_of(modules[0])?;
         for other in &modules[1..] {
@@ -30,7 +30,7 @@ pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
                 ));
             }
         }
-        let block = (attribute(modules[0]), block);
+        let block = (attribute(&modules), block);
         match blocks.iter_mut().find(|(_, other)| *other == block) {
             Some((families, _)) => families.push(name),
             None => blocks.push((vec![name], block)),
@@ -66,12 +66,14 @@ fn block_of(kernel: &Kernel) -> Result<String, String> {
     Ok(kernel.push_constants.iter().map(field).collect::<Result<Vec<_>, _>>()?.join(", "))
 }
 
-/// The attribute of the items of a kernel's family: those with counters have a feature.
-fn attribute(kernel: &Kernel) -> &'static str {
-    if kernel.defines.iter().any(|define| define == "COUNTED") {
-        "#[cfg(feature = \"counters\")] "
-    } else {
-        ""
+/// The attribute of an item that is for these kernels alone: the feature that all of them need, if there is one.
+fn attribute(kernels: &[&Kernel]) -> String {
+    let mut features = kernels.iter().map(|kernel| feature(&kernel.name, &kernel.defines));
+    match features.next() {
+        Some(Some(first)) if features.all(|other| other == Some(first)) => {
+            format!("#[cfg(feature = {first:?})] ")
+        }
+        _ => String::new(),
     }
 }
 
@@ -94,7 +96,7 @@ fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::R
     let families = families(manifest);
     for (name, modules) in &families {
         writeln!(to, "/// The modules of `{}`.", modules[0].name.split(':').next().unwrap_or_default())?;
-        writeln!(to, "{}pub static {name}: Family = Family {{ modules: &[", attribute(modules[0]))?;
+        writeln!(to, "{}pub static {name}: Family = Family {{ modules: &[", attribute(modules))?;
         for kernel in modules {
             write_kernel(to, kernel, folder)?;
         }
@@ -103,14 +105,14 @@ fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::R
     writeln!(to, "/// All families.")?;
     writeln!(to, "pub static FAMILIES: &[&Family] = &[")?;
     for (name, modules) in &families {
-        writeln!(to, "    {}&{name},", attribute(modules[0]))?;
+        writeln!(to, "    {}&{name},", attribute(modules))?;
     }
     writeln!(to, "];")
 }
 
 fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Result {
     let path = format!("/{folder}/{}", module_path(&kernel.name));
-    writeln!(to, "&Kernel {{")?;
+    writeln!(to, "{}&Kernel {{", attribute(&[kernel]))?;
     writeln!(to, "    name: {:?},", kernel.name)?;
     let bytes = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), {path:?}))");
     writeln!(to, "    spirv: Spirv::Deflated({bytes}),")?;

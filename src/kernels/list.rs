@@ -90,9 +90,38 @@ pub fn is_of_family(define: &str) -> bool {
     OTHER_PUSH_CONSTANTS.contains(&define)
 }
 
+/// Sources and defines of the modules that serve the textbooks' and the seed's scans alone.
+const TEXTBOOK: [&str; 10] = [
+    "scan/scan_tiles",
+    "scan/propagate",
+    "scan/double_blocks",
+    "scan/strided",
+    "scan/chunk_sum",
+    "scan/chunk_prefix",
+    "WORKGROUP_SCAN_KOGGE_STONE",
+    "WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED",
+    "WORKGROUP_SCAN_BRENT_KUNG",
+    "WORKGROUP_SCAN_SEQUENTIAL",
+];
+
+/// The feature of the library without which a module is not embedded, if there is one.
+pub fn feature(name: &str, defines: &[String]) -> Option<&'static str> {
+    let has = |define: &str| defines.iter().any(|other| other == define);
+    if has("COUNTED") {
+        return Some("counters");
+    }
+    let is_textbook = TEXTBOOK.iter().any(|word| *word == stem(name) || has(word));
+    is_textbook.then_some("textbook")
+}
+
+/// The name of a module's source.
+fn stem(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(stem, _)| stem)
+}
+
 /// The name of the static in `kernels` with a module's family: the modules of a source with one push-constant block.
 pub fn family(name: &str, defines: &[String]) -> String {
-    let stem = name.split_once(':').map_or(name, |(stem, _)| stem);
+    let stem = stem(name);
     let own = defines.iter().filter(|define| is_of_family(define)).map(String::as_str);
     std::iter::once(stem).chain(own).collect::<Vec<_>>().join("_").replace('/', "_").to_ascii_uppercase()
 }

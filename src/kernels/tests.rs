@@ -95,6 +95,16 @@ fn a_specialization_constant_has_one_id_in_all_kernels() {
     }
 }
 
+/// Every program that embeds the library carries these bytes.
+#[test]
+fn embedded_modules_take_at_most_1800000_bytes() {
+    let size = |kernel: &Kernel| match kernel.spirv {
+        Spirv::Deflated(bytes) | Spirv::Plain(bytes) => bytes.len(),
+    };
+    let embedded: usize = all().map(size).sum();
+    assert!(embedded <= 1_800_000, "{embedded} bytes");
+}
+
 #[test]
 fn hashes_are_of_the_embedded_bytes() {
     for kernel in all() {

@@ -2,7 +2,6 @@ use super::*;
 use crate::kernels;
 
 const COPY: &Kernel = kernels::PROBE_COPY.module(&[]);
-const CHUNK_SUM: &Kernel = kernels::SCAN_CHUNK_SUM.module(&[("COLUMNS", 1)]);
 const REDUCE: &Kernel = kernels::SCAN_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
 
 const A: AddressRange = AddressRange::new(0x1000, 64);
@@ -208,11 +207,12 @@ fn barriers_chain() {
     assert_eq!(findings(&through), []);
 }
 
+#[cfg(feature = "textbook")]
 #[test]
 fn what_a_kernel_does_in_place_is_both() {
     let table = [A];
     let sum = || Command::Dispatch {
-        kernel: CHUNK_SUM,
+        kernel: kernels::SCAN_CHUNK_SUM.module(&[("COLUMNS", 1)]),
         ranges: &table,
         workgroups: Workgroups::Direct([1; 3]),
         constants: &[],

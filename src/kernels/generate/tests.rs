@@ -51,6 +51,20 @@ fn kernels_with_counters_are_for_the_harness() {
 }
 
 #[test]
+fn a_module_of_a_feature_is_embedded_with_it_alone() {
+    let block: &[_] = &[("keys", 0, 8)];
+    let mut manifest = manifest(&[("a/b:c", block), ("a/b:d", block), ("scan/strided", block)]);
+    manifest.kernels[1].defines = vec!["WORKGROUP_SCAN_BRENT_KUNG".to_owned()];
+    let text = rust(&manifest, "modules");
+    let attribute = "#[cfg(feature = \"textbook\")] ";
+    assert!(text.contains("\npub static A_B: Family"), "{text}");
+    assert!(text.contains("\n&Kernel {\n    name: \"a/b:c\""), "{text}");
+    assert!(text.contains(&format!("\n{attribute}&Kernel {{\n    name: \"a/b:d\"")), "{text}");
+    assert!(text.contains(&format!("\n{attribute}pub static SCAN_STRIDED: Family")), "{text}");
+    assert!(text.contains(&format!("    {attribute}&SCAN_STRIDED,\n")), "{text}");
+}
+
+#[test]
 fn a_block_that_no_struct_writes_is_refused() {
     is_refused(&[("a/b", &[("keys", 0, 8), ("shift", 12, 4)])], "a/b: push constant shift is neither");
     is_refused(&[("a/b", &[("pair", 0, 16)])], "a/b: push constant pair is neither");

@@ -22,6 +22,17 @@ fn a_line_names_its_modules_and_their_family() {
 }
 
 #[test]
+fn each_part_of_the_rule_of_textbooks_has_a_module() {
+    let rows = parse(include_str!("../../../glsl/kernels.txt")).expect("a valid list");
+    for word in TEXTBOOK {
+        let is_of_word =
+            |row: &&KernelRow| stem(&row.name) == word || row.defines.iter().any(|other| other == word);
+        let row = rows.iter().find(is_of_word).expect(word);
+        assert_eq!(feature(&row.name, &row.defines), Some("textbook"), "{word}");
+    }
+}
+
+#[test]
 fn a_wrong_line_is_named() {
     let error = |text| parse(text).expect_err("a wrong list");
     assert_eq!(error("# a list\nscan/reduce"), "line 2: scan/reduce lacks a variant, or \"-\" for none");

@@ -2,26 +2,33 @@
 
 use std::fmt;
 
-use super::config::{ScanConfig, ScanKind};
+use super::config::ScanConfig;
 
 /// Algorithm of a scan across workgroups.
+///
+/// Policies choose the single pass and reduce-then-scan, by subgroups or by Sklansky's network. All others are the textbooks',
+/// to be studied and compared, and need the feature `textbook`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ScanAlgorithm {
     /// Reduce each tile, scan the tile aggregates, then scan each tile from its carry-in.
     ReduceThenScan(WorkgroupScan),
     /// Scan each tile, scan the tile aggregates, then add them to the tiles in another pass.
+    #[cfg(feature = "textbook")]
     ScanThenPropagate,
     /// A single pass with decoupled look-back: tiles publish their aggregates and prefixes.
     Chained,
     /// Sklansky's network: scanned blocks double in size with every pass.
+    #[cfg(feature = "textbook")]
     BlockDoubling,
     /// Adds elements at half the distance with every pass, from buffer to buffer.
+    #[cfg(feature = "textbook")]
     Strided,
 }
 
 named! {
     /// Workgroup scan: the scan of the invocations' aggregates within a workgroup. The name is the suffix of the algorithm's.
+    /// All but subgroup scans and Sklansky's network need the feature `textbook`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     #[non_exhaustive]
     pub enum WorkgroupScan {
@@ -29,15 +36,15 @@ named! {
         #[default]
         Subgroup = "subgroup",
         /// Kogge-Stone: each invocation adds the element 1, 2, 4, … before it; two barriers per step.
-        KoggeStone = "kogge-stone",
+        KoggeStone = "kogge-stone" if feature "textbook",
         /// Kogge-Stone with double buffering: one barrier per step, and an additional copy.
-        KoggeStoneDoubleBuffered = "kogge-stone-double-buffered",
+        KoggeStoneDoubleBuffered = "kogge-stone-double-buffered" if feature "textbook",
         /// Brent-Kung: up-sweep and down-sweep of a tree of sums.
-        BrentKung = "brent-kung",
+        BrentKung = "brent-kung" if feature "textbook",
         /// Sklansky: blocks double; the upper half adds the last element of the lower half.
         Sklansky = "sklansky",
         /// One invocation adds all elements.
-        Sequential = "sequential",
+        Sequential = "sequential" if feature "textbook",
     }
 }
 
@@ -47,8 +54,9 @@ impl WorkgroupScan {
         match self {
             // workgroup_scan.glsl: one for each subgroup of 4 lanes, and one for the total.
             Self::Subgroup => workgroup_size / 4 + 1,
+            #[cfg(feature = "textbook")]
             Self::KoggeStoneDoubleBuffered => workgroup_size.saturating_mul(2),
-            Self::KoggeStone | Self::BrentKung | Self::Sklansky | Self::Sequential => workgroup_size,
+            _ => workgroup_size,
         }
     }
 
@@ -58,15 +66,25 @@ impl WorkgroupScan {
         match self {
             // Depends on the subgroup size, which the caller adds.
             Self::Subgroup => 0,
-            Self::KoggeStone | Self::KoggeStoneDoubleBuffered | Self::Sklansky => steps,
+            #[cfg(feature = "textbook")]
             Self::BrentKung => 2 * steps,
+            #[cfg(feature = "textbook")]
             Self::Sequential => workgroup_size.into(),
+            _ => steps,
         }
     }
 }
 
 impl ScanAlgorithm {
     /// All algorithms, in the order of listings.
+    #[cfg(not(feature = "textbook"))]
+    pub const ALL: [Self; 3] = [
+        Self::ReduceThenScan(WorkgroupScan::Subgroup),
+        Self::ReduceThenScan(WorkgroupScan::Sklansky),
+        Self::Chained,
+    ];
+    /// All algorithms, in the order of listings.
+    #[cfg(feature = "textbook")]
     pub const ALL: [Self; 10] = [
         Self::ReduceThenScan(WorkgroupScan::Subgroup),
         Self::ReduceThenScan(WorkgroupScan::KoggeStone),
@@ -82,20 +100,7 @@ impl ScanAlgorithm {
 
     /// The name that selects the algorithm. The suffix `/subgroup` is omitted.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan(WorkgroupScan::Subgroup) => "reduce-then-scan",
-            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => "reduce-then-scan/kogge-stone",
-            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => {
-                "reduce-then-scan/kogge-stone-double-buffered"
-            }
-            Self::ReduceThenScan(WorkgroupScan::BrentKung) => "reduce-then-scan/brent-kung",
-            Self::ReduceThenScan(WorkgroupScan::Sklansky) => "reduce-then-scan/sklansky",
-            Self::ReduceThenScan(WorkgroupScan::Sequential) => "reduce-then-scan/sequential",
-            Self::ScanThenPropagate => "scan-then-propagate",
-            Self::Chained => "chained",
-            Self::BlockDoubling => "block-doubling",
-            Self::Strided => "strided",
-        }
+        self.texts()[0]
     }
 
     /// The algorithm of a name; `reduce-then-scan/subgroup` is `reduce-then-scan`.
@@ -106,77 +111,99 @@ impl ScanAlgorithm {
 
     /// One line for listings: method, bytes moved, dispatches and source.
     pub const fn summary(self) -> &'static str {
+        self.texts()[1]
+    }
+
+    /// The name and the summary.
+    const fn texts(self) -> [&'static str; 2] {
         match self {
-            Self::ReduceThenScan(WorkgroupScan::Subgroup) => {
+            Self::ReduceThenScan(WorkgroupScan::Subgroup) => [
+                "reduce-then-scan",
                 "also reduce-then-scan/subgroup: sums of tiles, scan of the sums level by level, scan of the tiles; moves 8 bytes per u32 in 1 \
-                 dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14"
-            }
-            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => {
+                 dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => [
+                "reduce-then-scan/kogge-stone",
                 "the same; a tile's N invocations in log2 N steps of two barriers, N log2 N - (N - 1) operations; \
-                 12 bytes, as many dispatches; Kogge and Stone 1973, PMPP ch. 11"
-            }
-            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => {
+                 12 bytes, as many dispatches; Kogge and Stone 1973, PMPP ch. 11",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => [
+                "reduce-then-scan/kogge-stone-double-buffered",
                 "the same; one barrier a step, from buffer to buffer, as many operations; 12 bytes, as many \
-                 dispatches; PMPP ch. 11"
-            }
-            Self::ReduceThenScan(WorkgroupScan::BrentKung) => {
+                 dispatches; PMPP ch. 11",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::ReduceThenScan(WorkgroupScan::BrentKung) => [
+                "reduce-then-scan/brent-kung",
                 "the same; up a tree and down, 2 log2 N - 1 steps, 2 N - log2 N - 2 operations; 12 bytes, as many \
-                 dispatches; Brent and Kung 1982, PMPP ch. 11"
-            }
-            Self::ReduceThenScan(WorkgroupScan::Sklansky) => {
+                 dispatches; Brent and Kung 1982, PMPP ch. 11",
+            ],
+            Self::ReduceThenScan(WorkgroupScan::Sklansky) => [
+                "reduce-then-scan/sklansky",
                 "the same; blocks double, log2 N steps, N/2 log2 N operations; 12 bytes, as many dispatches; \
-                 also sums of f32 and f64, with the same bits on every device; Sklansky 1960"
-            }
-            Self::ReduceThenScan(WorkgroupScan::Sequential) => {
+                 also sums of f32 and f64, with the same bits on every device; Sklansky 1960",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::ReduceThenScan(WorkgroupScan::Sequential) => [
+                "reduce-then-scan/sequential",
                 "the same; one invocation for all, N - 1 operations one after the other; 12 bytes, as many \
-                 dispatches; PMPP ch. 11"
-            }
-            Self::ScanThenPropagate => {
+                 dispatches; PMPP ch. 11",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::ScanThenPropagate => [
+                "scan-then-propagate",
                 "scan of tiles, scan of their sums level by level, which is added to the tiles; moves 8 bytes per \
-                 u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11"
-            }
-            Self::Chained => {
+                 u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11",
+            ],
+            Self::Chained => [
+                "chained",
                 "single pass over the tiles with decoupled look-back; moves 8 bytes per u32 in 1 dispatch, out of place; \
-                 Merrill and Garland 2016, Smith, Levien and Owens 2025"
-            }
-            Self::BlockDoubling => {
+                 Merrill and Garland 2016, Smith, Levien and Owens 2025",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::BlockDoubling => [
+                "block-doubling",
                 "scanned blocks double, the upper one adding the end of the lower one; moves 8 bytes per u32 in the \
-                 first of log2 n dispatches, and 4 in each other; Mr. Peabody and Sherman, method 1"
-            }
-            Self::Strided => {
+                 first of log2 n dispatches, and 4 in each other; Mr. Peabody and Sherman, method 1",
+            ],
+            #[cfg(feature = "textbook")]
+            Self::Strided => [
+                "strided",
                 "elements n/2, n/4, … 1 apart are added, from buffer to buffer; moves up to 12 bytes per u32 in each \
-                 of log2 n dispatches, and takes scratch for all elements; Mr. Peabody and Sherman, method 2"
-            }
+                 of log2 n dispatches, and takes scratch for all elements; Mr. Peabody and Sherman, method 2",
+            ],
         }
     }
 
     /// The reason why the algorithm does not support a configuration, on any device; `None` if it does.
     pub fn refusal(self, config: &ScanConfig) -> Option<&'static str> {
         let is_of_u32 = config.is_sum_of_u32() && config.column_count() == 1;
-        let is_inclusive = config.kind == ScanKind::Inclusive;
+        #[cfg(feature = "textbook")]
+        let is_inclusive = config.kind == super::ScanKind::Inclusive;
         let (is_supported, reason) = match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => return None,
             Self::Chained => (
                 config.is_chainable(),
                 "it takes one column, no segments, and the library's own operators; use reduce-then-scan for others",
             ),
-            Self::ReduceThenScan(WorkgroupScan::Sklansky)
-                if config.rounds() && config.column_count() == 1 && config.segments.is_none() =>
-            {
-                return None;
-            }
             Self::ReduceThenScan(WorkgroupScan::Sklansky) => (
-                is_of_u32 && config.is_plain(),
+                is_of_u32 && config.is_plain()
+                    || config.rounds() && config.column_count() == 1 && config.segments.is_none(),
                 "it sums up u32 in one column only, forward and without an initial value, or floats in one column without segments or rows; use reduce-then-scan for others",
             ),
+            #[cfg(feature = "textbook")]
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
                 is_of_u32 && config.is_plain(),
                 "it sums up u32 in one column only, forward and without an initial value; use reduce-then-scan for others",
             ),
+            #[cfg(feature = "textbook")]
             Self::BlockDoubling => (
                 is_of_u32 && is_inclusive && config.is_plain(),
                 "it sums up u32 in one column only, inclusively, forward and without an initial value; use reduce-then-scan for others",
             ),
+            #[cfg(feature = "textbook")]
             Self::Strided => (
                 is_of_u32 && is_inclusive && config.is_plain_either_way(),
                 "it sums up u32 in one column only, inclusively, without an initial value; use reduce-then-scan for others",
@@ -189,8 +216,9 @@ impl ScanAlgorithm {
     pub(super) const fn workgroup_scan(self) -> Option<WorkgroupScan> {
         match self {
             Self::ReduceThenScan(scan) => Some(scan),
-            Self::ScanThenPropagate | Self::Chained => Some(WorkgroupScan::Subgroup),
+            #[cfg(feature = "textbook")]
             Self::BlockDoubling | Self::Strided => None,
+            _ => Some(WorkgroupScan::Subgroup),
         }
     }
 
@@ -201,7 +229,11 @@ impl ScanAlgorithm {
 
     /// Whether the workgroup size must be a power of two.
     pub(super) const fn needs_power_of_two(self) -> bool {
-        matches!(self, Self::ReduceThenScan(WorkgroupScan::BrentKung) | Self::BlockDoubling)
+        match self {
+            #[cfg(feature = "textbook")]
+            Self::ReduceThenScan(WorkgroupScan::BrentKung) | Self::BlockDoubling => true,
+            _ => false,
+        }
     }
 }
 

@@ -23,9 +23,7 @@
 
 mod algorithm;
 mod along_rows;
-mod block_doubling;
 mod chained;
-mod chunk_in_place;
 mod config;
 mod custom;
 pub(super) mod levels;
@@ -34,8 +32,8 @@ mod operator;
 mod policy;
 mod progress;
 mod reduce_then_scan;
-mod scan_then_propagate;
-mod strided;
+#[cfg(feature = "textbook")]
+mod textbook;
 
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
 pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
@@ -51,13 +49,14 @@ use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::Result;
 use along_rows::AlongRows;
-use block_doubling::BlockDoubling;
 use chained::Chained;
-use chunk_in_place::ChunkInPlace;
 use monotone::Monotone;
 use reduce_then_scan::ReduceThenScan;
-use scan_then_propagate::ScanThenPropagate;
-use strided::Strided;
+#[cfg(feature = "textbook")]
+use textbook::{
+    block_doubling::BlockDoubling, chunk_in_place::ChunkInPlace, scan_then_propagate::ScanThenPropagate,
+    strided::Strided,
+};
 
 /// Plan of a scan.
 ///
@@ -143,11 +142,6 @@ struct TileDepth {
     lanes: [u64; 2],
 }
 
-/// Number of doublings from 1 to at least `count`: the ceiling of log2.
-fn step_count(count: u64) -> u32 {
-    u64::BITS - count.max(1).saturating_sub(1).leading_zeros()
-}
-
 impl Primitive for Scan {
     type Config = ScanConfig;
     type Policy = ScanPolicy;
@@ -167,13 +161,17 @@ impl Primitive for Scan {
                 }
                 _ => Box::new(ReduceThenScan::new(device, config, policy)?),
             },
+            #[cfg(feature = "textbook")]
             (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::LastRow) => {
                 Box::new(ChunkInPlace::new(device, config, policy)?)
             }
+            #[cfg(feature = "textbook")]
             (ScanAlgorithm::ScanThenPropagate, _) => {
                 Box::new(ScanThenPropagate::new(device, config, policy)?)
             }
+            #[cfg(feature = "textbook")]
             (ScanAlgorithm::BlockDoubling, _) => Box::new(BlockDoubling::new(device, policy)?),
+            #[cfg(feature = "textbook")]
             (ScanAlgorithm::Strided, _) => Box::new(Strided::new(device, config, policy)?),
             (ScanAlgorithm::Chained, _) => {
                 let kernel = config.modules().chained.expect("`check` has found it");

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
-use super::config::{ScanConfig, ScanKind, SegmentsBy};
+use super::config::{ScanConfig, SegmentsBy};
 use super::operator::RowShape;
 use super::progress::makes_progress;
+#[cfg(feature = "textbook")]
+use super::textbook::chunk_in_place::ChunkInPlace;
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
@@ -14,10 +16,12 @@ use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup, write
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SumsPlacement {
     /// Arrays in scratch.
     Scratch,
     /// The last row of each tile, in place, without scratch: as in the seed.
+    #[cfg(feature = "textbook")]
     LastRow,
 }
 
@@ -54,6 +58,7 @@ pub struct ScanPolicy {
 impl ScanPolicy {
     const LOOK_BACK: LookBack = LookBack::portable(4);
     /// Maximum number of columns of the seed's scan.
+    #[cfg(feature = "textbook")]
     pub const MAX_SEED_COLUMNS: u32 = 4;
 
     /// Chooses the policy for a configuration on a device.
@@ -182,7 +187,8 @@ impl ScanPolicy {
     }
 
     /// The seed: the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019), with chunks of 256
-    /// elements, 32 at a time, and each chunk's sum in its last row. Inclusive and in place only.
+    /// elements, 32 at a time, and each chunk's sum in its last row. Inclusive and in place only. Needs the feature `textbook`.
+    #[cfg(feature = "textbook")]
     pub const fn seed() -> Self {
         Self { sums: SumsPlacement::LastRow, mixed_access: false, ..Self::tiled(32, 8, 1) }
     }
@@ -296,29 +302,8 @@ impl ScanPolicy {
                     }
                 }
             }
-            SumsPlacement::LastRow => {
-                let is_seed = (Self { subgroup_size: None, ..*self }) == Self::seed();
-                require(
-                    is_seed,
-                    "sums in the last row come with the seed's chunks only: ScanPolicy::seed()",
-                )?;
-                require(
-                    config.kind == ScanKind::Inclusive,
-                    "the seed's scan is inclusive; use the default policy for an exclusive one",
-                )?;
-                require(
-                    !config.is_out_of_place,
-                    "the seed's scan is in place only; use the default policy out of place",
-                )?;
-                require(
-                    config.is_plain(),
-                    "the seed's scan is forward, without initial value, segments or indirect counts",
-                )?;
-                require(
-                    config.is_sum_of_u32() && config.column_count() <= Self::MAX_SEED_COLUMNS,
-                    "the seed's scan sums up to 4 columns of u32; use the default policy for others",
-                )?;
-            }
+            #[cfg(feature = "textbook")]
+            SumsPlacement::LastRow => return ChunkInPlace::check(self, config),
         }
         Ok(())
     }
@@ -334,9 +319,10 @@ impl fmt::Display for ScanPolicy {
         let Self { algorithm, sums, workgroup_size, items_per_invocation, items_per_run, .. } = self;
         write!(f, "{algorithm}: workgroup {workgroup_size}")?;
         let sums = match (algorithm, sums) {
-            (ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided, _) => None,
+            _ if algorithm.workgroup_scan().is_none() => None,
             (ScanAlgorithm::Chained, _) => Some("status words"),
             (_, SumsPlacement::Scratch) => Some("scratch"),
+            #[cfg(feature = "textbook")]
             (_, SumsPlacement::LastRow) => Some("last row"),
         };
         match sums {

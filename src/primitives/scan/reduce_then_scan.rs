@@ -140,8 +140,9 @@ impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
         let (reduce, downsweep) = match policy.algorithm.workgroup_scan() {
+            None | Some(WorkgroupScan::Subgroup) => (reduce, downsweep),
             Some(WorkgroupScan::Sklansky) if config.rounds() => fixed_tree(config),
-            scan => (reduce, scan.and_then(textbook_downsweep).unwrap_or(downsweep)),
+            Some(scan) => (reduce, downsweep_by(scan)),
         };
         let tile = policy.tile_constants(shape);
         let pipeline = |kernel: &'static Kernel, rows: Rows, extra: &[(&'static str, u32)]| {
@@ -454,17 +455,11 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// The downsweep kernel with a textbook's workgroup scan.
-fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
-    let define = match scan {
-        WorkgroupScan::Subgroup => return None,
-        WorkgroupScan::KoggeStone => "WORKGROUP_SCAN_KOGGE_STONE",
-        WorkgroupScan::KoggeStoneDoubleBuffered => "WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED",
-        WorkgroupScan::BrentKung => "WORKGROUP_SCAN_BRENT_KUNG",
-        WorkgroupScan::Sklansky => "WORKGROUP_SCAN_SKLANSKY",
-        WorkgroupScan::Sequential => "WORKGROUP_SCAN_SEQUENTIAL",
-    };
-    Some(kernels::SCAN_DOWNSWEEP.module(&[(define, 1), ("COLUMNS", 1)]))
+/// The downsweep kernel of sums of u32 by another workgroup scan than that of subgroups.
+fn downsweep_by(scan: WorkgroupScan) -> &'static Kernel {
+    let name = format!("scan/downsweep:{}", scan.name().replace('-', "_"));
+    let mut modules = kernels::SCAN_DOWNSWEEP.modules().iter();
+    modules.find(|kernel| kernel.name == name).expect("a variant for each workgroup scan")
 }
 
 /// The kernels of sums and products of floats whose order of operations does not depend on the subgroup size.

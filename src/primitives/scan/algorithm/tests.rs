@@ -11,6 +11,9 @@ fn a_name_is_of_the_algorithm_and_the_workgroup_scan() {
     for algorithm in ScanAlgorithm::ALL {
         assert_eq!(ScanAlgorithm::from_name(algorithm.name()), Some(algorithm));
     }
+    for name in ["strided", "scan-then-propagate", "reduce-then-scan/brent-kung"] {
+        assert_eq!(ScanAlgorithm::from_name(name).is_some(), cfg!(feature = "textbook"), "{name}");
+    }
     for name in ["", "subgroup", "kogge-stone", "chained/subgroup", "reduce-then-scan/"] {
         assert_eq!(ScanAlgorithm::from_name(name), None, "{name}");
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::primitives::ElementType;
-use crate::primitives::scan::ScanOperator;
+use crate::primitives::scan::{ScanKind, ScanOperator};
 
 fn of_four_lanes(max_workgroup_invocations: u32, shared_memory_size: u32) -> Capabilities {
     Capabilities {
@@ -41,8 +41,11 @@ fn an_algorithm_takes_what_it_needs_and_nothing_else() {
         assert_eq!(is_refused(uneven), algorithm.needs_power_of_two(), "{uneven}");
         let runs = ScanPolicy { items_per_invocation: 2 * policy.items_per_invocation, ..policy };
         assert_eq!(is_refused(runs), algorithm.has_one_run(), "{runs}");
-        let in_last_row = ScanPolicy { sums: SumsPlacement::LastRow, ..policy };
-        assert!(is_refused(in_last_row), "{in_last_row}");
+        #[cfg(feature = "textbook")]
+        {
+            let in_last_row = ScanPolicy { sums: SumsPlacement::LastRow, ..policy };
+            assert!(is_refused(in_last_row), "{in_last_row}");
+        }
     }
 }
 
@@ -69,11 +72,12 @@ fn an_algorithm_refuses_what_it_does_not_scan() {
         for config in &others[1..] {
             assert_eq!(is_refused(config), !is_general && !is_chained, "{algorithm}");
         }
-        let is_inclusive = matches!(algorithm, ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided);
+        let is_inclusive = algorithm.workgroup_scan().is_none();
         assert_eq!(is_refused(&exclusive), is_inclusive, "{algorithm}");
     }
 }
 
+#[cfg(feature = "textbook")]
 #[test]
 fn two_buffers_take_twice_the_shared_memory() {
     let check = |scan, shared_memory_size| {

@@ -1,6 +1,16 @@
 use super::*;
 
 #[test]
+fn each_workgroup_scan_has_a_kernel() {
+    for scan in WorkgroupScan::ALL.into_iter().filter(|&scan| scan != WorkgroupScan::Subgroup) {
+        let define = format!("WORKGROUP_SCAN_{}", scan.name().replace('-', "_").to_uppercase());
+        let defines = downsweep_by(scan).defines;
+        assert!(defines.iter().any(|(other, _)| *other == define), "{defines:?}");
+        assert!(defines.iter().all(|(other, _)| !other.starts_with("OPERATOR")), "{defines:?}");
+    }
+}
+
+#[test]
 fn scratch_includes_the_optional_inputs() {
     let plain = ScratchShape { row_size: 8, tile_items: 256, ..ScratchShape::default() };
     let layout = |shape: &ScratchShape, count| {

@@ -9,19 +9,17 @@
 //! Every level above the elements is scanned exclusively in place, in scratch. The elements are written twice;
 //! reduce-then-scan writes them once.
 
-use super::config::{ScanConfig, ScanKind};
-use super::levels::Levels;
-use super::policy::ScanPolicy;
-use super::reduce_then_scan::pipeline_of;
-use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::scan::levels::Levels;
+use crate::primitives::scan::reduce_then_scan::pipeline_of;
+use crate::primitives::scan::{Scan, ScanConfig, ScanKind, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles, has_quads};
 
 #[derive(Debug)]
-pub(super) struct ScanThenPropagate {
+pub(in crate::primitives) struct ScanThenPropagate {
     kind: ScanKind,
     row_size: u64,
     tile_items: u32,
@@ -47,7 +45,7 @@ enum AccessWidth {
 }
 
 impl ScanThenPropagate {
-    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+    pub fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let shape = config.row_shape();
         let pipeline = |kernel, access: AccessWidth, extra: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);

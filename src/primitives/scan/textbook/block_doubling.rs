@@ -9,23 +9,23 @@
 //!
 //! The first step also copies the elements from the source to the destination; the others work in place.
 
-use super::policy::ScanPolicy;
-use super::{Scan, Strategy, TileDepth, step_count};
+use super::step_count;
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::scan::{Scan, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
-pub(super) struct BlockDoubling {
+pub(in crate::primitives) struct BlockDoubling {
     tile_items: u32,
     first: Pipeline,
     step: Pipeline,
 }
 
 impl BlockDoubling {
-    pub(super) fn new(device: &Device, policy: &ScanPolicy) -> Result<Self> {
+    pub fn new(device: &Device, policy: &ScanPolicy) -> Result<Self> {
         let pipeline = |from_source: bool| {
             policy.pipeline(
                 device,
@@ -37,7 +37,7 @@ impl BlockDoubling {
     }
 
     /// Number of elements read, and of elements written.
-    pub(super) fn moved_count(count: u64) -> u64 {
+    fn moved_count(count: u64) -> u64 {
         let upper = |bits: u32| {
             let block = 1u64 << bits;
             let pair = block.saturating_mul(2);

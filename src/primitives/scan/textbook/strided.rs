@@ -9,31 +9,31 @@
 //! Only the first step reads the source. The others alternate between scratch and the destination, and the last one
 //! writes the destination. In place, a step with a distance beyond the elements, which copies, makes their number even.
 
-use super::config::{Direction, ScanBuffers, ScanConfig};
-use super::policy::ScanPolicy;
-use super::{Scan, Strategy, TileDepth, step_count};
+use super::step_count;
 use crate::device::{Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::scan::config::Direction;
+use crate::primitives::scan::{Scan, ScanBuffers, ScanConfig, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles};
 
 #[derive(Debug)]
-pub(super) struct Strided {
+pub(in crate::primitives) struct Strided {
     row_size: u64,
     tile_items: u32,
     step: Pipeline,
 }
 
 impl Strided {
-    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+    pub fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let suffix = [("SUFFIX", (config.direction == Direction::Reverse).into())];
         let step = policy.pipeline(device, kernels::SCAN_STRIDED.module(&[]), &suffix)?;
         Ok(Self { row_size: config.row_size(), tile_items: policy.tile_items(), step })
     }
 
     /// Number of elements read and written, out of place.
-    pub(super) fn moved_count(count: u64) -> u64 {
+    fn moved_count(count: u64) -> u64 {
         let step = |bits: u32| count.saturating_mul(3) - (1 << bits);
         match step_count(count) {
             0 => 2 * count,

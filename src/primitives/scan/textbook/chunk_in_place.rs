@@ -3,20 +3,18 @@
 //! Tutorial 14 sums chunks, scans the sums on the CPU, and scans the chunks from their predecessor's last row. Here the
 //! sums are scanned recursively on the device: the last rows of chunks are a table with 256 times the stride.
 
-use super::config::ScanConfig;
-use super::policy::ScanPolicy;
-use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result, at_most};
+use crate::error::{Error, PolicyConflict, Result, at_most};
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::scan::{Scan, ScanConfig, ScanKind, ScanPolicy, Strategy, TileDepth};
 use crate::primitives::{ScratchCursor, Tiles};
 
 /// Maximum count: the kernels' strides, in bytes, have 32 bits.
 const MAX_COUNT: u64 = 1 << 32;
 
 #[derive(Debug)]
-pub(super) struct ChunkInPlace {
+pub(in crate::primitives) struct ChunkInPlace {
     chunk_items: u32,
     sum: Pipeline,
     /// For a level whose chunks have sums in their last rows.
@@ -26,7 +24,30 @@ pub(super) struct ChunkInPlace {
 }
 
 impl ChunkInPlace {
-    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+    /// Whether a policy with sums in the last row may scan a configuration.
+    pub fn check(policy: &ScanPolicy, config: &ScanConfig) -> Result<()> {
+        let require = PolicyConflict::check;
+        let is_seed = (ScanPolicy { subgroup_size: None, ..*policy }) == ScanPolicy::seed();
+        require(is_seed, "sums in the last row come with the seed's chunks only: ScanPolicy::seed()")?;
+        require(
+            config.kind == ScanKind::Inclusive,
+            "the seed's scan is inclusive; use the default policy for an exclusive one",
+        )?;
+        require(
+            !config.is_out_of_place,
+            "the seed's scan is in place only; use the default policy out of place",
+        )?;
+        require(
+            config.is_plain(),
+            "the seed's scan is forward, without initial value, segments or indirect counts",
+        )?;
+        require(
+            config.is_sum_of_u32() && config.column_count() <= ScanPolicy::MAX_SEED_COLUMNS,
+            "the seed's scan sums up to 4 columns of u32; use the default policy for others",
+        )
+    }
+
+    pub fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let columns = [("COLUMNS", config.column_count())];
         let (sum, prefix) =
             (kernels::SCAN_CHUNK_SUM.module(&columns), kernels::SCAN_CHUNK_PREFIX.module(&columns));
