@@ -1,8 +1,8 @@
-//! Copies of any size between host and device, beside the kernels: by the queue that only copies, where the device has one.
+//! Copies of arrays between host and device. They overlap with kernels where the device has another queue for them.
 //!
-//! Two staging blocks take turns: the host fills or empties one while the device copies the other.
+//! Two staging blocks take turns: the host fills or empties one while the device copies the other. The memory of a CPU device is
+//! the host's, which reads and writes the arrays themselves.
 
-use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 /// Bytes of a staging block, a multiple of every element's.
 const BLOCK_SIZE: u64 = 2 << 20;
 
-/// Makes what is available, since earlier work was waited for, visible to copies: their queue may have no other stage.
+/// Makes earlier writes visible to copies. They are available, since a fence of theirs was waited for. The queue may have no
+/// other stage.
 const BEFORE_COPIES: Barrier =
     Barrier { name: "before copies", source: Access::TRANSFER_WRITE, destination: Access::TRANSFER };
 /// Makes copies visible to the host, once the fence is signalled.
@@ -52,7 +53,8 @@ impl CopyQueue {
     /// Submits a copy, and does not wait.
     ///
     /// # Safety
-    /// Until `commands` was waited for, both ranges live, and nothing else uses them.
+    /// Both ranges are this device's, of buffers that this queue's family shares. Until `commands` was waited for they live, and
+    /// nothing else uses them.
     unsafe fn launch(&self, commands: &mut Commands, from: BufferRange, to: BufferRange) -> Result<()> {
         self.device.check()?;
         commands.begin()?;
@@ -72,6 +74,8 @@ impl CopyQueue {
 pub(super) struct Copies<'g> {
     queue: &'g CopyQueue,
     blocks: [Block; 2],
+    /// Whether mapped arrays are staged as well.
+    is_staged: bool,
 }
 
 struct Block {
@@ -80,47 +84,62 @@ struct Block {
     staging: GpuBuffer,
 }
 
-/// Waits for the copies when it is dropped: at an error, or at a panic of the caller's function, their ranges may be freed.
-struct InFlight<'c, 'g>(&'c mut Copies<'g>);
+/// Waits for the copies when it is dropped. After an error, or a panic of the caller's function, their array may be freed.
+struct InFlight<'c>(&'c mut [Block; 2]);
 
 impl<'g> Copies<'g> {
     /// Bytes of the staging blocks.
     pub(super) const SIZE: u64 = 2 * BLOCK_SIZE;
 
-    pub(super) fn new(gpu: &'g Gpu) -> Result<Self> {
+    /// Copies of arrays of `gpu`; with `is_staged` as if it had memory of its own.
+    pub(super) fn new(gpu: &'g Gpu, is_staged: bool) -> Result<Self> {
         let block = || -> Result<_> {
-            Ok(Block { commands: gpu.copies.commands()?, staging: gpu.memory.allocate_staging(BLOCK_SIZE)? })
+            let staging = gpu.memory.allocate_staging(BLOCK_SIZE)?;
+            Ok(Block { commands: gpu.copies.commands()?, staging })
         };
-        Ok(Self { queue: &gpu.copies, blocks: [block()?, block()?] })
+        Ok(Self { queue: &gpu.copies, blocks: [block()?, block()?], is_staged })
     }
 
-    /// Copies what `read` returns to the start of `to`, and waits. `read` fills its argument, or at the end of what there is a
-    /// part of it, and returns the number of bytes. Returns the number of all.
+    /// Copies what `read` returns to the first `size` bytes of `to`, and waits. `read` fills its argument, or at the end of what
+    /// there is a part of it, and returns the number of bytes. Returns the number of all.
     ///
     /// # Safety
-    /// `to` is this device's, and nothing else uses it.
+    /// `to` is this device's, has so many bytes, and nothing else uses it.
     pub(super) unsafe fn upload<E: From<Error>>(
         &mut self,
-        to: BufferRange,
+        to: &mut GpuBuffer,
+        size: u64,
         mut read: impl FnMut(&mut [u8]) -> Result<usize, E>,
     ) -> Result<u64, E> {
-        let mut copies = InFlight(self);
-        let (mut done, mut index) = (0, 0);
-        while done < to.size {
-            let Block { commands, staging } = &mut copies.blocks[index];
+        let mut done = 0;
+        if !self.is_staged
+            && let Some(bytes) = to.mapped()
+        {
+            for block in bytes[..size as usize].chunks_mut(BLOCK_SIZE as usize) {
+                let read_size = read(block)?;
+                done += read_size as u64;
+                if read_size < block.len() {
+                    break;
+                }
+            }
+            return Ok(done);
+        }
+        let mut copies = InFlight(&mut self.blocks);
+        let mut index = 0;
+        while done < size {
+            let Block { commands, staging } = &mut copies.0[index];
             commands.wait()?;
-            let size = BLOCK_SIZE.min(to.size - done);
-            let read_size = read(&mut staging.mapped()[..size as usize])? as u64;
+            let block_size = BLOCK_SIZE.min(size - done);
+            let read_size = read(&mut staging.staged()[..block_size as usize])? as u64;
             // The rest is a part of an element.
             let whole = read_size - read_size % 4;
             if whole > 0 {
-                let (from, to) = (staging.range().slice(0, whole), to.slice(done, whole));
-                let queue = copies.queue;
+                let (from, to) = (staging.range().slice(0, whole), to.range().slice(done, whole));
                 // SAFETY: `copies` waits for it, and as the caller promises.
-                unsafe { queue.launch(&mut copies.blocks[index].commands, from, to) }?;
+                unsafe { self.queue.launch(commands, from, to) }?;
             }
             done += read_size;
-            if read_size < size {
+            if read_size < block_size {
                 break;
             }
             index ^= 1;
@@ -129,62 +148,58 @@ impl<'g> Copies<'g> {
         Ok(done)
     }
 
-    /// Copies all of `from`, and passes it to `write` block by block, each with its first byte's index.
+    /// Copies the first `size` bytes of `from`, and passes them to `write` block by block, each with its first byte's index.
     ///
     /// # Safety
-    /// `from` is this device's, and nothing writes to it.
+    /// `from` is this device's, has so many bytes, and nothing writes to it.
     pub(super) unsafe fn download<E: From<Error>>(
         &mut self,
-        from: BufferRange,
+        from: &mut GpuBuffer,
+        size: u64,
         mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut copies = InFlight(self);
-        let offsets = (0..from.size).step_by(BLOCK_SIZE as usize);
-        let mut blocks = offsets.map(|offset| from.slice(offset, BLOCK_SIZE.min(from.size - offset)));
+        let mut offsets = (0..size).step_by(BLOCK_SIZE as usize);
+        if !self.is_staged
+            && let Some(bytes) = from.mapped()
+        {
+            let mut blocks = bytes[..size as usize].chunks(BLOCK_SIZE as usize);
+            return offsets.zip(&mut blocks).try_for_each(|(offset, block)| write(offset, block));
+        }
+        let copies = InFlight(&mut self.blocks);
+        let block_size = |offset: u64| BLOCK_SIZE.min(size - offset);
         let (mut in_flight, mut index) = (None, 0);
         loop {
-            let next = blocks.next();
-            if let Some(next) = next {
-                let (queue, Block { commands, staging }) = (copies.queue, &mut copies.blocks[index]);
-                let to = staging.range().slice(0, next.size);
+            let next = offsets.next();
+            if let Some(offset) = next {
+                let Block { commands, staging } = &mut copies.0[index];
+                let from = from.range().slice(offset, block_size(offset));
+                let to = staging.range().slice(0, from.size);
                 // SAFETY: `copies` waits for it, and as the caller promises.
-                unsafe { queue.launch(commands, next, to) }?;
+                unsafe { self.queue.launch(commands, from, to) }?;
             }
             index ^= 1;
             // The block before, while this one is copied.
-            if let Some(BufferRange { offset, size, .. }) = std::mem::replace(&mut in_flight, next) {
-                let Block { commands, staging } = &mut copies.blocks[index];
+            if let Some(offset) = std::mem::replace(&mut in_flight, next) {
+                let Block { commands, staging } = &mut copies.0[index];
                 commands.wait()?;
-                write(offset - from.offset, &staging.mapped()[..size as usize])?;
+                write(offset, &staging.staged()[..block_size(offset) as usize])?;
             } else if next.is_none() {
                 return Ok(());
             }
         }
     }
+}
 
+impl InFlight<'_> {
     fn wait(&mut self) -> Result<()> {
-        let [first, second] = &mut self.blocks;
+        let [first, second] = &mut *self.0;
         first.commands.wait().and(second.commands.wait())
     }
 }
 
-impl Drop for InFlight<'_, '_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         // After an error the device is abandoned, and frees nothing.
-        let _ = self.0.wait();
-    }
-}
-
-impl<'g> Deref for InFlight<'_, 'g> {
-    type Target = Copies<'g>;
-
-    fn deref(&self) -> &Copies<'g> {
-        self.0
-    }
-}
-
-impl<'g> DerefMut for InFlight<'_, 'g> {
-    fn deref_mut(&mut self) -> &mut Copies<'g> {
-        self.0
+        let _ = self.wait();
     }
 }

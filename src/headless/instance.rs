@@ -171,12 +171,12 @@ impl Instance {
         Ok((0..).zip(families).find(|(_, family)| binds(family)).map(|(index, _)| index))
     }
 
-    /// The queue family that copies beside the one to compute on: of those that do neither that nor graphics, the one that does
-    /// the least else.
-    pub(super) fn copy_family(&self, physical_device: vk::PhysicalDevice) -> Option<u32> {
+    /// The queue family that copies: another than `compute_family`, where there is one.
+    pub(super) fn copy_family(&self, physical_device: vk::PhysicalDevice, compute_family: u32) -> u32 {
         // SAFETY: the device is this instance's.
         let families = unsafe { self.raw.get_physical_device_queue_family_properties(physical_device) };
-        copy_family_of(&families.iter().map(|family| family.queue_flags).collect::<Vec<_>>())
+        let flags: Vec<_> = families.iter().map(|family| family.queue_flags).collect();
+        copy_family_of(&flags, compute_family)
     }
 
     /// Free bytes of each memory heap of a device that has `VK_EXT_memory_budget`.
@@ -324,12 +324,18 @@ impl Candidate {
     }
 }
 
-/// The index of the family that [`Instance::copy_family`] takes.
-fn copy_family_of(families: &[vk::QueueFlags]) -> Option<u32> {
+/// The family that [`Instance::copy_family`] takes: one that only copies, else one that computes or draws as well. Engines for
+/// video and the like are slow.
+fn copy_family_of(families: &[vk::QueueFlags], compute_family: u32) -> u32 {
     let works = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
-    let copies = |flags: vk::QueueFlags| flags.contains(vk::QueueFlags::TRANSFER) && !flags.intersects(works);
-    let copying = (0..).zip(families).filter(|(_, flags)| copies(**flags));
-    copying.min_by_key(|(_, flags)| flags.as_raw().count_ones()).map(|(index, _)| index)
+    let known = works | vk::QueueFlags::TRANSFER | vk::QueueFlags::SPARSE_BINDING | vk::QueueFlags::PROTECTED;
+    // Where there is work, there are copies, whether the flag is set or not.
+    let copies = |flags: vk::QueueFlags| flags.intersects(works | vk::QueueFlags::TRANSFER);
+    let others = (0..).zip(families).filter(|(index, flags)| *index != compute_family && copies(**flags));
+    let copying = others.filter(|(_, flags)| flags.intersects(works) || (**flags & !known).is_empty());
+    copying
+        .min_by_key(|(_, flags)| (**flags & works).as_raw().count_ones())
+        .map_or(compute_family, |found| found.0)
 }
 
 fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> Result<bool> {

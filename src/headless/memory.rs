@@ -30,7 +30,7 @@ const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 );
 
 /// Size of the blocks that small buffers share, bytes.
-const BLOCK_SIZE: u64 = 16 << 20;
+const BLOCK_SIZE: u64 = 4 << 20;
 
 /// Margin on each side of a buffer of `allocate_apart`: more than an access out of bounds by one tile.
 const MARGIN_SIZE: u64 = 64 << 10;
@@ -119,6 +119,8 @@ impl Memory {
         }
         let mut buffer = self.create_buffer(size, usage, vk::BufferCreateFlags::empty())?;
         let mut requirements = buffer.memory_requirements();
+        // The host casts mapped bytes to elements.
+        requirements.alignment = requirements.alignment.max(16);
         let margin_size = margin_size.next_multiple_of(requirements.alignment);
         requirements.size += 2 * margin_size;
         let allocation = self.allocate_memory(name, requirements, location, size)?;
@@ -141,7 +143,7 @@ impl Memory {
         usage: vk::BufferUsageFlags,
         flags: vk::BufferCreateFlags,
     ) -> Result<Buffer> {
-        // SAFETY: the families are as they must be.
+        // SAFETY: the device was opened with a queue of each family of this set.
         unsafe { Buffer::shared(&self.device, size, usage, flags, &self.families) }
     }
 
@@ -220,12 +222,21 @@ impl GpuBuffer {
         Arc::ptr_eq(&self.memory, memory)
     }
 
-    /// The mapped bytes. gpu-allocator maps only coherent memory, which needs no flush.
+    /// The mapped bytes, of a staging buffer and of one allocation in host-visible memory. gpu-allocator maps only coherent
+    /// memory, which needs no flush.
+    pub(super) fn mapped(&mut self) -> Option<&mut [u8]> {
+        match &mut self.allocations[..] {
+            [allocation] => allocation.mapped_slice_mut(),
+            _ => None,
+        }
+    }
+
+    /// The bytes of a staging buffer.
     ///
     /// # Panics
-    /// If the memory is not host-visible: only staging buffers are.
-    pub(super) fn mapped(&mut self) -> &mut [u8] {
-        self.allocations[0].mapped_slice_mut().expect("staging memory is mapped")
+    /// If it is none.
+    pub(super) fn staged(&mut self) -> &mut [u8] {
+        self.mapped().expect("staging memory is mapped")
     }
 }
 

@@ -102,7 +102,7 @@ impl Default for WorkOptions {
     }
 }
 
-/// A device with a queue, an allocator, and a cache of the 64 most recently used plans.
+/// A device with its queues, an allocator, and a cache of the 64 most recently used plans.
 ///
 #[doc = example!()]
 /// use subsweep::headless::{DeviceSelector, Gpu, GpuOptions};
@@ -153,7 +153,7 @@ impl Gpu {
         let sparse_family_index = instance.sparse_family(physical_device)?.filter(|_| {
             capabilities.as_ref().is_some_and(|capabilities| capabilities.enabled.sparse_binding)
         });
-        let copy_family_index = instance.copy_family(physical_device).unwrap_or(family_index);
+        let copy_family_index = instance.copy_family(physical_device, family_index);
         let keep_alive: Arc<Instance> = Arc::clone(&instance);
         let options = OpenOptions {
             queue_family_index: family_index,

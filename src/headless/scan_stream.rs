@@ -203,7 +203,7 @@ impl Gpu {
             wait: |chunk: &mut ScanChunk| chunk.commands.wait(),
             drain: |chunk: &mut ScanChunk| {
                 let size = (chunk.row_count * scan.row_size) as usize;
-                sink.write_all(&chunk.staging.mapped()[..size]).map_err(StreamError::Write)
+                sink.write_all(&chunk.staging.staged()[..size]).map_err(StreamError::Write)
             },
         }
         .run(chunks)?;
@@ -452,7 +452,7 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
     /// Reads the rows of a chunk, and the segments that begin in them. Returns whether there are rows.
     fn fill(&mut self, chunk: &mut ScanChunk, source: &mut impl Read) -> Result<bool, StreamError> {
         let (scan, row_size) = (self.scan, self.scan.row_size);
-        let bytes = &mut chunk.staging.mapped()[..(scan.rows * row_size) as usize];
+        let bytes = &mut chunk.staging.staged()[..(scan.rows * row_size) as usize];
         let size = read_full(source, bytes).map_err(StreamError::Read)? as u64;
         if !size.is_multiple_of(row_size) {
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, "it ends within a row");
@@ -483,7 +483,7 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
             let table_begin = scan.scanned(&chunk.parts, false).start;
             let fresh = begins.iter().filter(|begin| chunk.parts.fresh.contains(begin));
             let words: Vec<u32> = fresh.map(|begin| (begin + 1 - table_begin) as u32).collect();
-            staging.mapped()[..4 * words.len()].copy_from_slice(bytemuck::cast_slice(&words));
+            staging.staged()[..4 * words.len()].copy_from_slice(bytemuck::cast_slice(&words));
             chunk.offset_count = words.len() as u64;
         }
         Ok(true)

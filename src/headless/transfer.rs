@@ -28,7 +28,7 @@ impl Gpu {
         let range = self.checked(buffer, offset, bytes.len())?;
         let mut offset = 0;
         for chunk in bytes.chunks(STAGING_SIZE as usize) {
-            staging.mapped()[..chunk.len()].copy_from_slice(chunk);
+            staging.staged()[..chunk.len()].copy_from_slice(chunk);
             let size = chunk.len() as u64;
             self.copy(staging.range().slice(0, size), range.slice(offset, size))?;
             offset += size;
@@ -71,7 +71,7 @@ impl Gpu {
         for chunk in bytes.chunks_mut(STAGING_SIZE as usize) {
             let size = chunk.len() as u64;
             self.copy(range.slice(offset, size), staging.range().slice(0, size))?;
-            chunk.copy_from_slice(&staging.mapped()[..chunk.len()]);
+            chunk.copy_from_slice(&staging.staged()[..chunk.len()]);
             offset += size;
         }
         Ok(())
@@ -112,7 +112,7 @@ impl Gpu {
         };
         // SAFETY: all ranges are this device's and live until `submit` has waited.
         unsafe { self.submit(record) }?;
-        let mut staged = &staging.mapped()[..];
+        let mut staged = &staging.staged()[..];
         for (_, words) in results {
             let bytes = bytemuck::cast_slice_mut::<u32, u8>(words);
             bytes.copy_from_slice(&staged[..bytes.len()]);

@@ -23,6 +23,8 @@ use crate::sort::SortConfig;
 
 /// Most bytes of the keys or values of a block: larger ones would overlap less.
 const MAX_BLOCK: u64 = 1 << 28;
+/// The least keys of a block: of fewer, submissions take more time than the host.
+const MIN_BLOCK: u64 = 1 << 14;
 
 /// A merge on the device.
 pub(super) struct DeviceMerge<'g> {
@@ -35,7 +37,7 @@ pub(super) struct DeviceMerge<'g> {
 }
 
 /// Keys and values of a block.
-type Arrays = [GpuBuffer; 2];
+pub(super) type Arrays = [GpuBuffer; 2];
 
 struct MergeChunk {
     arrays: Arrays,
@@ -45,46 +47,54 @@ struct MergeChunk {
 
 impl<'g> DeviceMerge<'g> {
     /// A merge of runs of `config`, of elements of `sizes` bytes, within `memory_size` bytes on host and device; `None` where the
-    /// host merges: by default on a CPU, and always for keys that are compared by some of their bits.
+    /// host merges: unless `is_on_device`, of keys that are compared by some of their bits, and in little memory.
     pub(super) fn new(
         gpu: &'g Gpu,
         config: &SortConfig,
         sizes: [u64; 2],
         memory_size: u64,
-        merges: Option<bool>,
+        is_on_device: bool,
     ) -> Result<Option<Self>> {
         let key_type = config.key_type();
         let has_all_bits = config.bit_range() == (0..key_type.bits());
-        if !has_all_bits || !merges.unwrap_or(!gpu.capabilities().is_cpu()) {
+        if !has_all_bits || !is_on_device {
             return Ok(None);
         }
-        let merge = MergeConfig::keys(key_type).values((sizes[VALUES] / 4) as u32);
-        let plan = gpu.plan(if config.is_descending() { merge.descending() } else { merge })?;
         // Blocks, and one that a round writes.
         let size = memory_size.min(gpu.free_memory() / 4 * 3) / (CHUNKS + 1);
         let largest = gpu.capabilities().max_allocation_size.min(MAX_BLOCK);
         let of_largest = largest / sizes[KEYS].max(sizes[VALUES]);
-        let capacity = (size / (sizes[KEYS] + sizes[VALUES])).min(of_largest).max(1);
+        let capacity = (size / (sizes[KEYS] + sizes[VALUES])).min(of_largest);
+        if capacity < MIN_BLOCK {
+            return Ok(None);
+        }
+        let merge = MergeConfig::keys(key_type).values((sizes[VALUES] / 4) as u32);
+        let plan = gpu.plan(if config.is_descending() { merge.descending() } else { merge })?;
         Ok(Some(Self { gpu, plan, sizes, capacity }))
     }
 
-    /// Merges `runs` into `sink`.
+    /// The memory of a merge of `runs`: of its blocks, and of what a round writes.
+    pub(super) fn allocate(&self, runs: &[Run<'_>]) -> Result<Vec<Arrays>> {
+        let capacity = self.capacity.min(runs.iter().map(Run::count).sum());
+        let arrays = |_| -> Result<Arrays> {
+            let [keys, values] = self.sizes.map(|size| self.gpu.allocate(size * capacity));
+            Ok([keys?, values?])
+        };
+        (0..=CHUNKS).map(arrays).collect()
+    }
+
+    /// Merges `runs` into `sink`, in memory that was allocated for them.
     pub(super) fn merge<K: KeyBits>(
         &self,
+        mut memory: Vec<Arrays>,
         runs: &[Run<'_>],
         order: &KeyOrder,
         sink: &mut impl Sink<K>,
     ) -> Result<(), MergeError> {
-        let capacity = self.capacity.min(runs.iter().map(Run::count).sum()).max(1);
-        let arrays = || -> Result<Arrays> {
-            let [keys, values] = self.sizes.map(|size| self.gpu.allocate(size * capacity));
-            Ok([keys?, values?])
-        };
-        let chunk = |_| Ok(MergeChunk { arrays: arrays()?, counts: Vec::new() });
-        let chunks = (0..CHUNKS).map(chunk).collect::<Result<Vec<_>>>()?;
-        let mut spare = arrays()?;
-        let [mut uploads, mut downloads] = [Copies::new(self.gpu)?, Copies::new(self.gpu)?];
-        let mut blocks = Blocks::new(runs, order, capacity);
+        let mut spare = memory.pop().expect("it was allocated");
+        let chunks = memory.into_iter().map(|arrays| MergeChunk { arrays, counts: Vec::new() }).collect();
+        let [mut uploads, mut downloads] = [Copies::new(self.gpu, true)?, Copies::new(self.gpu, true)?];
+        let mut blocks = Blocks::new(runs, order, self.capacity);
         let mut first = 0;
         Stages {
             fill: |chunk: &mut MergeChunk| {
@@ -94,10 +104,10 @@ impl<'g> DeviceMerge<'g> {
                 chunk.counts = counts.filter(|&count| count > 0).collect();
                 for array in [KEYS, VALUES] {
                     let mut parts = PartsReader::new(runs, &parts, array, self.sizes[array]);
-                    let to = chunk.arrays[array].range().slice(0, parts.size());
+                    let size = parts.size();
                     let read = |bytes: &mut [u8]| parts.read(bytes).map_err(MergeError::Read);
                     // SAFETY: the chunk is this device's, and nothing else uses it.
-                    unsafe { uploads.upload(to, read) }?;
+                    unsafe { uploads.upload(&mut chunk.arrays[array], size, read) }?;
                 }
                 Ok(true)
             },
@@ -106,19 +116,19 @@ impl<'g> DeviceMerge<'g> {
             wait: |chunk: &mut MergeChunk| self.merge_block(chunk, &mut spare),
             drain: |chunk: &mut MergeChunk| {
                 let count = chunk.counts[0];
-                let array = |array: usize| chunk.arrays[array].range().slice(0, self.sizes[array] * count);
+                let [keys, values] = &mut chunk.arrays;
                 let write_keys = |offset: u64, bytes: &[u8]| {
                     let written = sink.keys(first + offset / self.sizes[KEYS], bytemuck::cast_slice(bytes));
                     written.map_err(MergeError::Write)
                 };
                 // SAFETY: the chunk is this device's, and its merge was waited for.
-                unsafe { downloads.download(array(KEYS), write_keys) }?;
+                unsafe { downloads.download(keys, self.sizes[KEYS] * count, write_keys) }?;
                 let write_values = |offset: u64, bytes: &[u8]| {
                     let written = sink.values(first + offset / self.sizes[VALUES], bytes);
                     written.map_err(MergeError::Write)
                 };
                 // SAFETY: as above.
-                unsafe { downloads.download(array(VALUES), write_values) }?;
+                unsafe { downloads.download(values, self.sizes[VALUES] * count, write_values) }?;
                 first += count;
                 Ok(())
             },

@@ -22,7 +22,7 @@ const RADIX: usize = 1 << RADIX_BITS;
 /// Copies of a block that its thread has: one for each side of a pass.
 pub(super) const BLOCK_COPIES: u64 = 2;
 
-/// Receives a merged result: keys from index `first` on, and the values of keys that it has got, as bytes.
+/// Receives a merged result: keys from index `first` on, and after them their values, as bytes.
 pub(super) trait Sink<K>: Send {
     fn keys(&mut self, first: u64, keys: &[K]) -> io::Result<()>;
     fn values(&mut self, first: u64, values: &[u8]) -> io::Result<()>;
@@ -33,12 +33,12 @@ pub(super) trait Sink<K>: Send {
 pub(super) enum MergeError {
     Read(io::Error),
     Write(io::Error),
-    Device(Error),
+    Failed(Error),
 }
 
 impl From<Error> for MergeError {
     fn from(error: Error) -> Self {
-        Self::Device(error)
+        Self::Failed(error)
     }
 }
 
@@ -118,7 +118,7 @@ impl<K: KeyBits, V: Pod> Side<K, V> {
     fn new(count: u64) -> Result<Self, MergeError> {
         let count = count as usize;
         let needed = Some((count * (size_of::<K>() + size_of::<V>())) as u64);
-        let no_memory = |_| MergeError::Device(Error::OutOfHostMemory { needed, what: "a block of a merge" });
+        let no_memory = |_| MergeError::Failed(Error::OutOfHostMemory { needed, what: "a block of a merge" });
         Ok(Self { keys: zeroed(count).map_err(no_memory)?, values: zeroed(count).map_err(no_memory)? })
     }
 }

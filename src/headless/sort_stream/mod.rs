@@ -31,7 +31,6 @@ use super::copies::Copies;
 use super::scan_stream::StreamError;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, scratch_range};
-use crate::device::BufferRange;
 use crate::error::Result;
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
@@ -69,8 +68,9 @@ pub struct SortStream<'a> {
     pub memory_size: Option<u64>,
     /// Most bytes of the keys in a chunk; by default as many as fit.
     pub chunk_size: Option<u64>,
-    /// Whether runs are merged on the device; by default where that is no CPU. By some bits of the keys the host merges.
-    pub merges_on_device: Option<bool>,
+    /// Whether arrays are copied, and runs merged on the device; by default where that is no CPU, whose memory is the host's. Runs
+    /// of keys that are compared by some of their bits are merged on the host.
+    pub as_on_gpu: Option<bool>,
     /// Makes an empty temporary file, which is removed when it is closed. Runs take as many bytes as keys and values, and
     /// of an index 8 where `count` is not known.
     pub temporary: &'a mut (dyn FnMut() -> io::Result<File> + Send),
@@ -87,6 +87,7 @@ struct ChunkSort<'g> {
     /// Keys of a whole chunk.
     capacity: u64,
     scratch: Option<GpuBuffer>,
+    is_staged: bool,
 }
 
 /// Keys and values on the device.
@@ -112,7 +113,7 @@ impl Gpu {
     ///
     /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others are
     /// sorted in chunks, which are written to a temporary file and merged, up to 64 at a time: on the device, or by all cores
-    /// of the host ([`SortStream::merges_on_device`]).
+    /// of the host ([`SortStream::as_on_gpu`]).
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
@@ -132,7 +133,10 @@ impl Gpu {
         stream: SortStream<'_>,
     ) -> Result<u64, StreamError> {
         let SortStream { keys, values, sorted_keys, sorted_values, count, temporary, .. } = stream;
+        // Without values there are none to read.
+        let values = values.filter(|_| config.value_size() > 0);
         let (sources, mut sinks) = (Sources { keys, values }, [sorted_keys, sorted_values]);
+        let as_on_gpu = stream.as_on_gpu.unwrap_or(!self.capabilities().is_cpu());
         let given = stream.memory_size.unwrap_or(u64::MAX);
         if given < MIN_MEMORY {
             return Err(StreamError::Memory { needed: MIN_MEMORY, given });
@@ -143,7 +147,7 @@ impl Gpu {
         let room = Room::new(self, config, memory_size, stream.chunk_size.unwrap_or(u64::MAX));
         let size = count.map(|count| count.saturating_mul(room.item_size()));
         if let Some((plan, count)) = room.at_once(count)? {
-            let sort = ChunkSort::new(self, plan, room.sizes, count)?;
+            let sort = ChunkSort::new(self, plan, room.sizes, count, as_on_gpu)?;
             sort.run_at_once(sources, &mut sinks, &mut Meter::new(stream.progress, size))?;
             return Ok(count);
         }
@@ -154,16 +158,16 @@ impl Gpu {
         let is_wide = count.is_none_or(|count| count > 1 << 32);
         let value_size = if has_indices { if is_wide { 8 } else { 4 } } else { config.value_size() };
         let sizes = [room.sizes[0], value_size];
+        // Before anything is sorted: its plan may be an error.
+        let on_device = DeviceMerge::new(self, &config, sizes, memory_size, as_on_gpu)?;
         let mut meter = Meter::new(stream.progress, size);
         let runs = Runs { order, sizes, has_indices, max_samples: sample_size / size_of::<u64>() as u64 };
-        let sort = ChunkSort::new(self, plan, room.sizes, capacity)?;
+        let sort = ChunkSort::new(self, plan, room.sizes, capacity, as_on_gpu)?;
         let (runs, read) = sort.run::<K>(sources, count, &runs, &mut sinks, temporary, &mut meter)?;
         // Merges have the memory of the chunks, and of their copies.
         drop(sort);
         if !runs.is_empty() {
             let is_narrowed = has_indices && is_wide && read <= 1 << 32;
-            let merges = stream.merges_on_device;
-            let on_device = DeviceMerge::new(self, &config, sizes, memory_size, merges)?;
             let merging = Merging { on_device, order, sizes, memory_size, is_narrowed };
             merging.run::<K>(runs, sinks, temporary, &mut meter)?;
         }
@@ -182,9 +186,15 @@ struct Runs {
 
 impl<'g> ChunkSort<'g> {
     /// Allocates the scratch of chunks of `capacity` keys.
-    fn new(gpu: &'g Gpu, plan: Arc<SortPlan>, sizes: [u64; 2], capacity: u64) -> Result<Self> {
+    fn new(
+        gpu: &'g Gpu,
+        plan: Arc<SortPlan>,
+        sizes: [u64; 2],
+        capacity: u64,
+        is_staged: bool,
+    ) -> Result<Self> {
         let scratch = gpu.allocate_scratch(plan.scratch_requirements(capacity).size)?;
-        Ok(Self { gpu, plan, sizes, capacity, scratch })
+        Ok(Self { gpu, plan, sizes, capacity, scratch, is_staged })
     }
 
     fn chunk(&self) -> Result<SortChunk> {
@@ -199,11 +209,9 @@ impl<'g> ChunkSort<'g> {
         sinks: &mut Sinks<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<(), StreamError> {
-        let (mut chunk, mut copies) = (self.chunk()?, Copies::new(self.gpu)?);
-        self.fill(&mut chunk, &mut sources, &mut copies)?;
-        if chunk.count < self.capacity || !is_at_end(sources.keys)? {
-            return Err(another_number());
-        }
+        let (mut chunk, mut copies) = (self.chunk()?, Copies::new(self.gpu, self.is_staged)?);
+        let is_whole = |keys: &mut (dyn Read + Send), count| Ok(count == self.capacity && is_at_end(keys)?);
+        self.fill(&mut chunk, &mut sources, &mut copies, is_whole)?;
         if let Some(values) = sources.values
             && !is_at_end(values)?
         {
@@ -212,7 +220,7 @@ impl<'g> ChunkSort<'g> {
         if chunk.count > 0 {
             self.sort(&chunk)?;
         }
-        self.write(&chunk, sinks, &mut copies, meter)
+        self.write(&mut chunk, sinks, &mut copies, meter)
     }
 
     /// Sorts all chunks, `count` keys together if that is known. Returns their runs, unless there was one chunk, which goes to
@@ -229,15 +237,17 @@ impl<'g> ChunkSort<'g> {
         let (mut read, mut drained, mut runs) = (0, 0, Vec::<Run<'static>>::new());
         // Runs alone keep their file later, so that a round frees it.
         let mut file = None;
-        let [mut uploads, mut downloads] = [Copies::new(self.gpu)?, Copies::new(self.gpu)?];
+        let copies = || Copies::new(self.gpu, self.is_staged);
+        let [mut uploads, mut downloads] = [copies()?, copies()?];
         Stages {
             fill: |chunk: &mut SortChunk| {
-                self.fill(chunk, &mut sources, &mut uploads)?;
+                let is_right = |_: &mut (dyn Read + Send), chunk_count| {
+                    let read = read + chunk_count;
+                    Ok(count.is_none_or(|count| read == count || read < count && chunk_count > 0))
+                };
+                self.fill(chunk, &mut sources, &mut uploads, is_right)?;
                 chunk.is_only = read == 0 && chunk.count < self.capacity;
                 read += chunk.count;
-                if count.is_some_and(|count| read > count || read < count && chunk.count == 0) {
-                    return Err(another_number());
-                }
                 // More keys than the algorithm takes are no chunks of it.
                 if self.plan.max_count() < SortPlan::MAX_COUNT {
                     self.plan.check_count(read)?;
@@ -271,33 +281,35 @@ impl<'g> ChunkSort<'g> {
         Ok((runs, read))
     }
 
-    /// The keys or values of a chunk.
-    fn array(&self, chunk: &SortChunk, array: usize, count: u64) -> BufferRange {
-        chunk.buffers[array].range().slice(0, self.sizes[array] * count)
-    }
-
-    /// Reads keys, and as many values.
+    /// Reads keys, and as many values, if the number of keys is right.
     fn fill(
         &self,
         chunk: &mut SortChunk,
         sources: &mut Sources<'_>,
         copies: &mut Copies<'_>,
+        is_right: impl FnOnce(&mut (dyn Read + Send), u64) -> Result<bool, StreamError>,
     ) -> Result<(), StreamError> {
-        let mut upload = |to, mut source: &mut (dyn Read + Send)| {
+        let [keys, values] = &mut chunk.buffers;
+        let mut upload = |to, size, mut source: &mut (dyn Read + Send)| {
+            let read = |bytes: &mut [u8]| read_full(&mut source, bytes).map_err(StreamError::Read);
             // SAFETY: the chunk is this device's, and nothing else uses it.
-            unsafe { copies.upload(to, |bytes| read_full(&mut source, bytes).map_err(StreamError::Read)) }
+            unsafe { copies.upload(to, size, read) }
         };
-        let size = upload(self.array(chunk, KEYS, self.capacity), sources.keys)?;
+        let size = upload(keys, self.sizes[KEYS] * self.capacity, sources.keys)?;
         if !size.is_multiple_of(self.sizes[KEYS]) {
             return Err(early("it ends within a key"));
         }
         chunk.count = size / self.sizes[KEYS];
-        if let Some(values) = &mut sources.values {
-            let to = self.array(chunk, VALUES, chunk.count);
-            if upload(to, values)? < to.size || chunk.count > 0 && to.size == 0 {
+        if !is_right(sources.keys, chunk.count)? {
+            let error = io::Error::new(io::ErrorKind::InvalidData, "it has another number of keys");
+            return Err(StreamError::Read(error));
+        }
+        if let Some(source) = &mut sources.values {
+            let size = self.sizes[VALUES] * chunk.count;
+            if upload(values, size, source)? < size {
                 return Err(early("there are fewer values than keys"));
             }
-            if chunk.count == 0 && !is_at_end(values)? {
+            if chunk.count == 0 && !is_at_end(source)? {
                 return Err(early("there are more values than keys"));
             }
         }
@@ -305,7 +317,8 @@ impl<'g> ChunkSort<'g> {
     }
 
     fn sort(&self, chunk: &SortChunk) -> Result<()> {
-        let [keys, values] = [KEYS, VALUES].map(|array| self.array(chunk, array, chunk.count).addresses());
+        let range = |array: usize| chunk.buffers[array].range().slice(0, self.sizes[array] * chunk.count);
+        let [keys, values] = [KEYS, VALUES].map(|array| range(array).addresses());
         let buffers = SortBuffers::new(keys, scratch_range(&self.scratch)).values(values);
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         unsafe { self.gpu.submit(|recorder| self.plan.record(recorder, &buffers, chunk.count)) }?;
@@ -315,7 +328,7 @@ impl<'g> ChunkSort<'g> {
     /// Writes the only chunk to the sinks.
     fn write(
         &self,
-        chunk: &SortChunk,
+        chunk: &mut SortChunk,
         sinks: &mut Sinks<'_>,
         copies: &mut Copies<'_>,
         meter: &mut Meter<'_>,
@@ -324,9 +337,9 @@ impl<'g> ChunkSort<'g> {
         meter.add(size);
         meter.begin(SortPhase::Writing, size);
         for (array, sink) in sinks.iter_mut().enumerate() {
-            let from = self.array(chunk, array, chunk.count);
+            let size = self.sizes[array] * chunk.count;
             if sink.is_none() {
-                meter.add(from.size);
+                meter.add(size);
                 continue;
             }
             let write = |_, bytes: &[u8]| -> Result<(), StreamError> {
@@ -335,7 +348,7 @@ impl<'g> ChunkSort<'g> {
                 Ok(())
             };
             // SAFETY: the chunk is this device's, and its sort was waited for.
-            unsafe { copies.download(from, write) }?;
+            unsafe { copies.download(&mut chunk.buffers[array], size, write) }?;
         }
         Ok(())
     }
@@ -343,19 +356,19 @@ impl<'g> ChunkSort<'g> {
     /// Writes a chunk to its run. With `base`, values are indices, each of which increases by it.
     fn keep<K: KeyBits>(
         &self,
-        chunk: &SortChunk,
+        chunk: &mut SortChunk,
         run: &mut Run<'_>,
         base: Option<u64>,
         order: &KeyOrder,
         copies: &mut Copies<'_>,
     ) -> Result<(), StreamError> {
-        let [key_size, value_size] = self.sizes;
+        let ([key_size, value_size], [keys, values]) = (self.sizes, &mut chunk.buffers);
         let write_keys = |offset: u64, bytes: &[u8]| {
             let keys: &[K] = bytemuck::cast_slice(bytes);
             run.write_keys(offset / key_size, keys, order).map_err(of_temporary)
         };
         // SAFETY: the chunk is this device's, and its sort was waited for.
-        unsafe { copies.download(self.array(chunk, KEYS, chunk.count), write_keys) }?;
+        unsafe { copies.download(keys, key_size * chunk.count, write_keys) }?;
         let write_values = |offset: u64, bytes: &[u8]| {
             let written = match base {
                 Some(base) => run.write_indices(offset / value_size, bytemuck::cast_slice(bytes), base),
@@ -364,7 +377,7 @@ impl<'g> ChunkSort<'g> {
             written.map_err(of_temporary)
         };
         // SAFETY: as above.
-        unsafe { copies.download(self.array(chunk, VALUES, chunk.count), write_values) }
+        unsafe { copies.download(values, value_size * chunk.count, write_values) }
     }
 }
 
@@ -374,8 +387,4 @@ fn is_at_end(mut source: &mut (dyn Read + Send)) -> Result<bool, StreamError> {
 
 fn early(what: &str) -> StreamError {
     StreamError::Read(io::Error::new(io::ErrorKind::UnexpectedEof, what))
-}
-
-fn another_number() -> StreamError {
-    StreamError::Read(io::Error::new(io::ErrorKind::InvalidData, "it has another number of keys"))
 }

@@ -48,10 +48,10 @@ fn merge_parts_of<K: KeyBits>(
         Run::in_memory::<K>([&keys[bytes(sizes[0])], &values[bytes(sizes[1])]], sizes[1], &order)
     };
     let runs: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(run).collect();
-    let on_device = DeviceMerge::new(gpu, config, sizes, memory_size, Some(is_on_device))?;
+    let on_device = DeviceMerge::new(gpu, config, sizes, memory_size, is_on_device)?;
     let merging = Merging { on_device, order, sizes, memory_size, is_narrowed: false };
     merging.merge::<K>(&runs, &mut sink).map_err(|error| match error {
-        MergeError::Device(error) => error,
+        MergeError::Failed(error) => error,
         MergeError::Read(error) | MergeError::Write(error) => unreachable!("memory has no errors: {error}"),
     })
 }

@@ -74,11 +74,13 @@ impl Merging<'_> {
         runs: &[Run<'_>],
         sink: &mut impl Sink<K>,
     ) -> Result<(), MergeError> {
-        if runs.is_empty() {
-            return Ok(());
-        }
-        if let Some(device) = &self.on_device {
-            return device.merge(runs, &self.order, sink);
+        if let Some(device) = self.on_device.as_ref().filter(|_| runs.len() > 1) {
+            match device.allocate(runs) {
+                Ok(memory) => return device.merge(memory, runs, &self.order, sink),
+                // Other programs have taken it since.
+                Err(Error::OutOfDeviceMemory { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let (max_count, threads) = self.blocks(thread::available_parallelism().map_or(1, usize::from));
         match self.sizes[1] {
@@ -101,7 +103,7 @@ fn of_merge(error: MergeError, of_sink: fn(io::Error) -> StreamError) -> StreamE
     match error {
         MergeError::Read(error) => of_temporary(error),
         MergeError::Write(error) => of_sink(error),
-        MergeError::Device(error) => StreamError::Device(error),
+        MergeError::Failed(error) => StreamError::Device(error),
     }
 }
 

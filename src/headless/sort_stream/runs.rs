@@ -11,6 +11,8 @@ use super::order::{KeyBits, KeyOrder};
 pub(super) const SAMPLE_DISTANCE: u64 = 1024;
 /// Most keys that a search reads at a time.
 const SEARCHED: u64 = 1024;
+/// Indices that are made wide at a time.
+const INDEX_BLOCK: usize = 1 << 16;
 /// The arrays of a run, as indices of pairs.
 pub(super) const KEYS: usize = 0;
 pub(super) const VALUES: usize = 1;
@@ -113,12 +115,15 @@ impl<'a> Run<'a> {
 
     /// Writes indices from index `first` on, each increased by `base`.
     pub(super) fn write_indices(&self, first: u64, indices: &[u32], base: u64) -> io::Result<()> {
-        let wide = indices.iter().map(|&index| base + u64::from(index));
-        let bytes: Vec<u8> = match self.sizes[VALUES] {
-            4 => wide.flat_map(|index| (index as u32).to_ne_bytes()).collect(),
-            _ => wide.flat_map(u64::to_ne_bytes).collect(),
-        };
-        self.write_values(first, &bytes)
+        for (block, first) in indices.chunks(INDEX_BLOCK).zip((first..).step_by(INDEX_BLOCK)) {
+            let wide = block.iter().map(|&index| base + u64::from(index));
+            let bytes: Vec<u8> = match self.sizes[VALUES] {
+                4 => wide.flat_map(|index| (index as u32).to_ne_bytes()).collect(),
+                _ => wide.flat_map(u64::to_ne_bytes).collect(),
+            };
+            self.write_values(first, &bytes)?;
+        }
+        Ok(())
     }
 
     fn write(&self, array: usize, first: u64, bytes: &[u8]) -> io::Result<()> {

@@ -85,7 +85,7 @@ fn results(gpu: &Gpu) -> Result<(), Failed> {
         count: Some(COUNT as u64),
         memory_size: None,
         chunk_size: None,
-        merges_on_device: None,
+        as_on_gpu: None,
         temporary: &mut || Err(std::io::Error::other("the keys fit")),
         progress: None,
     };

@@ -213,14 +213,14 @@ fn sort(
     sort_by(gpu, config, keys, values, count, (CHUNK_COUNT, None, Some(false)))
 }
 
-/// Sorts by chunks of so many keys, within a memory limit, with merges on the device or not.
+/// Sorts by chunks of so many keys, within a memory limit, as on a GPU or not.
 fn sort_by(
     gpu: &Gpu,
     config: SortConfig,
     keys: &[u8],
     mut values: Option<&[u8]>,
     count: Option<u64>,
-    (chunk_count, memory_size, merges_on_device): (u64, Option<u64>, Option<bool>),
+    (chunk_count, memory_size, as_on_gpu): (u64, Option<u64>, Option<bool>),
 ) -> Result<[Vec<u8>; 2], StreamError> {
     let mut sorted = [Vec::new(), Vec::new()];
     let [sorted_keys, sorted_values] = &mut sorted;
@@ -233,7 +233,7 @@ fn sort_by(
         count,
         memory_size,
         chunk_size: Some(chunk_count * config.key_size()),
-        merges_on_device,
+        as_on_gpu,
         temporary: &mut tempfile::tempfile,
         progress: None,
     };
@@ -306,8 +306,17 @@ fn merges_on_device(gpu: &Gpu) -> Result<(), Failed> {
         assert!(bytemuck::cast_slice::<u8, u32>(&sorted).iter().eq(order.iter().map(|&i| &narrow[i])));
         assert!(bytemuck::cast_slice::<u8, u32>(&indices).iter().map(|&i| i as usize).eq(order));
     }
+    // All at once, in more than one block of a copy.
+    let mut words = words(700_003);
+    let options = (words.len() as u64, None, Some(true));
+    let keys = SortConfig::keys(ElementType::U32);
+    let count = Some(words.len() as u64);
+    let [sorted, _] = sort_by(gpu, keys, bytemuck::cast_slice(&words), None, count, options)?;
+    words.sort_unstable();
+    assert!(sorted == bytemuck::cast_slice::<u32, u8>(&words));
     // The host merges by some of the bits.
-    let mut words = words(KEY_COUNT);
+    words.truncate(KEY_COUNT);
+    words.reverse();
     let bits = SortConfig::keys(ElementType::U32).bits(1..8);
     let options = (CHUNK_COUNT, None, Some(true));
     let [sorted, _] = sort_by(gpu, bits, bytemuck::cast_slice(&words), None, None, options)?;
@@ -329,7 +338,7 @@ fn progress_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
             count,
             memory_size: None,
             chunk_size: Some(4 * CHUNK_COUNT),
-            merges_on_device: None,
+            as_on_gpu: None,
             temporary: &mut tempfile::tempfile,
             progress: Some(&mut |progress| match phases.last_mut() {
                 Some(last) if last.phase == progress.phase => {
@@ -399,7 +408,7 @@ fn refusals_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
             count: None,
             memory_size: None,
             chunk_size: Some(400),
-            merges_on_device: None,
+            as_on_gpu: None,
             temporary: &mut || {
                 if is_room { tempfile::tempfile() } else { Err(io::ErrorKind::StorageFull.into()) }
             },

@@ -178,7 +178,7 @@ impl SortArgs {
                 count,
                 memory_size: self.memory.size(),
                 chunk_size: None,
-                merges_on_device: None,
+                as_on_gpu: None,
                 temporary: &mut || tempfile::tempfile_in(&folder.path),
                 progress: Some(&mut show),
             },

@@ -214,6 +214,6 @@ fn needed_memory(config: &SortConfig, count: u64, total: u64) -> u64 {
     const FIXED_SIZE: u64 = 40 << 20;
     let has_wide_indices = config.is_argsort() && total > 1 << 32;
     let value_size = if has_wide_indices { 8 } else { config.value_size() };
-    let pair_size = (config.key_size() + value_size).next_multiple_of(config.key_size());
+    let pair_size = config.key_size() + value_size;
     count.saturating_mul(4 * pair_size).saturating_add(FIXED_SIZE)
 }
