@@ -72,7 +72,8 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Sets whether a rank merges what it has received on its device; by default, where that is no CPU.
+    /// Sets whether a rank merges what it has received on its device; by default, where that is no CPU. Keys that are compared by some
+    /// of their bits are merged on the host.
     pub fn merge_on_device(mut self, merges: bool) -> Self {
         self.merges_on_device = merges;
         self
