@@ -74,7 +74,7 @@ impl CopyQueue {
 pub(super) struct Copies<'g> {
     queue: &'g CopyQueue,
     blocks: [Block; 2],
-    /// Whether mapped arrays are staged as well.
+    /// Whether arrays are staged, even if they are mapped.
     is_staged: bool,
 }
 
@@ -91,12 +91,14 @@ impl<'g> Copies<'g> {
     /// Bytes of the staging blocks.
     pub(super) const SIZE: u64 = 2 * BLOCK_SIZE;
 
-    /// Copies of arrays of `gpu`; with `is_staged` as if it had memory of its own.
+    /// Copies of arrays of `gpu`. With `is_staged` they are staged on a CPU as well; a GPU's mapped memory may need flushes, and is
+    /// slow to read.
     pub(super) fn new(gpu: &'g Gpu, is_staged: bool) -> Result<Self> {
         let block = || -> Result<_> {
             let staging = gpu.memory.allocate_staging(BLOCK_SIZE)?;
             Ok(Block { commands: gpu.copies.commands()?, staging })
         };
+        let is_staged = is_staged || !gpu.capabilities().is_cpu();
         Ok(Self { queue: &gpu.copies, blocks: [block()?, block()?], is_staged })
     }
 

@@ -222,8 +222,8 @@ impl GpuBuffer {
         Arc::ptr_eq(&self.memory, memory)
     }
 
-    /// The mapped bytes, of a staging buffer and of one allocation in host-visible memory. gpu-allocator maps only coherent
-    /// memory, which needs no flush.
+    /// The mapped bytes of a buffer of one allocation in host-visible memory. That of staging buffers and of CPU devices is coherent,
+    /// and needs no flush.
     pub(super) fn mapped(&mut self) -> Option<&mut [u8]> {
         match &mut self.allocations[..] {
             [allocation] => allocation.mapped_slice_mut(),

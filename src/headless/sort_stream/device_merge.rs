@@ -13,11 +13,12 @@ use super::merge::{MergeError, Sink};
 use super::order::{KeyBits, KeyOrder};
 use super::room::CHUNKS;
 use super::runs::{KEYS, Run, VALUES};
+use super::{Arrays, allocate_arrays};
 use crate::device::{AddressRange, Recorder};
 use crate::error::Result;
+use crate::headless::Gpu;
 use crate::headless::copies::Copies;
 use crate::headless::stages::Stages;
-use crate::headless::{Gpu, GpuBuffer};
 use crate::merge::{MergeBuffers, MergeConfig, MergePlan};
 use crate::sort::SortConfig;
 
@@ -35,9 +36,6 @@ pub(super) struct DeviceMerge<'g> {
     /// Most keys of a block.
     capacity: u64,
 }
-
-/// Keys and values of a block.
-pub(super) type Arrays = [GpuBuffer; 2];
 
 struct MergeChunk {
     arrays: Arrays,
@@ -76,11 +74,7 @@ impl<'g> DeviceMerge<'g> {
     /// The memory of a merge of `runs`: of its blocks, and of what a round writes.
     pub(super) fn allocate(&self, runs: &[Run<'_>]) -> Result<Vec<Arrays>> {
         let capacity = self.capacity.min(runs.iter().map(Run::count).sum());
-        let arrays = |_| -> Result<Arrays> {
-            let [keys, values] = self.sizes.map(|size| self.gpu.allocate(size * capacity));
-            Ok([keys?, values?])
-        };
-        (0..=CHUNKS).map(arrays).collect()
+        (0..=CHUNKS).map(|_| allocate_arrays(self.gpu, self.sizes, capacity)).collect()
     }
 
     /// Merges `runs` into `sink`, in memory that was allocated for them.

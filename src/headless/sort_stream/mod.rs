@@ -91,8 +91,10 @@ struct ChunkSort<'g> {
 }
 
 /// Keys and values on the device.
+type Arrays = [GpuBuffer; 2];
+
 struct SortChunk {
-    buffers: [GpuBuffer; 2],
+    buffers: Arrays,
     count: u64,
     /// Whether it has all keys.
     is_only: bool,
@@ -198,8 +200,8 @@ impl<'g> ChunkSort<'g> {
     }
 
     fn chunk(&self) -> Result<SortChunk> {
-        let [keys, values] = self.sizes.map(|size| self.gpu.allocate(size * self.capacity));
-        Ok(SortChunk { buffers: [keys?, values?], count: 0, is_only: false })
+        let buffers = allocate_arrays(self.gpu, self.sizes, self.capacity)?;
+        Ok(SortChunk { buffers, count: 0, is_only: false })
     }
 
     /// Sorts as many keys as a chunk has, which are all.
@@ -379,6 +381,12 @@ impl<'g> ChunkSort<'g> {
         // SAFETY: as above.
         unsafe { copies.download(values, value_size * chunk.count, write_values) }
     }
+}
+
+/// Arrays of `count` elements of these sizes.
+fn allocate_arrays(gpu: &Gpu, sizes: [u64; 2], count: u64) -> Result<Arrays> {
+    let [keys, values] = sizes.map(|size| gpu.allocate(size * count));
+    Ok([keys?, values?])
 }
 
 fn is_at_end(mut source: &mut (dyn Read + Send)) -> Result<bool, StreamError> {
