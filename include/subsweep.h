@@ -8,8 +8,40 @@
  * pointer begin with struct_size: such a one is set to 0, then that to its sizeof, then what is needed. So a program that
  * was compiled with this header goes on with later libraries.
  *
- * What a recording promises stands with each subsweep_cmd_... in five answers: device, memory, commands, limits, result.
  * docs/c.md tells how to build and to link.
+ *
+ * Every subsweep_..._plan_create makes a plan on `device` with each pipeline that a recording may need, to be freed by
+ * subsweep_plan_destroy. Compiling them may take seconds. It returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+ * SUBSWEEP_ERROR_UNKNOWN_VALUE, Vulkan's own error, or what its comment adds; `*plan` is null then.
+ * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally synchronised.
+ * Safety: `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+ *
+ * Every subsweep_cmd_... records one run of `plan` into `command_buffer`. Nothing is submitted, waited for or allocated.
+ * These five answers hold for all, and each function's comment adds its own:
+ *
+ * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+ * 2. Memory: ranges at least as large as the counts require, at multiples of 4; those that the plan does not use are
+ *    ignored. An indirect count is 4 bytes. `scratch` as subsweep_plan_scratch_requirements says: its contents are
+ *    undefined, and no other work uses it until this work has completed. A range that is written overlaps no other; those
+ *    that are only read may overlap each other.
+ * 3. Commands: dispatches, direct and indirect, fills and updates of `scratch`, and the barriers between them; none before
+ *    the first or after the last. The caller's barrier before them has subsweep_plan_first_access as its destination, and
+ *    the one after them subsweep_plan_last_access as its source: COMPUTE_SHADER / SHADER_READ of what is read, COMPUTE_SHADER
+ *    / SHADER_WRITE of what is written, and of `scratch` what those two say. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the
+ *    commands are in labels. A compute pipeline and push constants stay bound; no other state changes.
+ * 4. Limits: a count of 0 records nothing. An indirect count of 0 moves nothing, and one above its maximum is clamped to
+ *    it. At most subsweep_plan_max_count, and the two-dimensional dispatch limit of the device in workgroups.
+ * 5. Result: in the ranges that are written.
+ *
+ * It returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+ * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made with indirect
+ * counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what its comment adds. Nothing
+ * is recorded then.
+ * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan concurrently.
+ * Safety: `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device, in the
+ * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live device memory with
+ * the required usage when the commands run. The caller synchronises their accesses with other work.
  */
 
 #ifndef SUBSWEEP_H
@@ -1104,25 +1136,18 @@ VkResult subsweep_device_set_pipeline_threads(const struct SubsweepDevice *devic
 /// `device` is null, or was created by subsweep_device_create and is not freed yet.
 void subsweep_device_destroy(struct SubsweepDevice *device);
 
-/// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy. Pipeline compilation may take seconds.
+/// Creates a scan plan.
 ///
-/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a
-/// single tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes
-/// per tile, and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each
-/// level of tiles.
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile, and
+/// by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of tiles.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created
-/// without shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
-/// `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+/// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepScanPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
@@ -1137,64 +1162,35 @@ VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
 /// `plan` is null or alive.
 uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepPlan *plan, uint64_t count);
 
-/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the scan of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at
-///    multiples of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64
-///    bits; all of the range for offsets), an initial value on the device has the size of a row, an indirect
-///    count 4 bytes: all at multiples of 4, disjoint from `destination`. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, disjoint from all of these, not used
-///    by other work until this work has completed.
-/// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
-///    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
-///    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
-///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE
-///    of `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also
-///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes
-///    no other state.
-/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
-///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device
-///    in workgroups; 2^32 - 1 rows with segments.
+/// 2. Memory: `source` and `destination` are faster at multiples of 16; the same range, or disjoint. `segments` has
+///    4 bytes for each row (8 for keys of 64 bits; all of the range for offsets), and an initial value on the
+///    device has the size of a row.
+/// 4. Limits: at most 2^32 - 1 tiles; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
-/// initial value, segments or an indirect count are given to a plan made without them, or missing for a plan
-/// made with them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
-/// recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an initial value or segments
+/// are given to a plan made without them, or missing for a plan made with them.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepScanInfo *info);
 
-/// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy. Pipeline compilation may take seconds.
+/// Creates a sort plan.
 ///
-/// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of
-/// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
-/// each pass and tile. None if one workgroup sorts all keys.
+/// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of place
+/// for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for each pass and
+/// tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an argsort
-/// of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
-/// `algorithm` exceeds the limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an
+/// argsort of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
+/// `algorithm` exceeds the limits of the device, or does not support large counts.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepSortPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
@@ -1210,156 +1206,73 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
 /// `plan` is null or alive.
 VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, uint64_t count);
 
-/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the sort of `info->count` keys.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, at least as large
-///    as the count requires, at multiples of 4 (faster with keys at multiples of 16), disjoint; an indirect
-///    count is 4 bytes at a multiple of 4, disjoint from them. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
-///    has completed.
-/// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
-///    the barriers between them; none before the first or after the last. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `keys`, `values` and count, COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt`
-///    and `values` that become indices, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
-///    SHADER_WRITE of all ranges, except an argsort's `keys` and an input that is kept. The last accesses to
-///    `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that a sort of at least one key
-///    writes indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
-///    maximum is clamped to it. At most subsweep_plan_max_count keys.
+/// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, disjoint; faster with
+///    keys at multiples of 16.
+/// 3. Commands: all ranges are written, except an argsort's `keys` and an input that is kept.
+/// 4. Limits: a count of 1 and an empty bit range record nothing either, except that a sort of at least one key
+///    writes indices, and a sort out of place its output.
 /// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
 ///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. With
-///    SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are undefined. The sort is stable: keys equal in
-///    the bit range keep their order.
-///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
-/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+///    SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are undefined. The sort is stable: keys equal in the
+///    bit range keep their order.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepSortInfo *info);
 
-/// Creates a difference plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a difference plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
-/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_difference_plan_create(const struct SubsweepDevice *device,
                                          const struct SubsweepDifferencePlanCreateInfo *info,
                                          struct SubsweepPlan **plan);
 
-/// Records the difference of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the difference of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute; for f64 shaderFloat64.
-/// 2. Memory: `source` and `destination` at least as large as the count requires, at multiples of 4. An indirect
-///    count is 4 bytes at a multiple of 4. `scratch` as subsweep_plan_scratch_requirements says, its contents
-///    undefined, not used by other work until this work has completed. `destination` and `scratch` overlap no other
-///    range.
-/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `source` and count, and COMPUTE_SHADER / SHADER_WRITE of `destination` and `scratch`; ends with
-///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to `scratch`
-///    is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push
-///    constants bound, and changes no other state.
-/// 4. Limits: rows up to the two-dimensional dispatch limit of the device. A result without numbers records nothing;
-///    an indirect count above its maximum is clamped to it.
+/// 1. Device: for f64 shaderFloat64.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
+/// 4. Limits: a result without numbers records nothing.
 /// 5. Result: in `destination`; integers wrap. Its count of rows is the count less one, but of at least 0, or with
 ///    either of the other flags the count, and is not written.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_difference(const struct SubsweepPlan *plan,
                                  VkCommandBuffer command_buffer,
                                  const struct SubsweepDifferenceInfo *info);
 
-/// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a gather plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepGatherPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/// Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the gather of `info->count` elements.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
-///    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
-///    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
-///    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
-///    overlap each other.
+/// 2. Memory: `source` of any size, of which whole elements count; all are faster at multiples of 16 with an
+///    element size that is a multiple of 16.
 /// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
-///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with
-///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to
-///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
-///    maximum is clamped to it. At most 2^32 - 1 workgroups, or the two-dimensional dispatch limit of the
-///    device. Indices address only the first 2^32 - 1 elements of `source`.
+/// 4. Limits: at most 2^32 - 1 workgroups. Indices address only the first 2^32 - 1 elements of `source`.
 /// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepGatherInfo *info);
@@ -1382,115 +1295,55 @@ VkResult subsweep_histogram_even_edges(SubsweepElementType element_type,
                                        double high,
                                        uint32_t *edges);
 
-/// Creates a histogram plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a histogram plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is
-/// null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_histogram_plan_create(const struct SubsweepDevice *device,
                                         const struct SubsweepHistogramPlanCreateInfo *info,
                                         struct SubsweepPlan **plan);
 
-/// Records the histogram of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the histogram of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source`, `edges` and `counts` at least as large as count, bins and columns require; all at
-///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
-///    work has completed. `counts` and `scratch` overlap no other range; the ranges that are read may overlap
-///    each other.
-/// 3. Commands: a dispatch that clears the counts, a barrier, and a dispatch that counts; for an indirect count
-///    one more dispatch before the barrier, which is to indirect dispatches then. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `source`, `edges` and count, and COMPUTE_SHADER / SHADER_WRITE of `counts` and `scratch`;
-///    ends with COMPUTE_SHADER / SHADER_WRITE of `counts`, with no barrier before or after. The last access to
-///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 rows, or the two-dimensional dispatch limit of the device. A count of 0, on the host
-///    or indirect, gives counts of 0; an indirect count above its maximum is clamped to it.
+/// 3. Commands: a dispatch that clears the counts, a barrier, and a dispatch that counts; for an indirect count one
+///    more dispatch before the barrier, which is to indirect dispatches then.
+/// 4. Limits: at most 2^32 - 1 rows. A count of 0, on the host or indirect, gives counts of 0.
 /// 5. Result: in `counts`; bin i has the values from edge i on and below edge i + 1, and the last bin its upper
 ///    edge as well. Other values and NaNs are not counted; -0 equals 0.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
                                 VkCommandBuffer command_buffer,
                                 const struct SubsweepHistogramInfo *info);
 
-/// Creates a merge plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a merge plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
                                     const struct SubsweepMergePlanCreateInfo *info,
                                     struct SubsweepPlan **plan);
 
-/// Records the merge of `info->a_count` and `info->b_count` keys into `command_buffer`. Nothing is submitted,
-/// waited for or allocated.
+/// Records the merge of `info->a_count` and `info->b_count` keys.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: all ranges at least as large as the counts require, the destinations as both together; all at
-///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
-///    completed. The destinations and `scratch` overlap no other range; the ranges that are read may overlap each
-///    other.
-/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `a`, `b`, their values and counts, and COMPUTE_SHADER / SHADER_WRITE of the destinations and
-///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier before or after. The
-///    last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 keys together, or the two-dimensional dispatch limit of the device. No keys at all
-///    record nothing. An indirect count above its maximum is clamped to it. Arrays that are not sorted give some
-///    of their keys in an unspecified order; no other memory is accessed.
+/// 2. Memory: the destinations are as large as both arrays together.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
+/// 4. Limits: at most 2^32 - 1 keys together. Arrays that are not sorted give some of their keys in an unspecified order;
+///    no other memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_merge(const struct SubsweepPlan *plan,
                             VkCommandBuffer command_buffer,
                             const struct SubsweepMergeInfo *info);
@@ -1559,362 +1412,190 @@ struct SubsweepAccess subsweep_plan_last_access(const struct SubsweepPlan *plan)
 /// `plan` is null or alive.
 const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 
-/// Creates a reduce plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a reduce plan.
 ///
-/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
-/// for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along rows a
-/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each
-/// level of tiles.
+/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31
+/// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
+/// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
+/// bytes for each level of tiles.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
-/// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or
+/// more, bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
-/// shaderFloat64; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// shaderFloat64.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepReducePlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/// Records the reduction of `info->count` rows, or along rows of as many elements, into `command_buffer`. Nothing is
-/// submitted, waited for or allocated.
+/// Records the reduction of `info->count` rows, or along rows of as many elements.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` at least as large as the rows, at a multiple of 4 (faster at a multiple of 16); all other
-///    ranges as their comments say, at multiples of 4. `scratch` as subsweep_plan_scratch_requirements says, its
-///    contents undefined, not used by other work until this work has completed. `destination`, `unique_keys`,
-///    `run_count` and `scratch` overlap no other range; the ranges that are read may overlap each other.
-/// 3. Commands: dispatches, for keys in a single pass a fill before them, and the barriers between them; none before
-///    the first or after the last. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
-///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others, of `scratch` for keys
-///    also TRANSFER / TRANSFER_WRITE; ends with
-///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
-///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ; for keys in a single pass
-///    COMPUTE_SHADER / SHADER_WRITE. Leaves a compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
-///    or 0 runs, but along rows none; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
-///    and indices, and 2^32 - 1 elements along rows; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
+/// 2. Memory: `source` is faster at a multiple of 16.
+/// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX, or
+///    0 runs, but along rows none. At most 2^32 - 1 rows for segments, keys and indices, and 2^32 - 1 elements
+///    along rows; otherwise 2^32 - 1 tiles.
 /// 5. Result: in `destination`, `unique_keys` and `run_count`; `source` is unchanged. Sums and products of floats
 ///    have the same bits on every device that keeps denormals.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if segments, keys or an indirect count are given to a
-/// plan made without them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if segments or keys are given to a plan made without them.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepReduceInfo *info);
 
-/// Creates a run-length plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a run-length plan.
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
-/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
-/// written; of non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes
-/// for each run, and that of a scan of these.
+/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
+/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes for each
+/// run, and that of a scan of these.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
                                          const struct SubsweepRunLengthPlanCreateInfo *info,
                                          struct SubsweepPlan **plan);
 
-/// Records the encoding of `info->count` elements, or the decoding of as many runs, into `command_buffer`. Nothing
-/// is submitted, waited for or allocated.
+/// Records the encoding of `info->count` elements, or the decoding of as many runs.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
-///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
-///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and a
-///    barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
-///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all elements
-///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
-///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends
-///    with COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push
-///    constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 elements, of a decoding 2^31 - 1 runs, and the two-dimensional dispatch limit of the
-///    device. A count of 0 records commands that write 0 to `result_count`; an indirect count above its maximum is
-///    clamped to it.
-/// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is unchanged.
-///    To decode, the elements that fit, and the number of all in `result_count`, which must be below 2^32.
-///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made with
-/// indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
-/// recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and
+///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
+///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for
+///    all elements that fit.
+/// 4. Limits: a count of 0 records commands that write 0 to `result_count`.
+/// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
+///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below
+///    2^32.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
                                  VkCommandBuffer command_buffer,
                                  const struct SubsweepRunLengthInfo *info);
 
-/// Creates a search plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a search plan.
 ///
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
-/// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
-/// `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
-///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepSearchPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys into `command_buffer`.
-/// Nothing is submitted, waited for or allocated.
+/// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `sorted`, `needles` and `positions` at least as large as the counts require; all at multiples of 4.
-///    An indirect count is 4 bytes at a multiple of 4. `scratch` as subsweep_plan_scratch_requirements says, its
-///    contents undefined, not used by other work until this work has completed. `positions` and `scratch` overlap
-///    no other range; the ranges that are read may overlap each other.
-/// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `sorted`, `needles` and counts, and COMPUTE_SHADER / SHADER_WRITE of `positions` and
-///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `positions`, with no barrier before or after. The last
-///    access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 sorted keys, and needles up to the two-dimensional dispatch limit of the device. No
-///    needles record nothing. An indirect count above its maximum is clamped to it. Keys that are not sorted give
-///    positions from 0 to their count; no other memory is accessed.
+/// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
+/// 4. Limits: at most 2^32 - 1 sorted keys. Keys that are not sorted give positions from 0 to their count; no other memory
+///    is accessed.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater. -0 equals 0; NaNs are equal, and greater than
 ///    all numbers.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_search(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSearchInfo *info);
 
-/// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
-/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT.
-/// SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+/// Creates a segmented sort plan. `info` describes the sort of each segment; its algorithm must be null, and its
+/// flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
 ///
-/// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a workgroup holds, also what a sort
-/// takes.
+/// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a
+/// workgroup holds, also what a sort takes.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers, and
-/// discarded keys of an argsort or without values; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers,
+/// and discarded keys of an argsort or without values.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device,
                                              const struct SubsweepSortPlanCreateInfo *info,
                                              struct SubsweepPlan **plan);
 
-/// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
-/// `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, at
-///    least as large as the counts require, at multiples of 4, disjoint; indirect counts are 4 bytes at a
-///    multiple of 4, disjoint from them. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
-///    has completed.
-/// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
-///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels.
-///    The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts,
-///    COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt` and `values` that become indices, and TRANSFER /
-///    TRANSFER_WRITE of `scratch`. The last accesses to `scratch` are COMPUTE_SHADER and DRAW_INDIRECT /
-///    INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER / SHADER_WRITE of the other ranges, except those that
-///    are only read: `segments`, an argsort's `keys`, and an input that is kept. Leaves a compute pipeline
-///    and push constants bound, and changes no other state.
-/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that a sort of
-///    at least one key in a segment writes indices, and a sort out of place its output. An indirect count of 0 moves nothing,
-///    and one above its maximum is clamped to it. A segment that begins at or beyond the count is empty. If
-///    offsets are not ascending, any segment may be left unsorted, and keys in overlapping segments may be
-///    lost, duplicated or mixed; no other memory is accessed.
-/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in
-///    `keys_alt` and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
-///    the first of all keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of
-///    the result are undefined. The sort is stable: keys equal in the bit range keep their order. Keys and
-///    values outside of all segments are unchanged, unless they are discarded or of an input that is
-///    destroyed; so is the output there.
-///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
-/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, disjoint.
+/// 3. Commands: all ranges are written, except those that are only read: `segments`, an argsort's `keys`, and an
+///    input that is kept.
+/// 4. Limits: no segments, a single key and an empty bit range record nothing either, except that a sort of at
+///    least one key in a segment writes indices, and a sort out of place its output. A segment that begins at or
+///    beyond the count is empty. If offsets are not ascending, any segment may be left unsorted, and keys in
+///    overlapping segments may be lost, duplicated or mixed; no other memory is accessed.
+/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt`
+///    and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from the first of all
+///    keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are
+///    undefined. The sort is stable: keys equal in the bit range keep their order. Keys and values outside of all
+///    segments are unchanged, unless they are discarded or of an input that is destroyed; so is the output there.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
                                      VkCommandBuffer command_buffer,
                                      const struct SubsweepSegmentedSortInfo *info);
 
-/// Creates a selection plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a selection plan.
 ///
-/// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes
-/// with an indirect count, and for elements and for values of more than two words; 4 bytes for each element where
-/// these are and no indices are written.
+/// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes with
+/// an indirect count, and for elements and for values of more than two words; 4 bytes for each element where these
+/// are and no indices are written.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
-/// `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepSelectPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
 
-/// Records the selection, or the partition, of `info->count` elements into `command_buffer`. Nothing is submitted,
-/// waited for or allocated.
+/// Records the selection, or the partition, of `info->count` elements.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
-///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
-///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another
-///    dispatch with barriers; for elements and for values of more than two words a barrier and two dispatches
-///    more. An indirect count takes more dispatches. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends with
-///    COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push constants
-///    bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 elements, and the two-dimensional dispatch limit of the device. A count of 0 records
-///    a dispatch, which writes 0 to `result_counts`; an indirect count above its maximum is clamped to it.
+/// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another dispatch
+///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
+///    indirect count takes more dispatches.
+/// 4. Limits: a count of 0 records a dispatch, which writes 0 to `result_counts`.
 /// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
 ///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons,
-/// and if the count is indirect and the plan was not made with indirect counts; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSelectInfo *info);
 
-/// Creates a top-k plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a top-k plan.
 ///
 /// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
-/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
-/// or the values of a row 2^15 words for each invocation, all keys are sorted: for each key another one and 4 bytes,
-/// and the scratch of a segmented sort.
+/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared
+/// memory, or the values of a row 2^15 words for each invocation, all keys are sorted: for each key another one and
+/// 4 bytes, and the scratch of a segmented sort.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no keys,
-/// indices or values are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or
-/// Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no
+/// keys, indices or values are written.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
                                     const struct SubsweepTopKPlanCreateInfo *info,
                                     struct SubsweepPlan **plan);
 
-/// Records the top-k of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the top-k of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source`, `source_values` and the destinations at least as large as count, columns and k require; all
-///    at multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
-///    work has completed. Written ranges overlap no other range.
-/// 3. Commands: dispatches and barriers; with a sort of all keys, fills of `scratch` as well.
-///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is that of
-///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier
-///    before or after. Leaves a compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 records nothing; an indirect count of 0 writes nothing, and one above its maximum is
-///    clamped to it. At most subsweep_plan_max_count rows, or the two-dimensional dispatch limit of the device.
+/// 2. Memory: ranges are as large as count, columns and k require.
 /// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
 ///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number,
 ///    greater than all others. The same on every device.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 VkResult subsweep_cmd_top_k(const struct SubsweepPlan *plan,
                             VkCommandBuffer command_buffer,
                             const struct SubsweepTopKInfo *info);

@@ -55,20 +55,15 @@ impl Exported for Difference {
     const OTHER: &'static str = "the plan is not of a difference";
 }
 
-/// Creates a difference plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a difference plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
-/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_difference_plan_create(
     device: *const SubsweepDevice,
@@ -95,39 +90,16 @@ pub unsafe extern "C" fn subsweep_difference_plan_create(
     unsafe { create_plan::<Difference, _>(device, info, plan, config) }
 }
 
-/// Records the difference of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the difference of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute; for f64 shaderFloat64.
-/// 2. Memory: `source` and `destination` at least as large as the count requires, at multiples of 4. An indirect
-///    count is 4 bytes at a multiple of 4. `scratch` as subsweep_plan_scratch_requirements says, its contents
-///    undefined, not used by other work until this work has completed. `destination` and `scratch` overlap no other
-///    range.
-/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `source` and count, and COMPUTE_SHADER / SHADER_WRITE of `destination` and `scratch`; ends with
-///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to `scratch`
-///    is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push
-///    constants bound, and changes no other state.
-/// 4. Limits: rows up to the two-dimensional dispatch limit of the device. A result without numbers records nothing;
-///    an indirect count above its maximum is clamped to it.
+/// 1. Device: for f64 shaderFloat64.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
+/// 4. Limits: a result without numbers records nothing.
 /// 5. Result: in `destination`; integers wrap. Its count of rows is the count less one, but of at least 0, or with
 ///    either of the other flags the count, and is not written.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_difference(
     plan: *const SubsweepPlan,

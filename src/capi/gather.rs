@@ -51,19 +51,14 @@ impl Exported for Gather {
     const OTHER: &'static str = "the plan is not of a gather";
 }
 
-/// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a gather plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_gather_plan_create(
     device: *const SubsweepDevice,
@@ -79,41 +74,16 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
     unsafe { create_plan::<Gather, _>(device, info, plan, config) }
 }
 
-/// Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the gather of `info->count` elements.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
-///    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
-///    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
-///    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
-///    overlap each other.
+/// 2. Memory: `source` of any size, of which whole elements count; all are faster at multiples of 16 with an
+///    element size that is a multiple of 16.
 /// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
-///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with
-///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to
-///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
-///    maximum is clamped to it. At most 2^32 - 1 workgroups, or the two-dimensional dispatch limit of the
-///    device. Indices address only the first 2^32 - 1 elements of `source`.
+/// 4. Limits: at most 2^32 - 1 workgroups. Indices address only the first 2^32 - 1 elements of `source`.
 /// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_gather(
     plan: *const SubsweepPlan,

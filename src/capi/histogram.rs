@@ -101,20 +101,14 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
     })
 }
 
-/// Creates a histogram plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a histogram plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is
-/// null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_histogram_plan_create(
     device: *const SubsweepDevice,
@@ -137,41 +131,16 @@ pub unsafe extern "C" fn subsweep_histogram_plan_create(
     unsafe { create_plan::<Histogram, _>(device, info, plan, config) }
 }
 
-/// Records the histogram of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the histogram of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source`, `edges` and `counts` at least as large as count, bins and columns require; all at
-///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
-///    work has completed. `counts` and `scratch` overlap no other range; the ranges that are read may overlap
-///    each other.
-/// 3. Commands: a dispatch that clears the counts, a barrier, and a dispatch that counts; for an indirect count
-///    one more dispatch before the barrier, which is to indirect dispatches then. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `source`, `edges` and count, and COMPUTE_SHADER / SHADER_WRITE of `counts` and `scratch`;
-///    ends with COMPUTE_SHADER / SHADER_WRITE of `counts`, with no barrier before or after. The last access to
-///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 rows, or the two-dimensional dispatch limit of the device. A count of 0, on the host
-///    or indirect, gives counts of 0; an indirect count above its maximum is clamped to it.
+/// 3. Commands: a dispatch that clears the counts, a barrier, and a dispatch that counts; for an indirect count one
+///    more dispatch before the barrier, which is to indirect dispatches then.
+/// 4. Limits: at most 2^32 - 1 rows. A count of 0, on the host or indirect, gives counts of 0.
 /// 5. Result: in `counts`; bin i has the values from edge i on and below edge i + 1, and the last bin its upper
 ///    edge as well. Other values and NaNs are not counted; -0 equals 0.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_histogram(
     plan: *const SubsweepPlan,

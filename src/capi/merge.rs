@@ -71,19 +71,14 @@ impl Exported for Merge {
     }
 }
 
-/// Creates a merge plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a merge plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_merge_plan_create(
     device: *const SubsweepDevice,
@@ -103,41 +98,17 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
     unsafe { create_plan::<Merge, _>(device, info, plan, config) }
 }
 
-/// Records the merge of `info->a_count` and `info->b_count` keys into `command_buffer`. Nothing is submitted,
-/// waited for or allocated.
+/// Records the merge of `info->a_count` and `info->b_count` keys.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: all ranges at least as large as the counts require, the destinations as both together; all at
-///    multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
-///    completed. The destinations and `scratch` overlap no other range; the ranges that are read may overlap each
-///    other.
-/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `a`, `b`, their values and counts, and COMPUTE_SHADER / SHADER_WRITE of the destinations and
-///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier before or after. The
-///    last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 keys together, or the two-dimensional dispatch limit of the device. No keys at all
-///    record nothing. An indirect count above its maximum is clamped to it. Arrays that are not sorted give some
-///    of their keys in an unspecified order; no other memory is accessed.
+/// 2. Memory: the destinations are as large as both arrays together.
+/// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
+/// 4. Limits: at most 2^32 - 1 keys together. Arrays that are not sorted give some of their keys in an unspecified order;
+///    no other memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_merge(
     plan: *const SubsweepPlan,

@@ -118,25 +118,20 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
     }
 }
 
-/// Creates a reduce plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a reduce plan.
 ///
-/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31 rows;
-/// for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along rows a
-/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each
-/// level of tiles.
+/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31
+/// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
+/// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
+/// bytes for each level of tiles.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or more,
-/// bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or
+/// more, bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
-/// shaderFloat64; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// shaderFloat64.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_reduce_plan_create(
     device: *const SubsweepDevice,
@@ -147,42 +142,19 @@ pub unsafe extern "C" fn subsweep_reduce_plan_create(
     unsafe { create_plan::<Reduce, _>(device, info, plan, |_: &Device, info: &_| config(info)) }
 }
 
-/// Records the reduction of `info->count` rows, or along rows of as many elements, into `command_buffer`. Nothing is
-/// submitted, waited for or allocated.
+/// Records the reduction of `info->count` rows, or along rows of as many elements.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` at least as large as the rows, at a multiple of 4 (faster at a multiple of 16); all other
-///    ranges as their comments say, at multiples of 4. `scratch` as subsweep_plan_scratch_requirements says, its
-///    contents undefined, not used by other work until this work has completed. `destination`, `unique_keys`,
-///    `run_count` and `scratch` overlap no other range; the ranges that are read may overlap each other.
-/// 3. Commands: dispatches, for keys in a single pass a fill before them, and the barriers between them; none before
-///    the first or after the last. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
-///    SHADER_READ of the ranges that are read, and COMPUTE_SHADER / SHADER_WRITE of the others, of `scratch` for keys
-///    also TRANSFER / TRANSFER_WRITE; ends with
-///    COMPUTE_SHADER / SHADER_WRITE of the results. The last access to `scratch` is COMPUTE_SHADER /
-///    SHADER_READ, with keys or an indirect count also DRAW_INDIRECT / INDIRECT_COMMAND_READ; for keys in a single pass
-///    COMPUTE_SHADER / SHADER_WRITE. Leaves a compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX,
-///    or 0 runs, but along rows none; an indirect count above its maximum is clamped to it. At most 2^32 - 1 rows for segments, keys
-///    and indices, and 2^32 - 1 elements along rows; otherwise 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in workgroups.
+/// 2. Memory: `source` is faster at a multiple of 16.
+/// 4. Limits: a count of 0, direct or indirect, has results: the identity of the operator, the index UINT32_MAX, or
+///    0 runs, but along rows none. At most 2^32 - 1 rows for segments, keys and indices, and 2^32 - 1 elements
+///    along rows; otherwise 2^32 - 1 tiles.
 /// 5. Result: in `destination`, `unique_keys` and `run_count`; `source` is unchanged. Sums and products of floats
 ///    have the same bits on every device that keeps denormals.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if segments, keys or an indirect count are given to a
-/// plan made without them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if segments or keys are given to a plan made without them.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_reduce(
     plan: *const SubsweepPlan,

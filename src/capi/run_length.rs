@@ -93,22 +93,17 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     Ok(if flags & SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT != 0 { config.indirect_count() } else { config })
 }
 
-/// Creates a run-length plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a run-length plan.
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
-/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are
-/// written; of non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes
-/// for each run, and that of a scan of these.
+/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
+/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes for each
+/// run, and that of a scan of these.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_run_length_plan_create(
     device: *const SubsweepDevice,
@@ -120,41 +115,19 @@ pub unsafe extern "C" fn subsweep_run_length_plan_create(
     unsafe { create_plan::<RunLength, _>(device, info, plan, config) }
 }
 
-/// Records the encoding of `info->count` elements, or the decoding of as many runs, into `command_buffer`. Nothing
-/// is submitted, waited for or allocated.
+/// Records the encoding of `info->count` elements, or the decoding of as many runs.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
-///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
-///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and a
-///    barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
-///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all elements
-///    that fit. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is
-///    COMPUTE_SHADER / SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends
-///    with COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push
-///    constants bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 elements, of a decoding 2^31 - 1 runs, and the two-dimensional dispatch limit of the
-///    device. A count of 0 records commands that write 0 to `result_count`; an indirect count above its maximum is
-///    clamped to it.
-/// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is unchanged.
-///    To decode, the elements that fit, and the number of all in `result_count`, which must be below 2^32.
-///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made with
-/// indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
-/// recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and
+///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
+///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for
+///    all elements that fit.
+/// 4. Limits: a count of 0 records commands that write 0 to `result_count`.
+/// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
+///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below
+///    2^32.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_run_length(
     plan: *const SubsweepPlan,

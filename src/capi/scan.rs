@@ -75,25 +75,18 @@ impl Exported for Scan {
     const OTHER: &'static str = "the plan is not of a scan";
 }
 
-/// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy. Pipeline compilation may take seconds.
+/// Creates a scan plan.
 ///
-/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a
-/// single tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes
-/// per tile, and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each
-/// level of tiles.
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+/// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile, and
+/// by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of tiles.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created
-/// without shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
-/// `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+/// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_scan_plan_create(
     device: *const SubsweepDevice,
@@ -120,43 +113,19 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Scan>()?.rounding_depth(count)))
 }
 
-/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the scan of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at
-///    multiples of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64
-///    bits; all of the range for offsets), an initial value on the device has the size of a row, an indirect
-///    count 4 bytes: all at multiples of 4, disjoint from `destination`. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, disjoint from all of these, not used
-///    by other work until this work has completed.
-/// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
-///    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
-///    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
-///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE
-///    of `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also
-///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes
-///    no other state.
-/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
-///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device
-///    in workgroups; 2^32 - 1 rows with segments.
+/// 2. Memory: `source` and `destination` are faster at multiples of 16; the same range, or disjoint. `segments` has
+///    4 bytes for each row (8 for keys of 64 bits; all of the range for offsets), and an initial value on the
+///    device has the size of a row.
+/// 4. Limits: at most 2^32 - 1 tiles; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
-/// initial value, segments or an indirect count are given to a plan made without them, or missing for a plan
-/// made with them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
-/// recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an initial value or segments
+/// are given to a plan made without them, or missing for a plan made with them.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_scan(
     plan: *const SubsweepPlan,

@@ -43,23 +43,17 @@ impl Exported for SegmentedSort {
     }
 }
 
-/// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
-/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT.
-/// SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+/// Creates a segmented sort plan. `info` describes the sort of each segment; its algorithm must be null, and its
+/// flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
 ///
-/// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a workgroup holds, also what a sort
-/// takes.
+/// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a
+/// workgroup holds, also what a sort takes.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers, and
-/// discarded keys of an argsort or without values; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers,
+/// and discarded keys of an argsort or without values.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
     device: *const SubsweepDevice,
@@ -79,49 +73,23 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
     unsafe { create_plan::<SegmentedSort, _>(device, info, plan, config) }
 }
 
-/// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
-/// `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, at
-///    least as large as the counts require, at multiples of 4, disjoint; indirect counts are 4 bytes at a
-///    multiple of 4, disjoint from them. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
-///    has completed.
-/// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
-///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels.
-///    The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts,
-///    COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt` and `values` that become indices, and TRANSFER /
-///    TRANSFER_WRITE of `scratch`. The last accesses to `scratch` are COMPUTE_SHADER and DRAW_INDIRECT /
-///    INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER / SHADER_WRITE of the other ranges, except those that
-///    are only read: `segments`, an argsort's `keys`, and an input that is kept. Leaves a compute pipeline
-///    and push constants bound, and changes no other state.
-/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that a sort of
-///    at least one key in a segment writes indices, and a sort out of place its output. An indirect count of 0 moves nothing,
-///    and one above its maximum is clamped to it. A segment that begins at or beyond the count is empty. If
-///    offsets are not ascending, any segment may be left unsorted, and keys in overlapping segments may be
-///    lost, duplicated or mixed; no other memory is accessed.
-/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in
-///    `keys_alt` and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from
-///    the first of all keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of
-///    the result are undefined. The sort is stable: keys equal in the bit range keep their order. Keys and
-///    values outside of all segments are unchanged, unless they are discarded or of an input that is
-///    destroyed; so is the output there.
-///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
-/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, disjoint.
+/// 3. Commands: all ranges are written, except those that are only read: `segments`, an argsort's `keys`, and an
+///    input that is kept.
+/// 4. Limits: no segments, a single key and an empty bit range record nothing either, except that a sort of at
+///    least one key in a segment writes indices, and a sort out of place its output. A segment that begins at or
+///    beyond the count is empty. If offsets are not ascending, any segment may be left unsorted, and keys in
+///    overlapping segments may be lost, duplicated or mixed; no other memory is accessed.
+/// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt`
+///    and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from the first of all
+///    keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are
+///    undefined. The sort is stable: keys equal in the bit range keep their order. Keys and values outside of all
+///    segments are unchanged, unless they are discarded or of an input that is destroyed; so is the output there.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
     plan: *const SubsweepPlan,

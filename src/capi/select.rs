@@ -155,22 +155,16 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
     Ok(config)
 }
 
-/// Creates a selection plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a selection plan.
 ///
-/// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes
-/// with an indirect count, and for elements and for values of more than two words; 4 bytes for each element where
-/// these are and no indices are written.
+/// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes with
+/// an indirect count, and for elements and for values of more than two words; 4 bytes for each element where these
+/// are and no indices are written.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
-/// `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_select_plan_create(
     device: *const SubsweepDevice,
@@ -182,40 +176,19 @@ pub unsafe extern "C" fn subsweep_select_plan_create(
     unsafe { create_plan::<Select, _>(device, info, plan, config) }
 }
 
-/// Records the selection, or the partition, of `info->count` elements into `command_buffer`. Nothing is submitted,
-/// waited for or allocated.
+/// Records the selection, or the partition, of `info->count` elements.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: ranges at least as large as the count requires, at multiples of 4; those that the plan does not use
-///    are ignored. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work has
-///    completed. Ranges that are written overlap no other range.
-/// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another
-///    dispatch with barriers; for elements and for values of more than two words a barrier and two dispatches
-///    more. An indirect count takes more dispatches. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
-///    SHADER_READ, COMPUTE_SHADER / SHADER_WRITE and TRANSFER / TRANSFER_WRITE of `scratch`; ends with
-///    COMPUTE_SHADER / SHADER_WRITE, with no barrier before or after. Leaves a compute pipeline and push constants
-///    bound, and changes no other state.
-/// 4. Limits: at most 2^32 - 1 elements, and the two-dimensional dispatch limit of the device. A count of 0 records
-///    a dispatch, which writes 0 to `result_counts`; an indirect count above its maximum is clamped to it.
+/// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another dispatch
+///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
+///    indirect count takes more dispatches.
+/// 4. Limits: a count of 0 records a dispatch, which writes 0 to `result_counts`.
 /// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
 ///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons,
-/// and if the count is indirect and the plan was not made with indirect counts; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_select(
     plan: *const SubsweepPlan,

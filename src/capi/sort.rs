@@ -178,23 +178,18 @@ impl Exported for Sort {
     }
 }
 
-/// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy. Pipeline compilation may take seconds.
+/// Creates a sort plan.
 ///
-/// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of
-/// place for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for
-/// each pass and tile. None if one workgroup sorts all keys.
+/// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of place
+/// for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for each pass and
+/// tile. None if one workgroup sorts all keys.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an argsort
-/// of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
-/// `algorithm` exceeds the limits of the device, or does not support large counts; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an
+/// argsort of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
+/// `algorithm` exceeds the limits of the device, or does not support large counts.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_sort_plan_create(
     device: *const SubsweepDevice,
@@ -234,45 +229,20 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Sort>()?.is_result_in_alt(count).into()))
 }
 
-/// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or
-/// allocated.
+/// Records the sort of `info->count` keys.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, at least as large
-///    as the count requires, at multiples of 4 (faster with keys at multiples of 16), disjoint; an indirect
-///    count is 4 bytes at a multiple of 4, disjoint from them. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this work
-///    has completed.
-/// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
-///    the barriers between them; none before the first or after the last. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first access is COMPUTE_SHADER /
-///    SHADER_READ of `keys`, `values` and count, COMPUTE_SHADER / SHADER_WRITE of `keys_alt`, `values_alt`
-///    and `values` that become indices, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER /
-///    SHADER_WRITE of all ranges, except an argsort's `keys` and an input that is kept. The last accesses to
-///    `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that a sort of at least one key
-///    writes indices, and a sort out of place its output. An indirect count of 0 moves nothing, and one above its
-///    maximum is clamped to it. At most subsweep_plan_max_count keys.
+/// 2. Memory: `keys` and `values`, and `keys_alt` and `values_alt` of a form that has them, disjoint; faster with
+///    keys at multiples of 16.
+/// 3. Commands: all ranges are written, except an argsort's `keys` and an input that is kept.
+/// 4. Limits: a count of 1 and an empty bit range record nothing either, except that a sort of at least one key
+///    writes indices, and a sort out of place its output.
 /// 5. Result: in `keys` and `values`; in `keys_alt` and `values_alt` out of place, and of a double buffer if
 ///    subsweep_sort_plan_is_result_in_alt; for an argsort in `values`, and `keys` are unchanged. With
-///    SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are undefined. The sort is stable: keys equal in
-///    the bit range keep their order.
-///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not
-/// made with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
+///    SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are undefined. The sort is stable: keys equal in the
+///    bit range keep their order.
 ///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_sort(
     plan: *const SubsweepPlan,

@@ -72,23 +72,18 @@ impl Exported for TopK {
     }
 }
 
-/// Creates a top-k plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_plan_destroy.
+/// Creates a top-k plan.
 ///
 /// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
-/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared memory,
-/// or the values of a row 2^15 words for each invocation, all keys are sorted: for each key another one and 4 bytes,
-/// and the scratch of a segmented sort.
+/// bytes for each dispatch with an indirect count. Where k exceeds 4,096, half a tile or what fits in shared
+/// memory, or the values of a row 2^15 words for each invocation, all keys are sorted: for each key another one and
+/// 4 bytes, and the scratch of a segmented sort.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no keys,
-/// indices or values are written; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or
-/// Vulkan's own error. `*plan` is null then.
-///
-/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
-/// synchronised.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no
+/// keys, indices or values are written.
 ///
 /// # Safety
-/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+/// Those of every subsweep_..._plan_create.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_top_k_plan_create(
     device: *const SubsweepDevice,
@@ -113,37 +108,15 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
     unsafe { create_plan::<TopK, _>(device, info, plan, config) }
 }
 
-/// Records the top-k of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+/// Records the top-k of `info->count` rows.
 ///
-/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
-/// 2. Memory: `source`, `source_values` and the destinations at least as large as count, columns and k require; all
-///    at multiples of 4. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
-///    work has completed. Written ranges overlap no other range.
-/// 3. Commands: dispatches and barriers; with a sort of all keys, fills of `scratch` as well.
-///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is that of
-///    subsweep_plan_first_access; ends with COMPUTE_SHADER / SHADER_WRITE of the destinations, with no barrier
-///    before or after. Leaves a compute pipeline and push constants bound, and changes no other state.
-/// 4. Limits: a count of 0 records nothing; an indirect count of 0 writes nothing, and one above its maximum is
-///    clamped to it. At most subsweep_plan_max_count rows, or the two-dimensional dispatch limit of the device.
+/// 2. Memory: ranges are as large as count, columns and k require.
 /// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
 ///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number,
 ///    greater than all others. The same on every device.
 ///
-/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
-/// with indirect counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
-/// Nothing is recorded then.
-///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
-/// concurrently.
-///
 /// # Safety
-/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
-/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
-/// device memory with the required usage when the commands run. The caller synchronises their accesses with
-/// other work.
+/// Those of every subsweep_cmd_... .
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_top_k(
     plan: *const SubsweepPlan,

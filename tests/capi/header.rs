@@ -98,9 +98,21 @@ fn every_function_states_its_thread_rule() {
     let header = read(HEADER);
     let functions = functions(&header);
     assert!(functions.len() > 25, "{} functions", functions.len());
+    // The rule of a family stands at the top, once.
+    let (top, _) = header.split_once("#ifndef SUBSWEEP_H").expect("a guard follows the top");
+    let paragraphs: Vec<_> = top.split("\n * Every ").skip(1).collect();
+    let families = ["subsweep_..._plan_create", "subsweep_cmd_..."];
+    assert_eq!(paragraphs.len(), families.len());
+    for (paragraph, family) in paragraphs.iter().zip(families) {
+        assert!(
+            paragraph.starts_with(family) && paragraph.contains("\n * Threads: "),
+            "{family}: {paragraph}"
+        );
+    }
     for (name, comment) in functions {
         assert!(name.starts_with("subsweep_"), "{name}");
-        assert!(comment.contains("/ Threads: "), "{name} states no thread rule: {comment}");
+        let is_of_a_family = name.ends_with("_plan_create") || name.starts_with("subsweep_cmd_");
+        assert!(is_of_a_family || comment.contains("/ Threads: "), "{name} states no thread rule: {comment}");
     }
 }
 
