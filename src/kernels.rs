@@ -98,7 +98,8 @@ impl Kernel {
 
     /// Of each member of the push-constant block the alignment in bytes that its accesses need under these specialization
     /// constants; others have their defaults. Nothing is known of a module that cannot be analysed.
-    pub(crate) fn alignments(&'static self, constants: &[(&'static str, u32)]) -> Vec<u32> {
+    #[doc(hidden)]
+    pub fn alignments(&'static self, constants: &[(&'static str, u32)]) -> Vec<u32> {
         let value = |id: u32, default: u32| {
             let name =
                 self.spec_constants.iter().find(|constant| constant.id == id).map(|constant| constant.name);

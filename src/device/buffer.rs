@@ -32,7 +32,7 @@ impl AddressRange {
     }
 
     /// Whether the range contains every byte of `other`.
-    pub(crate) const fn contains(&self, other: &Self) -> bool {
+    pub const fn contains(&self, other: &Self) -> bool {
         self.address <= other.address
             && other.address.saturating_add(other.size) <= self.address.saturating_add(self.size)
     }

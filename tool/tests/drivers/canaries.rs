@@ -8,10 +8,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
+use subsweep::device::{AddressRange, Barrier, BufferRange, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::kernels::PROBE_COPY;
 use subsweep_tool::harness::{BufferLayout, Case, Effort, Work, Workload, verify_cases};
+use subsweep_tool::hazards::{Finding, Missing};
 
 use super::cases::{clean_trial, hazards};
 use super::children::Together;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
-use subsweep::device::{Capabilities, HazardChecker};
+use subsweep::device::Capabilities;
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::sort::SortAlgorithm;
@@ -15,6 +15,7 @@ use subsweep_tool::harness::{
     ScanCase, SegmentMix, SelectOutput, SortCase, SortValues, Work, product_cases, verify_case_in,
     verify_cases,
 };
+use subsweep_tool::hazards::HazardChecker;
 
 use super::children::is_full;
 use super::dispatched::Listener;

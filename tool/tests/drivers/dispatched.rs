@@ -8,9 +8,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use libtest_mimic::Trial;
 use subsweep::ash::vk;
-use subsweep::device::{Command, HazardChecker, Trace};
+use subsweep::device::{Command, Trace};
 use subsweep::headless::Gpu;
 use subsweep_tool::harness::PipelineSet;
+use subsweep_tool::hazards::HazardChecker;
 
 use super::PRIMITIVES;
 use super::children::Together;

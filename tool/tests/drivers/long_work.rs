@@ -9,10 +9,11 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::Error;
 use subsweep::ash::vk;
-use subsweep::device::{Capabilities, Command, HazardChecker, Trace};
+use subsweep::device::{Capabilities, Command, Trace};
 use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
 use subsweep::sort::SortConfig;
 use subsweep_tool::harness::{BufferLayout, Case, Effort, Outcome, Workload, verify_case, verify_cases};
+use subsweep_tool::hazards::HazardChecker;
 
 use super::cases::{complaint, expect_no_findings};
 use super::children::is_full;

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use libtest_mimic::Failed;
 use subsweep::ash::vk;
-use subsweep::device::{
-    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
-};
+use subsweep::device::{Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::{Config, Count, Counts, ElementType, Error, Plan, Primitive, Result};
 use subsweep_tool::harness::PolicyName;
+use subsweep_tool::hazards::{Finding, HazardChecker};
 
 use super::super::PRIMITIVES;
 use super::arguments;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernels;
+use subsweep::kernels;
 
 const COPY: &Kernel = kernels::PROBE_COPY.module(&[]);
 const REDUCE: &Kernel = kernels::SCAN_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
@@ -207,7 +207,6 @@ fn barriers_chain() {
     assert_eq!(findings(&through), []);
 }
 
-#[cfg(feature = "textbook")]
 #[test]
 fn what_a_kernel_does_in_place_is_both() {
     let table = [A];

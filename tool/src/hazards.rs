@@ -12,15 +12,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ash::vk;
+use subsweep::ash::vk;
 
-use super::barrier::{Access, Barrier};
-use super::buffer::AddressRange;
-use super::trace::{Command, Trace, Workgroups};
-use crate::kernels::Kernel;
+use subsweep::device::{Access, AddressRange, Barrier, Command, Trace, Workgroups};
+use subsweep::kernels::Kernel;
 
-/// A [`Trace`] that checks each recording when it ends. Pass it to [`Recorder::traced_by`](super::Recorder::traced_by),
-/// or set it as [`OpenOptions::trace`](super::OpenOptions) of a device (`WorkOptions::trace` in `headless`).
+/// A [`Trace`] that checks each recording when it ends. Pass it to
+/// [`Recorder::traced_by`](subsweep::device::Recorder::traced_by), or set it as
+/// [`WorkOptions::trace`](subsweep::headless::WorkOptions::trace) of a device.
 #[derive(Debug, Default)]
 pub struct HazardChecker {
     recordings: Mutex<HashMap<vk::CommandBuffer, Recording>>,
@@ -205,6 +204,7 @@ fn touches(command: &Command<'_>) -> (&'static str, Vec<Touch>) {
             ],
         ),
         Command::Begin | Command::Submit | Command::End | Command::Barrier(_) => ("", Vec::new()),
+        _ => unreachable!("the accesses of every command are told here: {command:?}"),
     }
 }
 
