@@ -8,13 +8,11 @@ use std::time::Duration;
 
 use ash::vk;
 
+use super::GpuBuffer;
 use super::commands::Commands;
-use super::{Gpu, GpuBuffer};
+use super::memory::Memory;
 use crate::device::{Access, Barrier, BufferRange, Device, Recorder};
 use crate::error::{Error, Result};
-
-/// Bytes of a staging block, a multiple of every element's.
-const BLOCK_SIZE: u64 = 2 << 20;
 
 /// Makes earlier writes visible to copies. They are available, since a fence of theirs was waited for. The queue may have no
 /// other stage.
@@ -28,6 +26,7 @@ const COPIES_BEFORE_THE_HOST: Barrier = Barrier {
 };
 
 /// The queue that copies.
+#[derive(Clone)]
 pub(super) struct CopyQueue {
     device: Device,
     family_index: u32,
@@ -50,19 +49,19 @@ impl CopyQueue {
         Commands::new(&self.device, self.family_index, self.wait_limit)
     }
 
-    /// Submits a copy, and does not wait.
+    /// Submits copies, each from the first range to the second, and does not wait.
     ///
     /// # Safety
-    /// Both ranges are this device's, of buffers that this queue's family shares. Until `commands` was waited for they live, and
+    /// All ranges are this device's, of buffers that this queue's family shares. Until `commands` was waited for they live, and
     /// nothing else uses them.
-    unsafe fn launch(&self, commands: &mut Commands, from: BufferRange, to: BufferRange) -> Result<()> {
+    unsafe fn launch(&self, commands: &mut Commands, copies: &[[BufferRange; 2]]) -> Result<()> {
         self.device.check()?;
         commands.begin()?;
         // SAFETY: the command buffer is recording, nothing else records into it, and as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, commands.buffer()) };
         recorder.barrier(BEFORE_COPIES);
         recorder.begin();
-        recorder.copy(from, to);
+        copies.iter().for_each(|&[from, to]| recorder.copy(from, to));
         recorder.end();
         recorder.barrier(COPIES_BEFORE_THE_HOST);
         // SAFETY: the command buffer is recording, and as the caller promises.
@@ -71,8 +70,8 @@ impl CopyQueue {
 }
 
 /// Two staging blocks, and a command buffer for each.
-pub(super) struct Copies<'g> {
-    queue: &'g CopyQueue,
+pub(super) struct Copies {
+    queue: CopyQueue,
     blocks: [Block; 2],
     /// Whether arrays are staged, even if they are mapped.
     is_staged: bool,
@@ -87,23 +86,23 @@ struct Block {
 /// Waits for the copies when it is dropped. After an error, or a panic of the caller's function, their array may be freed.
 struct InFlight<'c>(&'c mut [Block; 2]);
 
-impl<'g> Copies<'g> {
+impl Copies {
+    /// Bytes of a staging block, a multiple of every element's.
+    const BLOCK_SIZE: u64 = 2 << 20;
     /// Bytes of the staging blocks.
-    pub(super) const SIZE: u64 = 2 * BLOCK_SIZE;
+    pub(super) const SIZE: u64 = 2 * Self::BLOCK_SIZE;
 
-    /// Copies of arrays of `gpu`. With `is_staged` they are staged on a CPU as well; a GPU's mapped memory may need flushes, and is
-    /// slow to read.
-    pub(super) fn new(gpu: &'g Gpu, is_staged: bool) -> Result<Self> {
+    /// Copies by `queue`, staged in `memory`. Unless `is_staged`, arrays that are mapped are accessed in place: it is for a CPU's
+    /// alone, since a GPU's mapped memory may need flushes, and is slow to read.
+    pub(super) fn new(queue: &CopyQueue, memory: &Arc<Memory>, is_staged: bool) -> Result<Self> {
         let block = || -> Result<_> {
-            let staging = gpu.memory.allocate_staging(BLOCK_SIZE)?;
-            Ok(Block { commands: gpu.copies.commands()?, staging })
+            Ok(Block { commands: queue.commands()?, staging: memory.allocate_staging(Self::BLOCK_SIZE)? })
         };
-        let is_staged = is_staged || !gpu.capabilities().is_cpu();
-        Ok(Self { queue: &gpu.copies, blocks: [block()?, block()?], is_staged })
+        Ok(Self { queue: queue.clone(), blocks: [block()?, block()?], is_staged })
     }
 
-    /// Copies what `read` returns to the first `size` bytes of `to`, and waits. `read` fills its argument, or at the end of what
-    /// there is a part of it, and returns the number of bytes. Returns the number of all.
+    /// Copies what `read` returns to the first `size` bytes of an array, and waits. `read` fills its argument, or at the end of
+    /// what there is a part of it, and returns the number of bytes. Returns the number of all.
     ///
     /// # Safety
     /// `to` is this device's, has so many bytes, and nothing else uses it.
@@ -113,32 +112,44 @@ impl<'g> Copies<'g> {
         size: u64,
         mut read: impl FnMut(&mut [u8]) -> Result<usize, E>,
     ) -> Result<u64, E> {
+        let Some(bytes) = to.mapped().filter(|_| !self.is_staged) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.upload_staged(to.range().slice(0, size), read) };
+        };
         let mut done = 0;
-        if !self.is_staged
-            && let Some(bytes) = to.mapped()
-        {
-            for block in bytes[..size as usize].chunks_mut(BLOCK_SIZE as usize) {
-                let read_size = read(block)?;
-                done += read_size as u64;
-                if read_size < block.len() {
-                    break;
-                }
+        for block in bytes[..size as usize].chunks_mut(Self::BLOCK_SIZE as usize) {
+            let read_size = read(block)?;
+            done += read_size as u64;
+            if read_size < block.len() {
+                break;
             }
-            return Ok(done);
         }
+        Ok(done)
+    }
+
+    /// As [`Self::upload`], to all of `to`, through the blocks.
+    ///
+    /// # Safety
+    /// `to` is this device's, and nothing else uses it.
+    pub(super) unsafe fn upload_staged<E: From<Error>>(
+        &mut self,
+        to: BufferRange,
+        mut read: impl FnMut(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<u64, E> {
         let mut copies = InFlight(&mut self.blocks);
-        let mut index = 0;
-        while done < size {
+        let (mut done, mut index) = (0, 0);
+        while done < to.size {
             let Block { commands, staging } = &mut copies.0[index];
             commands.wait()?;
-            let block_size = BLOCK_SIZE.min(size - done);
+            let block_size = Self::BLOCK_SIZE.min(to.size - done);
             let read_size = read(&mut staging.staged()[..block_size as usize])? as u64;
             // The rest is a part of an element.
             let whole = read_size - read_size % 4;
             if whole > 0 {
-                let (from, to) = (staging.range().slice(0, whole), to.range().slice(done, whole));
                 // SAFETY: `copies` waits for it, and as the caller promises.
-                unsafe { self.queue.launch(commands, from, to) }?;
+                unsafe {
+                    self.queue.launch(commands, &[[staging.range().slice(0, whole), to.slice(done, whole)]])
+                }?;
             }
             done += read_size;
             if read_size < block_size {
@@ -150,7 +161,7 @@ impl<'g> Copies<'g> {
         Ok(done)
     }
 
-    /// Copies the first `size` bytes of `from`, and passes them to `write` block by block, each with its first byte's index.
+    /// Copies the first `size` bytes of an array, and passes them to `write` block by block, each with its first byte's index.
     ///
     /// # Safety
     /// `from` is this device's, has so many bytes, and nothing writes to it.
@@ -160,24 +171,35 @@ impl<'g> Copies<'g> {
         size: u64,
         mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut offsets = (0..size).step_by(BLOCK_SIZE as usize);
-        if !self.is_staged
-            && let Some(bytes) = from.mapped()
-        {
-            let mut blocks = bytes[..size as usize].chunks(BLOCK_SIZE as usize);
-            return offsets.zip(&mut blocks).try_for_each(|(offset, block)| write(offset, block));
-        }
+        let Some(bytes) = from.mapped().filter(|_| !self.is_staged) else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.download_staged(from.range().slice(0, size), write) };
+        };
+        let blocks = bytes[..size as usize].chunks(Self::BLOCK_SIZE as usize);
+        let offsets = (0..).step_by(Self::BLOCK_SIZE as usize);
+        blocks.zip(offsets).try_for_each(|(block, offset)| write(offset, block))
+    }
+
+    /// As [`Self::download`], of all of `from`, through the blocks.
+    ///
+    /// # Safety
+    /// `from` is this device's, and nothing writes to it.
+    pub(super) unsafe fn download_staged<E: From<Error>>(
+        &mut self,
+        from: BufferRange,
+        mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut offsets = (0..from.size).step_by(Self::BLOCK_SIZE as usize);
         let copies = InFlight(&mut self.blocks);
-        let block_size = |offset: u64| BLOCK_SIZE.min(size - offset);
+        let block_size = |offset: u64| Self::BLOCK_SIZE.min(from.size - offset);
         let (mut in_flight, mut index) = (None, 0);
         loop {
             let next = offsets.next();
             if let Some(offset) = next {
                 let Block { commands, staging } = &mut copies.0[index];
-                let from = from.range().slice(offset, block_size(offset));
-                let to = staging.range().slice(0, from.size);
+                let part = from.slice(offset, block_size(offset));
                 // SAFETY: `copies` waits for it, and as the caller promises.
-                unsafe { self.queue.launch(commands, from, to) }?;
+                unsafe { self.queue.launch(commands, &[[part, staging.range().slice(0, part.size)]]) }?;
             }
             index ^= 1;
             // The block before, while this one is copied.
@@ -189,6 +211,31 @@ impl<'g> Copies<'g> {
                 return Ok(());
             }
         }
+    }
+
+    /// Copies ranges that fit a block together, and returns their bytes, one after the other; `None` if they do not fit.
+    ///
+    /// # Safety
+    /// They are this device's, and nothing writes to them.
+    pub(super) unsafe fn download_at_once(&mut self, ranges: &[BufferRange]) -> Result<Option<&[u8]>> {
+        let size = ranges.iter().map(|range| range.size).fold(0, u64::saturating_add);
+        if size > Self::BLOCK_SIZE {
+            return Ok(None);
+        }
+        let mut copies = InFlight(&mut self.blocks);
+        let Block { commands, staging } = &mut copies.0[0];
+        let mut begin = 0;
+        let stage = |from: &BufferRange| {
+            let staged = staging.range().slice(begin, from.size);
+            begin += from.size;
+            [*from, staged]
+        };
+        let staged: Vec<_> = ranges.iter().map(stage).collect();
+        // SAFETY: it is waited for, and as the caller promises.
+        unsafe { self.queue.launch(commands, &staged) }?;
+        copies.wait()?;
+        drop(copies);
+        Ok(Some(&self.blocks[0].staging.staged()[..size as usize]))
     }
 }
 

@@ -56,13 +56,13 @@ use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptio
 use crate::error::{Error, Result};
 use crate::primitives::{Config, Number, Plan};
 use commands::Commands;
-use copies::CopyQueue;
+use copies::{Copies, CopyQueue};
 use memory::Memory;
 use plan_cache::PlanCache;
 use slices::row_count;
 use sparse::SparseBinder;
 use submit::Submitter;
-use transfer::{OnError, STAGING_SIZE};
+use transfer::OnError;
 
 /// Options of [`Gpu::open`].
 #[derive(Clone, Default)]
@@ -118,8 +118,8 @@ pub struct Gpu {
     // Dropped in this order: objects of the device before the device, which keeps the instance.
     plans: PlanCache,
     submitter: Mutex<Submitter>,
-    copies: CopyQueue,
-    staging: Mutex<GpuBuffer>,
+    copies: Mutex<Copies>,
+    copy_queue: CopyQueue,
     memory: Arc<Memory>,
     device: Device,
     instance: Arc<Instance>,
@@ -175,18 +175,19 @@ impl Gpu {
             Arc::clone(queues.entry(family).or_insert_with(queue))
         };
         let queue = queue_of(family_index);
-        let copies = CopyQueue::new(&device, copy_family_index, queue_of(copy_family_index), work.wait_limit);
+        let copy_queue =
+            CopyQueue::new(&device, copy_family_index, queue_of(copy_family_index), work.wait_limit);
         let binder =
             sparse_family_index.map(|family| SparseBinder::new(&device, queue_of(family), work.wait_limit));
         let families = BTreeSet::from([family_index, copy_family_index]).into_iter().collect();
         let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device, binder, families)?);
         let submitter = Submitter::new(&device, family_index, &queue, timestamp_valid_bits, &work)?;
-        let staging = memory.allocate_staging(STAGING_SIZE)?;
+        let copies = Copies::new(&copy_queue, &memory, true)?;
         Ok(Self {
             plans: PlanCache::default(),
             submitter: Mutex::new(submitter),
-            copies,
-            staging: Mutex::new(staging),
+            copies: Mutex::new(copies),
+            copy_queue,
             memory,
             device,
             instance,

@@ -18,8 +18,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::commands::{AFTER_EARLIER_SUBMISSIONS, Commands};
+use super::copies::Copies;
 use super::stages::Stages;
-use super::transfer::STAGING_SIZE;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
 use crate::device::{Barrier, BufferRange, Recorder};
 use crate::error::{Error, Result, in_range};
@@ -289,7 +289,7 @@ impl ChunkedScan {
     /// Bytes of the scratch, one chunk, and what the host has besides.
     fn least_size(&self) -> u64 {
         // The segments of a chunk are on the host three times, in 8 and 4 bytes, before they are staged.
-        self.scratch_sizes.iter().sum::<u64>() + self.chunk_size() + 6 * self.offsets_size() + STAGING_SIZE
+        self.scratch_sizes.iter().sum::<u64>() + self.chunk_size() + 6 * self.offsets_size() + Copies::SIZE
     }
 
     /// As many chunks as keep host and device busy, or as fit.

@@ -9,7 +9,7 @@ use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
-    /// segment ends where the next begins, and the last with the keys. More than 16 MiB are staged in host memory of the
+    /// segment ends where the next begins, and the last with the keys. More than 2 MiB are staged in host memory of the
     /// same size: on error `keys` is unchanged.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl Gpu {
         self.segmented_sort_words(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
     }
 
-    /// Sorts each segment of `keys` in place, and permutes `values` likewise. More than 16 MiB together are staged in
+    /// Sorts each segment of `keys` in place, and permutes `values` likewise. More than 2 MiB together are staged in
     /// host memory of the same size: on error both are unchanged.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ impl Keys<'_> {
 }
 
 impl Gpu {
-    /// Sorts `keys` in place. More than 16 MiB are staged in host memory of the same size: on error `keys` is unchanged.
+    /// Sorts `keys` in place. More than 2 MiB are staged in host memory of the same size: on error `keys` is unchanged.
     /// For more than 2^32 - 1 keys [`SortConfig::large_counts`] is set automatically.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Gpu {
     }
 
     /// Sorts `keys` in place, and permutes `values` likewise; leaves keys that the configuration discards unchanged. More
-    /// than 16 MiB together are staged in host memory of the same size: on error both are unchanged.
+    /// than 2 MiB together are staged in host memory of the same size: on error both are unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -73,7 +73,7 @@ impl Gpu {
         Ok(indices)
     }
 
-    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had. More than 16
+    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had. More than 2
     /// MiB are staged in host memory of the same size: on error `keys` is unchanged.
     ///
     /// # Errors

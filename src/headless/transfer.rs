@@ -1,39 +1,36 @@
-//! Uploads and downloads through the staging buffer.
+//! Copies of slices: uploads and downloads of whole words.
 
+use super::copies::Copies;
 use super::{Gpu, GpuBuffer, lock, zeroed};
-use crate::device::{BufferRange, Recorder};
+use crate::device::BufferRange;
 use crate::error::{Error, Result};
-
-/// Size of the staging buffer, bytes.
-pub(super) const STAGING_SIZE: u64 = 16 << 20;
 
 /// Slices after an error of reading back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnError {
-    /// Unchanged: results larger than the staging buffer are staged in host memory.
+    /// Unchanged: results larger than a staging block are staged in host memory.
     Unchanged,
     /// Contents undefined.
     Undefined,
 }
 
 impl Gpu {
-    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, in chunks through the staging buffer, and
-    /// waits.
+    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, and waits.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and those of [`Self::submit`].
     pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        let mut staging = lock(&self.staging);
-        let range = self.checked(buffer, offset, bytes.len())?;
-        let mut offset = 0;
-        for chunk in bytes.chunks(STAGING_SIZE as usize) {
-            staging.staged()[..chunk.len()].copy_from_slice(chunk);
-            let size = chunk.len() as u64;
-            self.copy(staging.range().slice(0, size), range.slice(offset, size))?;
-            offset += size;
-        }
-        Ok(())
+        let mut rest: &[u8] = bytemuck::cast_slice(words);
+        let mut copies = lock(&self.copies);
+        let range = self.checked(buffer, offset, rest.len())?;
+        let read = |block: &mut [u8]| {
+            let (next, after) = rest.split_at(block.len());
+            block.copy_from_slice(next);
+            rest = after;
+            Ok(next.len())
+        };
+        // SAFETY: the range is this device's, lives until it is copied, and nothing else uses it.
+        unsafe { copies.upload_staged(range, read) }.map(drop)
     }
 
     /// Copies the start of `buffer` to `words`, and waits. On error `words` is unchanged.
@@ -44,7 +41,7 @@ impl Gpu {
         self.read_back(&mut [(buffer, words)], OnError::Unchanged)
     }
 
-    /// Reads the first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
+    /// Reads the first `word_count` words of `buffer`, and waits.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
@@ -65,27 +62,25 @@ impl Gpu {
 
     fn read_into(&self, buffer: &GpuBuffer, offset: u64, words: &mut [u32]) -> Result<()> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        let mut staging = lock(&self.staging);
+        let mut copies = lock(&self.copies);
         let range = self.checked(buffer, offset, bytes.len())?;
-        let mut offset = 0;
-        for chunk in bytes.chunks_mut(STAGING_SIZE as usize) {
-            let size = chunk.len() as u64;
-            self.copy(range.slice(offset, size), staging.range().slice(0, size))?;
-            chunk.copy_from_slice(&staging.staged()[..chunk.len()]);
-            offset += size;
-        }
-        Ok(())
+        let write = |first: u64, block: &[u8]| {
+            bytes[first as usize..][..block.len()].copy_from_slice(block);
+            Ok(())
+        };
+        // SAFETY: the range is this device's, lives until it is copied, and nothing writes to it.
+        unsafe { copies.download_staged(range, write) }
     }
 
-    /// Copies the start of each buffer to its slice, and waits.
+    /// Copies the start of each buffer to its slice, and waits. Results that fit a staging block are all read before one is
+    /// replaced.
     pub(super) fn read_back(
         &self,
         results: &mut [(&GpuBuffer, &mut [u32])],
         on_error: OnError,
     ) -> Result<()> {
-        let size: u64 = results.iter().map(|(_, words)| size_of_val(&**words) as u64).sum();
-        if size <= STAGING_SIZE {
-            return self.read_back_at_once(results);
+        if self.read_back_at_once(results)? {
+            return Ok(());
         }
         if on_error == OnError::Undefined {
             return results.iter_mut().try_for_each(|(buffer, words)| self.read_into(buffer, 0, words));
@@ -96,46 +91,31 @@ impl Gpu {
         Ok(())
     }
 
-    /// As [`Self::read_back`], for results that fit the staging buffer together: all are read before one is replaced.
-    fn read_back_at_once(&self, results: &mut [(&GpuBuffer, &mut [u32])]) -> Result<()> {
-        let mut staging = lock(&self.staging);
-        let mut ranges = Vec::new();
-        let mut offset = 0;
-        for (buffer, words) in &*results {
-            let source = self.checked(buffer, 0, size_of_val(&**words))?;
-            ranges.push((source, staging.range().slice(offset, source.size)));
-            offset += source.size;
-        }
-        let record = |recorder: &mut Recorder<'_>| {
-            ranges.iter().for_each(|(source, staged)| recorder.copy(*source, *staged));
-            Ok(())
-        };
-        // SAFETY: all ranges are this device's and live until `submit` has waited.
-        unsafe { self.submit(record) }?;
-        let mut staged = &staging.staged()[..];
+    /// As [`Self::read_back`], if all fit; returns whether they do.
+    fn read_back_at_once(&self, results: &mut [(&GpuBuffer, &mut [u32])]) -> Result<bool> {
+        let mut copies = lock(&self.copies);
+        let ranges = results.iter().map(|(buffer, words)| self.checked(buffer, 0, size_of_val(&**words)));
+        let ranges = ranges.collect::<Result<Vec<_>>>()?;
+        // SAFETY: the ranges are this device's, live until they are copied, and nothing writes to them.
+        let Some(mut staged) = unsafe { copies.download_at_once(&ranges) }? else { return Ok(false) };
         for (_, words) in results {
-            let bytes = bytemuck::cast_slice_mut::<u32, u8>(words);
-            bytes.copy_from_slice(&staged[..bytes.len()]);
-            staged = &staged[bytes.len()..];
+            let (bytes, rest) = staged.split_at(size_of_val(&**words));
+            bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
+            staged = rest;
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Copies a range of the device, and waits.
-    pub(super) fn copy(&self, source: BufferRange, destination: BufferRange) -> Result<()> {
-        let record = |recorder: &mut Recorder<'_>| {
-            recorder.copy(source, destination);
-            Ok(())
-        };
-        // SAFETY: both ranges are this device's and live until `submit` has waited.
-        unsafe { self.submit(record) }?;
-        Ok(())
+    /// Copies that are not those of the calls on slices, which wait for each other. With `is_staged`, they are staged on a CPU
+    /// as well.
+    pub(super) fn copies(&self, is_staged: bool) -> Result<Copies> {
+        Copies::new(&self.copy_queue, &self.memory, is_staged || !self.capabilities().is_cpu())
     }
 
-    /// The range of `size` bytes of `buffer` from `offset` on, checked. For a copy, called with the staging buffer locked:
-    /// another thread's work may have abandoned the device meanwhile.
+    /// The range of `size` bytes of `buffer` from `offset` on, checked. For a copy, called with the copies locked: another
+    /// thread's work may have abandoned the device meanwhile.
     pub(super) fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
-        // An abandoned device may still use the staging buffer.
+        // An abandoned device may still use the staging blocks.
         self.device.check()?;
         if !buffer.is_from(&self.memory) {
             return Err(Error::ForeignDevice);

@@ -17,7 +17,6 @@ use super::{Arrays, allocate_arrays};
 use crate::device::{AddressRange, Recorder};
 use crate::error::Result;
 use crate::headless::Gpu;
-use crate::headless::copies::Copies;
 use crate::headless::stages::Stages;
 use crate::merge::{MergeBuffers, MergeConfig, MergePlan};
 use crate::sort::SortConfig;
@@ -87,7 +86,7 @@ impl<'g> DeviceMerge<'g> {
     ) -> Result<(), MergeError> {
         let mut spare = memory.pop().expect("it was allocated");
         let chunks = memory.into_iter().map(|arrays| MergeChunk { arrays, counts: Vec::new() }).collect();
-        let [mut uploads, mut downloads] = [Copies::new(self.gpu, true)?, Copies::new(self.gpu, true)?];
+        let [mut uploads, mut downloads] = [self.gpu.copies(true)?, self.gpu.copies(true)?];
         let mut blocks = Blocks::new(runs, order, self.capacity);
         let mut first = 0;
         Stages {

@@ -46,7 +46,7 @@ use rounds::{Merging, of_temporary, write_to};
 use runs::{KEYS, Run, SAMPLE_DISTANCE, VALUES, limit_samples};
 
 /// Memory besides chunks, blocks and samples: staging buffers, and what allocators keep.
-const FIXED_SIZE: u64 = (24 << 20) + 2 * Copies::SIZE;
+const FIXED_SIZE: u64 = (8 << 20) + 3 * Copies::SIZE;
 /// The least memory, bytes.
 const MIN_MEMORY: u64 = FIXED_SIZE + (8 << 20);
 /// Which part of the memory the samples of runs may have.
@@ -64,7 +64,7 @@ pub struct SortStream<'a> {
     pub sorted_values: Option<&'a mut (dyn Write + Send)>,
     /// Number of keys, if known: for few keys the memory is smaller.
     pub count: Option<u64>,
-    /// Limit of the memory on host and device together, bytes; at least 40 MiB.
+    /// Limit of the memory on host and device together, bytes; at least 28 MiB.
     pub memory_size: Option<u64>,
     /// Most bytes of the keys in a chunk; by default as many as fit.
     pub chunk_size: Option<u64>,
@@ -211,7 +211,7 @@ impl<'g> ChunkSort<'g> {
         sinks: &mut Sinks<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<(), StreamError> {
-        let (mut chunk, mut copies) = (self.chunk()?, Copies::new(self.gpu, self.is_staged)?);
+        let (mut chunk, mut copies) = (self.chunk()?, self.gpu.copies(self.is_staged)?);
         let is_whole = |keys: &mut (dyn Read + Send), count| Ok(count == self.capacity && is_at_end(keys)?);
         self.fill(&mut chunk, &mut sources, &mut copies, is_whole)?;
         if let Some(values) = sources.values
@@ -239,7 +239,7 @@ impl<'g> ChunkSort<'g> {
         let (mut read, mut drained, mut runs) = (0, 0, Vec::<Run<'static>>::new());
         // Runs alone keep their file later, so that a round frees it.
         let mut file = None;
-        let copies = || Copies::new(self.gpu, self.is_staged);
+        let copies = || self.gpu.copies(self.is_staged);
         let [mut uploads, mut downloads] = [copies()?, copies()?];
         Stages {
             fill: |chunk: &mut SortChunk| {
@@ -288,7 +288,7 @@ impl<'g> ChunkSort<'g> {
         &self,
         chunk: &mut SortChunk,
         sources: &mut Sources<'_>,
-        copies: &mut Copies<'_>,
+        copies: &mut Copies,
         is_right: impl FnOnce(&mut (dyn Read + Send), u64) -> Result<bool, StreamError>,
     ) -> Result<(), StreamError> {
         let [keys, values] = &mut chunk.buffers;
@@ -332,7 +332,7 @@ impl<'g> ChunkSort<'g> {
         &self,
         chunk: &mut SortChunk,
         sinks: &mut Sinks<'_>,
-        copies: &mut Copies<'_>,
+        copies: &mut Copies,
         meter: &mut Meter<'_>,
     ) -> Result<(), StreamError> {
         let size = chunk.count * (self.sizes[KEYS] + self.sizes[VALUES]);
@@ -362,7 +362,7 @@ impl<'g> ChunkSort<'g> {
         run: &mut Run<'_>,
         base: Option<u64>,
         order: &KeyOrder,
-        copies: &mut Copies<'_>,
+        copies: &mut Copies,
     ) -> Result<(), StreamError> {
         let ([key_size, value_size], [keys, values]) = (self.sizes, &mut chunk.buffers);
         let write_keys = |offset: u64, bytes: &[u8]| {

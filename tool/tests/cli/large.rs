@@ -181,7 +181,7 @@ fn sorts_without_memory_or_room_for_runs_are_refused() {
         ended.stderr.lines().last().unwrap().to_owned()
     };
     let line = last_line(&["--memory", "1M"]);
-    assert_eq!(line, "subsweep: --memory 1048576 is too little; give 41943040 bytes or more");
+    assert_eq!(line, "subsweep: --memory 1048576 is too little; give 29360128 bytes or more");
     let mut command = subsweep(sort);
     let nowhere = "/nowhere: no temporary file can be written or read (";
     run(without_drivers(command.args(["--temp-dir", "/nowhere"]))).refused(2, nowhere);

@@ -53,7 +53,7 @@ const NARROWINGS: &[Narrowing] = &[
         refusal: Some("bytes of shared memory"),
     },
     Narrowing {
-        // The staging buffer, the largest allocation, still fits.
+        // Staging blocks still fit.
         name: "16 MiB in one allocation",
         limit: |capabilities| capabilities.max_allocation_size = 16 << 20,
         refusal: None,

@@ -15,7 +15,7 @@ use super::cases::expect_no_findings;
 use super::narrow;
 use super::passes::rig::random;
 
-/// The least size that the staging buffer leaves, bytes.
+/// Bytes of an allocation, a small part of the arrays.
 const ALLOCATION: u64 = 16 << 20;
 /// Words of three allocations.
 const COUNT: usize = 10_000_003;

@@ -52,9 +52,11 @@ const fn name_of(function_type: &'static str) -> &'static str {
 }
 
 /// Stand-ins for functions that can fail: parameters, the errors besides [`UNKNOWN`] that Vulkan's specification allows
-/// and the library can cause, and `made` where a new object is to be tracked.
+/// and the library can cause, `made` where a new object is to be tracked, and what the shim notes before a call, or after one that
+/// succeeds.
 macro_rules! fallible {
-    ($($pfn:ident($($parameter:ident: $type:ty),*) [$($error:ident),*] $($made:ident)?;)*) => {
+    ($($pfn:ident($($parameter:ident: $type:ty),*) [$($error:ident),*] $($made:ident)?
+        $(, before $before:expr)? $(, after $after:expr)?;)*) => {
         pub const FALLIBLE: &[&str] = &[$(name_of(stringify!($pfn))),*];
 
         fn fallible(requested: &str, real: Function) -> Option<Function> {
@@ -64,15 +66,16 @@ macro_rules! fallible {
                 // The loader's functions dispatch on their first argument, and serve every instance and device.
                 static REAL: OnceLock<vk::$pfn> = OnceLock::new();
                 unsafe extern "system" fn stand_in($($parameter: $type),*) -> vk::Result {
+                    $($before;)?
                     if let Some(error) = shim::fails(CALL) {
                         return error;
                     }
                     let real = REAL.get().expect("it was looked up before it is called");
-                    // SAFETY: X
+                    // SAFETY: the parameters are those of the caller, who promises what the function asks.
                     let result = unsafe { real($($parameter),*) };
-                    shim::has_returned(CALL.name, result);
                     // SAFETY: success means that the handle was written.
                     $(if result == vk::Result::SUCCESS { shim::is_made(unsafe { *$made }) })?
+                    $(if result == vk::Result::SUCCESS { $after })?
                     result
                 }
                 if requested == CALL.name {
@@ -100,7 +103,7 @@ macro_rules! destroying {
                 ) {
                     shim::is_destroyed(NAME, handle);
                     let real = REAL.get().expect("it was looked up before it is called");
-                    // SAFETY: X
+                    // SAFETY: as above.
                     unsafe { real($({ let parent: $parent = parent; parent },)? handle, allocator) }
                 }
                 if requested == NAME {
@@ -187,10 +190,13 @@ fallible! {
     ) [HOST, DEVICE] made;
     PFN_vkResetCommandPool(
         device: vk::Device, pool: vk::CommandPool, flags: vk::CommandPoolResetFlags
-    ) [DEVICE];
+    ) [DEVICE], before shim::is_reset("vkResetCommandPool", pool);
     PFN_vkAllocateCommandBuffers(
         device: vk::Device, info: *const vk::CommandBufferAllocateInfo<'_>, list: *mut vk::CommandBuffer
-    ) [HOST, DEVICE];
+    ) [HOST, DEVICE], after {
+        // SAFETY: both were valid for the call, which has written one buffer.
+        unsafe { shim::is_of_pool(*list, (*info).command_pool) }
+    };
     PFN_vkBeginCommandBuffer(
         commands: vk::CommandBuffer, info: *const vk::CommandBufferBeginInfo<'_>
     ) [HOST, DEVICE];
@@ -198,16 +204,26 @@ fallible! {
     PFN_vkCreateFence(
         device: vk::Device, info: *const vk::FenceCreateInfo<'_>, allocator: Allocator<'_>, made: *mut vk::Fence
     ) [HOST, DEVICE] made;
-    PFN_vkResetFences(device: vk::Device, count: u32, fences: *const vk::Fence) [DEVICE];
+    PFN_vkResetFences(device: vk::Device, count: u32, fences: *const vk::Fence)
+        [DEVICE], before {
+        // SAFETY: the caller gives one fence.
+        unsafe { shim::is_reset("vkResetFences", *fences) }
+    };
     PFN_vkQueueSubmit(
         queue: vk::Queue, count: u32, infos: *const vk::SubmitInfo<'_>, fence: vk::Fence
-    ) [HOST, DEVICE, LOST];
+    ) [HOST, DEVICE, LOST], after {
+        // SAFETY: the caller gives one submission, of one command buffer, or none.
+        unsafe { shim::is_submitted(fence, (count > 0).then(|| *(*infos).p_command_buffers)) }
+    };
     PFN_vkQueueBindSparse(
         queue: vk::Queue, count: u32, infos: *const vk::BindSparseInfo<'_>, fence: vk::Fence
-    ) [HOST, DEVICE, LOST];
+    ) [HOST, DEVICE, LOST], after shim::is_submitted(fence, None);
     PFN_vkWaitForFences(
         device: vk::Device, count: u32, fences: *const vk::Fence, all: vk::Bool32, nanoseconds: u64
-    ) [HOST, DEVICE, LOST, TIMEOUT];
+    ) [HOST, DEVICE, LOST, TIMEOUT], after {
+        // SAFETY: the caller gives one fence.
+        unsafe { shim::has_completed(*fences) }
+    };
 }
 
 destroying! {

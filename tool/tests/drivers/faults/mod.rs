@@ -134,7 +134,7 @@ fn with_fault(
     let call = *calls.get(fault.index).ok_or("there are fewer calls than before")?;
     let survived = ended.and_then(|ended| {
         expect_error(&ended, call, fault)?;
-        if is_abandoned(call, fault) {
+        if is_abandoned(&calls[fault.index..], fault) {
             return check_abandoned(phase, device);
         }
         expect_alive(&before)?;
@@ -212,10 +212,16 @@ fn is_error_of(error: &Error, function: &str, returned: vk::Result) -> bool {
     }
 }
 
-/// Whether the end of the device's work cannot be known.
-fn is_abandoned(call: Call, fault: Fault) -> bool {
+/// Whether the end of the device's work cannot be known, after `calls`, of which the first fails: a wait fails for good, for that
+/// call's work or for a copy that was in flight, or takes too long.
+fn is_abandoned(calls: &[Call], fault: Fault) -> bool {
     let lasts = fault.lasts && fault.result != vk::Result::ERROR_DEVICE_LOST;
-    call.name == "vkWaitForFences" && (lasts || fault.result == vk::Result::TIMEOUT)
+    let is_failing_wait = |call: &Call| call.name == "vkWaitForFences" && call.errors.contains(&fault.result);
+    if lasts {
+        calls.iter().any(is_failing_wait)
+    } else {
+        fault.result == vk::Result::TIMEOUT && is_failing_wait(&calls[0])
+    }
 }
 
 /// An abandoned device refuses all further work without a call, and keeps the objects that it may use.

@@ -38,8 +38,10 @@ struct State {
     fault: Option<Fault>,
     /// Type and handle of each object, in order of creation.
     alive: Vec<(vk::ObjectType, u64)>,
-    /// Whether the device may be busy, from the results that the caller has seen.
-    is_busy: bool,
+    /// The pool of each command buffer.
+    pools: BTreeMap<u64, u64>,
+    /// Fence and pool of each submission that may be executing, from the results that the caller has seen.
+    in_flight: Vec<[u64; 2]>,
     offences: Vec<String>,
 }
 
@@ -48,7 +50,8 @@ fn state() -> MutexGuard<'static, State> {
         calls: None,
         fault: None,
         alive: Vec::new(),
-        is_busy: false,
+        pools: BTreeMap::new(),
+        in_flight: Vec::new(),
         offences: Vec::new(),
     });
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -120,9 +123,6 @@ pub fn take_offences() -> Vec<String> {
 /// Records a call, and returns the error to inject, if any.
 pub fn fails(call: Call) -> Option<vk::Result> {
     let mut state = state();
-    if matches!(call.name, "vkResetCommandPool" | "vkResetFences") {
-        state.touch(call.name);
-    }
     let calls = state.calls.as_mut()?;
     let index = calls.len();
     calls.push(call);
@@ -138,15 +138,27 @@ pub fn fails(call: Call) -> Option<vk::Result> {
     Some(fault.result)
 }
 
-/// Records the driver's result of a call.
-pub fn has_returned(name: &str, result: vk::Result) {
-    if result == vk::Result::SUCCESS {
-        match name {
-            "vkQueueSubmit" | "vkQueueBindSparse" => state().is_busy = true,
-            "vkWaitForFences" => state().is_busy = false,
-            _ => {}
-        }
-    }
+/// Records that a command buffer was allocated.
+pub fn is_of_pool(commands: vk::CommandBuffer, pool: vk::CommandPool) {
+    state().pools.insert(commands.as_raw(), pool.as_raw());
+}
+
+/// Records a submission, of one command buffer at most.
+pub fn is_submitted(fence: vk::Fence, commands: Option<vk::CommandBuffer>) {
+    let mut state = state();
+    let pool = commands.map_or(0, |commands| state.pools[&commands.as_raw()]);
+    state.in_flight.push([fence.as_raw(), pool]);
+}
+
+/// Records that the caller has waited for a fence.
+pub fn has_completed(fence: vk::Fence) {
+    state().in_flight.retain(|used| used[0] != fence.as_raw());
+}
+
+/// Records that `name` is about to reset a fence or a pool.
+pub fn is_reset<H: Handle>(name: &str, handle: H) {
+    let handle = handle.as_raw();
+    state().touch(name, |used| used.contains(&handle));
 }
 
 /// Records a new object.
@@ -161,7 +173,9 @@ pub fn is_destroyed<H: Handle>(name: &str, handle: H) {
         return;
     }
     let mut state = state();
-    state.touch(name);
+    // A submission uses its fence and its pool, and may use any other object.
+    let is_known = matches!(H::TYPE, vk::ObjectType::FENCE | vk::ObjectType::COMMAND_POOL);
+    state.touch(name, |used| !is_known || used.contains(&ended.1));
     match state.alive.iter().rposition(|alive| *alive == ended) {
         Some(index) => _ = state.alive.remove(index),
         None => state.offences.push(format!("{name} of an object that is not alive")),
@@ -169,9 +183,9 @@ pub fn is_destroyed<H: Handle>(name: &str, handle: H) {
 }
 
 impl State {
-    /// Records that `name`, which is forbidden while the device is busy, is about to be called.
-    fn touch(&mut self, name: &str) {
-        if self.is_busy {
+    /// Records that `name`, which is forbidden while a submission is in flight that `uses` its object, is about to be called.
+    fn touch(&mut self, name: &str, uses: impl Fn(&[u64; 2]) -> bool) {
+        if self.in_flight.iter().any(uses) {
             self.offences.push(format!("{name} while the device may be busy"));
             self.settle();
         }
@@ -179,7 +193,7 @@ impl State {
 
     /// Waits until the device is idle.
     fn settle(&mut self) {
-        if std::mem::take(&mut self.is_busy)
+        if !std::mem::take(&mut self.in_flight).is_empty()
             && let Some(device) = self.device()
         {
             // SAFETY: the device is alive, and its queue is used by one thread. If this fails, the device is idle.

@@ -141,8 +141,8 @@ fn allocating_several(opened: &Opened) -> Result<Result<()>, Failed> {
     Ok(opened.gpu.allocate(40 << 20).map(drop))
 }
 
-/// Several chunks of the staging buffer.
-static LARGE: LazyLock<Vec<u32>> = LazyLock::new(|| random(1, (16 << 18) + 1000));
+/// Several blocks of the copies.
+static LARGE: LazyLock<Vec<u32>> = LazyLock::new(|| random(1, (4 << 18) + 1000));
 static POISON: LazyLock<Vec<u32>> = LazyLock::new(|| vec![0xdead_beef; LARGE.len()]);
 /// Several tiles, and several levels of a scan.
 pub static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
