@@ -281,6 +281,11 @@ fn invalid_options_of_a_sort() {
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let mut command = subsweep(pairs.iter().chain(&[&*pipe, "-o", &pipe]));
         run(without_drivers(&mut command)).refused(2, "-o and --values-output name the same file");
+        let raw = ["sort", "--type", "u32", &*pipe, "-o"];
+        let mut command = subsweep(raw.iter().chain(&[&*pipe]));
+        run(without_drivers(&mut command)).refused(2, "INPUT and -o name the same pipe");
+        let mut command = subsweep(raw.iter().chain(&["-", "--values", &pipe, "--values-output", &other]));
+        run(without_drivers(&mut command)).refused(2, "INPUT and --values name the same pipe");
         std::fs::remove_file(&pipe).unwrap();
         let to_null = ["/dev/null", "-o", "/dev/null"];
         run(&mut subsweep(pairs.iter().chain(&to_null))).done();

@@ -3,7 +3,7 @@
 use std::fs::{self, File, FileType};
 use std::io;
 #[cfg(unix)]
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use same_file::Handle;
@@ -33,6 +33,17 @@ pub fn of_file(file: &File) -> Option<Handle> {
 pub fn of_path(path: &Path) -> Option<Handle> {
     let kind = fs::metadata(path).ok()?.file_type();
     if is_kept(kind) { Handle::from_path(path).ok() } else { None }
+}
+
+/// Device and number of the pipe at `path`, each of whose bytes has one reader.
+pub fn of_pipe(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    return fs::metadata(path)
+        .ok()
+        .filter(|metadata| metadata.file_type().is_fifo())
+        .map(|metadata| (metadata.dev(), metadata.ino()));
+    #[cfg(not(unix))]
+    None
 }
 
 /// Whether `path` is a character device such as `/dev/null`.

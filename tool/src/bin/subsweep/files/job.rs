@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::output::{OutputError, Outputs};
-use super::{Destination, Output, Source};
+use super::{Destination, Output, Source, identity};
 use crate::error::Ended;
 
 /// What a command reads and writes. It is declared, then [checked](Self::checked) before anything is read, and
@@ -48,7 +48,8 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// Refuses two inputs that are standard input, and two outputs that are one file or standard output.
+    /// Refuses two inputs that are standard input, two outputs that are one file or standard output, and any two that are one
+    /// pipe, for which the command would wait for ever.
     pub fn checked(self) -> Result<Self, Ended> {
         if let Some(input) = self.inputs.iter().filter(|input| *input.source == Source::Stdin).nth(1) {
             let text = format!("standard input is read once; name a file for {}", input.option);
@@ -66,7 +67,27 @@ impl<'a> Job<'a> {
                 }
             }
         }
+        let pipes = self.pipes();
+        for (index, (first, pipe)) in pipes.iter().enumerate() {
+            if let Some((second, _)) = pipes[index + 1..].iter().find(|(_, other)| other == pipe) {
+                let what = "name the same pipe; give each its own";
+                return Err(Ended::usage(format!("{first} and {second} {what}")));
+            }
+        }
         Ok(self)
+    }
+
+    /// The inputs and outputs that are pipes by their paths.
+    fn pipes(&self) -> Vec<(&'static str, (u64, u64))> {
+        let inputs = self.inputs.iter().filter_map(|input| match input.source {
+            Source::File(path) => Some((input.option, path)),
+            Source::Stdin => None,
+        });
+        let outputs = self.outputs.iter().filter_map(|(option, destination)| match destination {
+            Destination::File(path) => Some((*option, path)),
+            Destination::Stdout => None,
+        });
+        inputs.chain(outputs).filter_map(|(option, path)| Some((option, identity::of_pipe(path)?))).collect()
     }
 
     /// All inputs.
