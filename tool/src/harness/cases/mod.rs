@@ -33,7 +33,7 @@ pub(super) use known::{Expectation, Known};
 pub use merge::{MergeCase, MergePart};
 pub use peers::peer_bench_cases;
 pub use plan_config::PlanConfig;
-pub(super) use prepared::{Needs, Operands, Prepared, Ranges};
+pub(super) use prepared::{Needs, Prepared, RangeOf, Record, Spans};
 pub use primitive::CountFrom;
 pub(super) use primitive::PrimitiveCase;
 pub(super) use ready::Ready;

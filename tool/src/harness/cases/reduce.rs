@@ -7,20 +7,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, small_workgroup, uniform_cases,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::by_type;
-use crate::harness::layout::POISON;
 use crate::harness::numbers::Numbers;
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
 use crate::reference::{self, Operator};
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::reduce::{
-    ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns,
-};
+use subsweep::reduce::{ReduceByKeyAlgorithm, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
 use subsweep::sort::TileShape;
 use subsweep::{ElementType, Number};
@@ -415,66 +413,41 @@ impl PrimitiveCase for ReduceCase {
     }
 
     fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let (room, runs) = (counted.room, self.runs);
+        let (counted, mut operands) = self.count_from.operand("count", count);
+        let (room, runs) = (counted.max(), self.runs);
         let key_words = runs.map_or(0, ReduceRuns::key_size) / 4;
         // Offsets of the segments, or keys.
         let segments = known.data(|_| {
             let begins = self.begins(count as usize);
             if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
         });
-        let is_in_memory = runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_)));
-        let segments_operand = is_in_memory.then(|| operands.add(Arc::clone(&segments)));
-        // Results are counted in rows of the source.
-        let result_count = match runs {
-            None => 1,
-            Some(ReduceRuns::FixedSize(length)) => room.div_ceil(length.into()),
-            Some(ReduceRuns::Offsets) => segments.len() as u64,
-            Some(_) => room,
-        };
+        if runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_))) {
+            operands.push(("segments", Arc::clone(&segments)));
+        }
         let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
-        let scratch = plan.scratch_requirements(room);
         let needs = Needs {
-            values_size: if key_words > 0 { 4 + room * key_words * 4 } else { 0 },
-            ..Needs::new(room.max(result_count), self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
-            let mut buffers = ReduceBuffers::new(source, destination, ranges.scratch);
-            if let Some(segments) = segments_operand.map(|segments| ranges.operand(segments)) {
-                buffers = match key_words {
-                    0 => buffers.segments(segments),
-                    _ => {
-                        let [run_count, unique_keys] = [(0, 4), (4, room * key_words * 4)]
-                            .map(|(offset, size)| ranges.values.slice(offset, size).addresses());
-                        buffers.keys(segments, unique_keys, run_count)
-                    }
-                };
-            }
-            (buffers, ranges.count(counted))
+            values: &["run_count", "unique_keys"],
+            // Of no rows, too, there is a result.
+            ..Needs::new(room.max(runs.is_none().into()), self.misalignment, operands)
         };
         let expected = move |input: &[u32]| {
-            let mut unique_keys = Vec::new();
+            let mut values = Vec::new();
             let offsets = runs.map(|_| match key_words as usize {
                 0 => segments.to_vec(),
                 words => {
                     let keys = &segments[..count as usize * words];
                     let heads = heads_of(keys, words, has_float_keys(runs));
-                    unique_keys.push(heads.len() as u32);
                     let key = |&row: &u32| &keys[row as usize * words..][..words];
-                    unique_keys.extend(heads.iter().flat_map(key));
+                    let unique_keys = heads.iter().flat_map(key).copied().collect();
+                    values.extend([vec![heads.len() as u32], unique_keys]);
                     heads
                 }
             });
             let (results, flushed) = case.results(input, offsets.as_deref(), packs);
-            let fill = |mut words: Vec<u32>| {
-                words.resize(words.len().max(input.len()), POISON);
-                words
-            };
             let element = if case.is_index { ElementType::U32 } else { case.element };
-            (Expected::either(element, fill(results), flushed.map(fill)), unique_keys)
+            (Expected::either(element, results, flushed), values)
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
     }
 }
 
