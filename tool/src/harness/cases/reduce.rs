@@ -11,7 +11,7 @@ use super::{
     BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
-use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::inputs::{self, Input, SplitMix64};
 use crate::harness::keys::by_type;
 use crate::harness::numbers::Numbers;
 use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
@@ -160,16 +160,7 @@ impl ReduceCase {
             }
             Some(_) => {}
         }
-        let mut random = SplitMix64(rows as u64);
-        let begins = |row: &usize| {
-            let word = random.next_u64();
-            match 4 * row / rows {
-                0 => word.is_multiple_of(3),
-                1 | 2 => false,
-                _ => word.is_multiple_of(100),
-            }
-        };
-        let begins: Vec<_> = (0..rows).filter(begins).map(|row| row as u32).collect();
+        let begins: Vec<_> = (0..rows).filter(inputs::begins(rows)).map(|row| row as u32).collect();
         if self.runs != Some(ReduceRuns::Offsets) {
             return begins;
         }
