@@ -20,8 +20,8 @@ use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::numbers::TestRow;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, key_words, nth_look_back, random,
-    sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
+    nth_look_back, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
 use super::refused::{Refused, assert_unsupported};
@@ -634,14 +634,7 @@ fn by_key<R: TestRow>(
             compare(&case, "run_count", &run_count, &[heads.len() as u32])?;
             compare(&case, "unique_keys", &unique_memory, &unique)?;
             compare(&case, "destination", &destination, &expected)?;
-            if stall_every > 0 {
-                let stalled =
-                    (0..tiles.tile_count - 1).filter(|tile| tile.is_multiple_of(stall_every)).count();
-                let fallbacks = counters.read().map_err(|why| format!("{case}: counts{why}"))?[2];
-                if (fallbacks as usize) < stalled {
-                    return Err(format!("{case}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
-                }
-            }
+            check_fallbacks(&case, &counters, stall_every, tiles)?;
         }
     }
     Ok(())

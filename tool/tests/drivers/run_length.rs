@@ -16,8 +16,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, key_words, nth_look_back, random,
-    sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
+    nth_look_back, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
 use super::refused::{Refused, assert_unsupported};
@@ -264,15 +264,7 @@ fn run_encode(
     }
     compare(&name, "run_count", &run_count, &[lengths.len() as u32])?;
     compare(&name, "lengths", &lengths_memory, &padded(lengths, 1))?;
-    if encoding.stall_every > 0 {
-        let is_stalled = |tile: &usize| tile.is_multiple_of(encoding.stall_every);
-        let stalled = (0..tiles.tile_count - 1).filter(is_stalled).count();
-        let fallbacks = counters.read().map_err(|why| format!("{name}: counts{why}"))?[2];
-        if (fallbacks as usize) < stalled {
-            return Err(format!("{name}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
-        }
-    }
-    Ok(())
+    check_fallbacks(&name, &counters, encoding.stall_every, tiles)
 }
 
 fn lengths(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
