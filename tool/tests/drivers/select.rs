@@ -19,8 +19,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, key_words, nth_look_back, random,
-    sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
+    nth_look_back, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome};
 use super::refused::Refused;
@@ -235,6 +235,35 @@ impl Shape {
     }
 }
 
+/// What a run reads, as words, and the part of each element.
+struct Inputs {
+    /// Keys or flags, of which a word may hold four.
+    tested: Vec<u32>,
+    source: Vec<u32>,
+    values: Vec<u32>,
+    operands: Vec<u32>,
+    parts: Vec<usize>,
+}
+
+impl Shape {
+    fn inputs(&self, count: usize) -> Inputs {
+        let (case, [kept_words, value_words]) = (self.case(), self.kept);
+        let tested = self.tested(count);
+        let operands = if self.has_flags() { Vec::new() } else { case.operands(&tested) };
+        let as_bytes = |words: &[u32]| words.iter().rev().fold(0, |word, flag| word << 8 | flag);
+        Inputs {
+            parts: case.parts(&tested, &operands),
+            source: if self.has_flags() { random(count + 1, count * kept_words) } else { tested.clone() },
+            values: random(count + 2, count * value_words),
+            tested: match self.by {
+                Predicate::Flags8 => tested.chunks(4).map(as_bytes).collect(),
+                _ => tested,
+            },
+            operands,
+        }
+    }
+}
+
 const ITEMS: usize = 3;
 
 fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
@@ -265,20 +294,9 @@ fn run(
     is_on_device: bool,
 ) -> Result<(), Failed> {
     let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
-    let case = shape.case();
-    let tested = shape.tested(count);
-    let operands = if shape.has_flags() { Vec::new() } else { case.operands(&tested) };
-    let parts = case.parts(&tested, &operands);
-    let Compacted { order, counts } = compacted(&parts, shape.parts);
-
     let [kept_words, value_words] = shape.kept;
-    let source = if shape.has_flags() { random(count + 1, count * kept_words) } else { tested.clone() };
-    let values = random(count + 2, count * value_words);
-    let as_bytes = |words: &[u32]| words.iter().rev().fold(0, |word, flag| word << 8 | flag);
-    let tested_words = match shape.by {
-        Predicate::Flags8 => tested.chunks(4).map(as_bytes).collect(),
-        _ => tested.clone(),
-    };
+    let Inputs { tested, source, values, operands, parts } = shape.inputs(count);
+    let Compacted { order, counts } = compacted(&parts, shape.parts);
     let counted = counts.len();
     // No elements are an empty tile.
     let word_tile_counts = match count {
@@ -291,7 +309,7 @@ fn run(
 
     let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
     let [tested_memory, source_memory, values_memory, operands_memory, on_device] =
-        [&tested_words, &source, &values, &operands, &tiles.words().to_vec()].map(|words| of(words));
+        [&tested, &source, &values, &operands, &tiles.words().to_vec()].map(|words| of(words));
     let (tested_memory, source_memory, values_memory) = (tested_memory?, source_memory?, values_memory?);
     let (operands_memory, on_device) = (operands_memory?, on_device?);
     let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
@@ -341,7 +359,7 @@ fn run(
         tiles.tile_count,
     )?;
     let name = format!("{}, {count} elements, on the device: {is_on_device}, {shape:?}", kernel.name);
-    compare(&name, "tested", &tested_memory, &tested_words)?;
+    compare(&name, "tested", &tested_memory, &tested)?;
     compare(&name, "source", &source_memory, &source)?;
     if is_count {
         return compare(&name, "state", &state, &word_tile_counts);
@@ -359,14 +377,7 @@ fn run(
         compare(&name, "destination_indices", &destination_indices, &moved(&indices, 1))?;
     }
     compare(&name, "kept_counts", &kept_counts, &counts)?;
-    if shape.stall_every > 0 {
-        let stalled = (0..tiles.tile_count - 1).filter(|tile| tile.is_multiple_of(shape.stall_every)).count();
-        let fallbacks = counters.read().map_err(|why| format!("{name}: counts{why}"))?[2];
-        if (fallbacks as usize) < stalled {
-            return Err(format!("{name}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
-        }
-    }
-    Ok(())
+    check_fallbacks(&name, &counters, shape.stall_every, tiles)
 }
 
 fn slices(gpu: &Gpu) -> Result<(), Failed> {

@@ -130,8 +130,7 @@ impl ResultOf {
 
 impl Histogram<'_> {
     fn check_sizes(&self, result: ResultOf) -> Result<(), Failed> {
-        let workgroup_size = small_workgroup(self.gpu) as usize;
-        let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
+        let (workgroup_size, tile_items) = (small_workgroup(self.gpu) as usize, self.tile_items());
         for (trial, count) in sizes(tile_items).into_iter().enumerate() {
             self.check(result, trial, count, Tiles::new(count, tile_items))?;
         }
@@ -147,35 +146,22 @@ impl Histogram<'_> {
         self.check(result, sizes(tile_items).len(), 3 * tile_items, large)
     }
 
-    /// Checks `count` keys, the last keys of `tiles`.
-    fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
-        let Self { gpu, kernel, order, is_wide, .. } = *self;
+    /// The passes of `tiles`, of which memory holds all but `others`, in turn with more and fewer dispatches.
+    fn config(&self, result: ResultOf, trial: usize, tiles: Tiles, others: usize) -> Config {
         let ResultOf { output, has_indices, has_no_last_keys, is_even } = result;
-        let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
-        let workgroup_size = small_workgroup(gpu) as usize;
-        let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
-        let keys = keys(trial, count, key_words);
-        let all_count = (tiles.tile_count - 1) * tile_items + tiles.last_extent;
-        // With two more keys of a digit, the low word of its bin overflows.
-        let of_each_digit = if is_wide { (1 << 32) - 2 } else { 0 };
-        let counted = Counted { keys: (all_count - count) as u64, of_each_digit };
-        let others = tiles.tile_count - count.div_ceil(tile_items);
-        let pass_items = trial / 2 % 2 + 1;
-        let pass_tile_items = pass_items * workgroup_size;
-        let all_tiles = all_count.div_ceil(pass_tile_items);
+        let pass_tile_items = (trial / 2 % 2 + 1) * small_workgroup(self.gpu) as usize;
+        let all_tiles = self.key_count(tiles).div_ceil(pass_tile_items);
         let portion_tiles = match (others, trial % 2) {
             (0, 0) => 2,
             (0, _) => 1000,
             _ => all_tiles / 3,
         };
-        let portion_count = all_tiles.div_ceil(portion_tiles);
-        // With workgroups that stride in half of the trials.
-        let pass_max_workgroups = trial % 2 * 3;
-        let config = Config {
+        Config {
             pass_tile_items,
-            pass_max_workgroups,
+            // With workgroups that stride in half of the trials.
+            pass_max_workgroups: trial % 2 * 3,
             portion_tiles,
-            portion_count,
+            portion_count: all_tiles.div_ceil(portion_tiles),
             begin_bit: self.bits.start,
             end_bit: self.bits.end,
             pass_count: self.pass_count,
@@ -183,23 +169,47 @@ impl Histogram<'_> {
             has_indices,
             has_no_last_keys,
             is_even,
-        };
+        }
+    }
+
+    fn tile_items(&self) -> usize {
+        (small_workgroup(self.gpu) * self.shape.items_per_invocation) as usize
+    }
+
+    fn key_count(&self, tiles: Tiles) -> usize {
+        (tiles.tile_count - 1) * self.tile_items() + tiles.last_extent
+    }
+
+    /// The words of bins: before, where all count `of_each_digit`, and after. Passes store theirs in that of their first portion.
+    fn bins(&self, portion_count: usize, of_each_digit: u64, bins: &[Vec<u64>]) -> [Vec<u32>; 2] {
+        let portion_words = if self.is_wide { 2 * RADIX } else { RADIX };
+        let mut before = vec![0; self.pass_count as usize * portion_count * portion_words];
+        let mut after = before.clone();
+        for (pass, bins) in bins.iter().enumerate().filter(|_| self.kernel.name.ends_with("_bins")) {
+            let first = pass * portion_count * portion_words;
+            let range = first..first + portion_words;
+            before[range.clone()].copy_from_slice(&offset_words(&[of_each_digit; RADIX], self.is_wide));
+            after[range].copy_from_slice(&offset_words(bins, self.is_wide));
+        }
+        [before, after]
+    }
+
+    /// Checks `count` keys, the last keys of `tiles`.
+    fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
+        let Self { gpu, kernel, order, is_wide, .. } = *self;
+        let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
+        let keys = keys(trial, count, key_words);
+        // With two more keys of a digit, the low word of its bin overflows.
+        let of_each_digit = if is_wide { (1 << 32) - 2 } else { 0 };
+        let counted = Counted { keys: (self.key_count(tiles) - count) as u64, of_each_digit };
+        let others = tiles.tile_count - count.div_ceil(self.tile_items());
+        let config = self.config(result, trial, tiles, others);
         let orders = order.all(&keys, key_words);
         let DigitHistogram { set, clear, args, bins } =
             config.histogram(counted, &orders, 32 * key_words as u32, RADIX);
         let words = args.iter().flat_map(|args| args.words(MAX_ROW, RADIX).into_iter().chain([POISON]));
         let mut args: Vec<u32> = words.collect();
-        let bins_words = if is_wide { 2 * RADIX } else { RADIX };
-        let mut bins_before = vec![0; self.pass_count as usize * portion_count * bins_words];
-        let mut expected_bins = bins_before.clone();
-        if has_bins {
-            for (pass, bins) in bins.iter().enumerate() {
-                let first = pass * portion_count * bins_words;
-                let range = first..first + bins_words;
-                bins_before[range.clone()].copy_from_slice(&offset_words(&[of_each_digit; RADIX], is_wide));
-                expected_bins[range].copy_from_slice(&offset_words(bins, is_wide));
-            }
-        }
+        let [bins_before, expected_bins] = self.bins(config.portion_count, of_each_digit, &bins);
         let bits = [set, clear].map(|bits| [bits as u32, (bits >> 32) as u32]);
         let tile_count = tiles.tile_count as u32;
         let finished = match self.shape.max_workgroups {
@@ -226,10 +236,13 @@ impl Histogram<'_> {
                 ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
                 ("tile_count", Value::Number(of_host.tile_count)),
                 ("last_extent", Value::Number(of_host.last_extent)),
-                ("pass_items_per_invocation", Value::Number(pass_items)),
-                ("pass_max_workgroups", Value::Number(pass_max_workgroups)),
-                ("portion_tiles", Value::Number(portion_tiles)),
-                ("portion_count", Value::Number(portion_count)),
+                (
+                    "pass_items_per_invocation",
+                    Value::Number(config.pass_tile_items / small_workgroup(gpu) as usize),
+                ),
+                ("pass_max_workgroups", Value::Number(config.pass_max_workgroups)),
+                ("portion_tiles", Value::Number(config.portion_tiles)),
+                ("portion_count", Value::Number(config.portion_count)),
                 ("begin_bit", Value::Number(self.bits.start as usize)),
                 ("end_bit", Value::Number(self.bits.end as usize)),
                 ("max_row", Value::Number(MAX_ROW)),
@@ -268,8 +281,12 @@ fn flip(parity: u32) -> u32 {
     parity << 31
 }
 
-/// Descriptors as earlier passes leave them: prefixes of the last pass, and aggregates of stalled tiles.
-fn descriptors_before(parity: u32, count: usize) -> Vec<u32> {
+/// Descriptors as earlier passes leave them: prefixes of the last pass, and aggregates of stalled tiles; zeros before the
+/// first.
+fn descriptors_before(parity: u32, is_first: bool, count: usize) -> Vec<u32> {
+    if is_first {
+        return vec![0; count];
+    }
     let left = |(index, word): (usize, u32)| {
         let status = if index % 5 == 0 { AGGREGATE } else { PREFIX };
         (status | word & !(3 << 30)) ^ flip(1 - parity)
@@ -408,12 +425,8 @@ impl Sweep<'_> {
         let pass = trial % TICKET_WORDS;
         let mut tickets = [POISON; TICKET_WORDS];
         tickets[pass] = 0;
-        let descriptor_count = tiles.tile_count * RADIX;
         let is_first = buffers.parity == 0 && trial.is_multiple_of(2);
-        let descriptors = match is_first {
-            true => vec![0; descriptor_count],
-            false => descriptors_before(buffers.parity, descriptor_count),
-        };
+        let descriptors = descriptors_before(buffers.parity, is_first, tiles.tile_count * RADIX);
         let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Alignment::Quads)?;
         let args = pass_args(gpu, buffers, tiles)?;
         let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
@@ -461,27 +474,39 @@ impl Sweep<'_> {
         let next_bins =
             if has_next_bins { offset_words(&next_bins, is_wide) } else { vec![POISON; bins.len()] };
         compare(&case, "next bins", &next_memory, &next_bins)?;
-        // Other tiles publish the counts of a stalled tile, as far as they need them.
-        let is_stalled = |tile: usize| stall_every > 0 && tile.is_multiple_of(stall_every);
         let got = state.read().map_err(|why| format!("{case}: descriptors{why}"))?;
-        let published = |count: &u32| (PREFIX | count) ^ flip(buffers.parity);
-        let expected = inclusive_counts.iter().map(published).collect::<Vec<_>>();
-        for (tile, (got, expected)) in
-            got[TICKET_WORDS..].chunks(RADIX).zip(expected.chunks(RADIX)).enumerate()
-        {
+        self.check_state(&case, buffers.parity, pass, &got, &inclusive_counts)?;
+        let fallbacks = counts.read()?[2];
+        if stall_every > 0 && (fallbacks == 0) != (tiles.tile_count == 1) {
+            return Err(format!("{case}: {fallbacks} tiles were counted again").into());
+        }
+        Ok(())
+    }
+
+    /// Checks tickets and descriptors. Tiles publish the counts of a stalled tile, too, as far as they need them.
+    fn check_state(
+        &self,
+        case: &str,
+        parity: u32,
+        pass: usize,
+        got: &[u32],
+        inclusive_counts: &[u32],
+    ) -> Result<(), Failed> {
+        let (tickets, descriptors) = got.split_at(TICKET_WORDS);
+        let published: Vec<_> =
+            inclusive_counts.iter().map(|count| (PREFIX | count) ^ flip(parity)).collect();
+        let is_stalled = |tile: usize| self.stall_every > 0 && tile.is_multiple_of(self.stall_every);
+        for (tile, (got, expected)) in descriptors.chunks(RADIX).zip(published.chunks(RADIX)).enumerate() {
             if !is_stalled(tile) && got != expected {
                 return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
             }
         }
         // At least one surplus workgroup has taken a ticket.
-        let has_taken = got[pass] as usize > tiles.tile_count;
-        tickets[pass] = got[pass];
-        if !has_taken || got[..TICKET_WORDS] != tickets {
-            return Err(format!("{case}: tickets are {:x?}, not {tickets:x?}", &got[..TICKET_WORDS]).into());
-        }
-        let fallbacks = counts.read()?[2];
-        if stall_every > 0 && (fallbacks == 0) != (tiles.tile_count == 1) {
-            return Err(format!("{case}: {fallbacks} tiles were counted again").into());
+        let has_taken = tickets[pass] as usize > inclusive_counts.len() / RADIX;
+        let mut expected = [POISON; TICKET_WORDS];
+        expected[pass] = tickets[pass];
+        if !has_taken || tickets != expected {
+            return Err(format!("{case}: tickets are {tickets:x?}, not {expected:x?}").into());
         }
         Ok(())
     }
