@@ -2,11 +2,13 @@
 //! faulty pass of a primitive.
 
 pub mod chained;
+pub mod digit_histogram;
 pub mod levels;
 pub mod numbers;
 pub mod onesweep;
 pub mod operators;
 pub mod reduce;
+pub mod reduce_by_key;
 pub mod rig;
 pub mod run_length;
 pub mod scan;
