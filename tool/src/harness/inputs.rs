@@ -106,6 +106,19 @@ impl SplitMix64 {
     }
 }
 
+/// Whether a run or a segment begins at each of `rows` rows, asked in their order: many short ones, a long one, and a few more.
+pub(super) fn begins(rows: usize) -> impl FnMut(&usize) -> bool {
+    let mut random = SplitMix64(rows as u64);
+    move |row| {
+        let word = random.next_u64();
+        match 4 * row / rows {
+            0 => word.is_multiple_of(3),
+            1 | 2 => false,
+            _ => word.is_multiple_of(100),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use subsweep::kernels::hash::fnv1a;

@@ -13,7 +13,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use super::cases::{Case, Expectation, Needs, Ranges, Ready};
+use super::cases::{Case, Expectation, Ready, Record, Spans};
 use super::comparer::{Comparer, Reference};
 use super::expected::Expected;
 use super::layout::{Arrangement, BufferLayout, GUARD, POISON, Span, broken_guard, gaps};
@@ -27,15 +27,8 @@ pub struct Workload<'g> {
     gpu: &'g Gpu,
     memories: Vec<GpuBuffer>,
     ready: Ready,
-    ranges: Ranges,
-    pristine: Span,
-    /// Directly after `pristine`.
-    pristine_values: Span,
-    source: Span,
-    destination: Span,
-    values: Span,
-    scratch: Span,
-    operands: Vec<Span>,
+    record: Box<Record>,
+    spans: Spans,
     /// Commands of the last run.
     recorded: Cell<CommandCounts>,
     /// The result of the first run, where rounding depends on the device: later runs must agree.
@@ -70,47 +63,23 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory).
     pub(super) fn of(gpu: &'g Gpu, case: &Case, layout: BufferLayout, ready: Ready) -> Result<Self> {
-        let parameters = case.work.parameters();
-        let Needs { room, in_place, misalignment, values_size, values_misalignment, scratch_size, .. } =
-            ready.prepared.needs;
-        let row_size = parameters.row_size();
-        let word_count = case.count * row_size / 4;
-        let room = room * row_size / 4;
         let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
-        let (pristine, pristine_values) = arrangement.reserve(case.size() / 4, 0).split_at(word_count);
-        let source = arrangement.reserve(room, misalignment);
-        let destination = if in_place { source } else { arrangement.reserve(room, misalignment) };
-        let values = arrangement.reserve(values_size / 4, values_misalignment);
-        let scratch = arrangement.reserve(scratch_size / 4, 0);
-        let mut operand = |words: &Arc<Vec<u32>>| arrangement.reserve(words.len() as u64, misalignment);
-        let operands: Vec<_> = ready.contents.iter().map(&mut operand).collect();
-
+        let spans = ready.prepared.reserve(&mut arrangement, case);
         let memories = arrangement.allocate(gpu)?;
-        let ranges = Ranges {
-            source: source.range(&memories),
-            destination: destination.range(&memories),
-            values: values.range(&memories),
-            scratch: if scratch.count == 0 { BufferRange::NONE } else { scratch.range(&memories) },
-            operands: operands.iter().map(|span| span.range(&memories).addresses()).collect(),
-        };
         let workload = Self {
             gpu,
+            record: ready.prepared.recording(&|name| spans.range(name, &memories))?,
             memories,
             ready,
-            ranges,
-            pristine,
-            pristine_values,
-            source,
-            destination,
-            values,
-            scratch,
-            operands,
+            spans,
             recorded: Cell::default(),
             first_result: RefCell::default(),
         };
         workload.fill_memories()?;
-        for (span, words) in workload.operands.iter().zip(&workload.ready.contents) {
-            workload.upload(*span, words)?;
+        for (name, words) in &workload.ready.prepared.needs.operands {
+            if let Some(span) = workload.spans.of(name) {
+                workload.upload(span, words)?;
+            }
         }
         Ok(workload)
     }
@@ -120,15 +89,22 @@ impl<'g> Workload<'g> {
         for memory in &self.memories {
             self.fill(memory.range(), GUARD)?;
         }
-        for span in [self.source, self.destination, self.values, self.scratch] {
+        let Spans { source, destination, values, scratch, .. } = self.spans;
+        for span in [source, destination, values, scratch] {
             if span.count > 0 {
-                self.fill(span.range(&self.memories), POISON)?;
+                self.fill(self.range(span), POISON)?;
             }
         }
-        for (span, words) in [self.pristine, self.pristine_values].into_iter().zip(&*self.ready.input) {
+        for (span, words) in
+            [self.spans.pristine, self.spans.pristine_values].into_iter().zip(&*self.ready.input)
+        {
             self.upload(span, words)?;
         }
         Ok(())
+    }
+
+    fn range(&self, span: Span) -> BufferRange {
+        span.range(&self.memories)
     }
 
     fn upload(&self, span: Span, words: &[u32]) -> Result<()> {
@@ -148,20 +124,20 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Errors of Vulkan.
     pub fn restore(&self) -> Result<()> {
-        if self.source.count == 0 {
+        if self.spans.source.count == 0 {
             return Ok(());
         }
-        let scanned = Span { count: self.pristine.count, ..self.source };
+        let scanned = Span { count: self.spans.pristine.count, ..self.spans.source };
         self.submit(|recorder| {
-            recorder.copy(self.pristine.range(&self.memories), scanned.range(&self.memories));
-            if self.destination != self.source {
-                recorder.fill(self.destination.range(&self.memories), POISON);
+            recorder.copy(self.range(self.spans.pristine), self.range(scanned));
+            if self.spans.destination != self.spans.source {
+                recorder.fill(self.range(self.spans.destination), POISON);
             }
-            if self.pristine_values.count > 0 {
-                let sorted = Span { count: self.pristine_values.count, ..self.values };
-                recorder.copy(self.pristine_values.range(&self.memories), sorted.range(&self.memories));
-            } else if self.values.count > 0 {
-                recorder.fill(self.values.range(&self.memories), POISON);
+            if self.spans.pristine_values.count > 0 {
+                let sorted = Span { count: self.spans.pristine_values.count, ..self.spans.values };
+                recorder.copy(self.range(self.spans.pristine_values), self.range(sorted));
+            } else if self.spans.values.count > 0 {
+                recorder.fill(self.range(self.spans.values), POISON);
             }
             Ok(())
         })?;
@@ -170,8 +146,8 @@ impl<'g> Workload<'g> {
 
     /// The pristine input on the device, values included. No command writes it.
     pub(super) fn pristine(&self) -> BufferRange {
-        let count = self.pristine.count + self.pristine_values.count;
-        Span { count, ..self.pristine }.range(&self.memories)
+        let count = self.spans.pristine.count + self.spans.pristine_values.count;
+        Span { count, ..self.spans.pristine }.range(&self.memories)
     }
 
     /// Runs once; returns the GPU time in nanoseconds, if the device has timestamps.
@@ -197,11 +173,11 @@ impl<'g> Workload<'g> {
         prepare: impl Fn(&mut Recorder<'_>, &[[BufferRange; 2]]) -> Result<()>,
     ) -> Result<Vec<f64>> {
         let mut replaced = Vec::new();
-        if self.destination == self.source && self.source.count > 0 {
-            replaced.push([self.pristine.range(&self.memories), self.ranges.source]);
+        if self.spans.destination == self.spans.source && self.spans.source.count > 0 {
+            replaced.push([self.range(self.spans.pristine), self.range(self.spans.source)]);
         }
-        if self.pristine_values.count > 0 {
-            replaced.push([self.pristine_values.range(&self.memories), self.ranges.values]);
+        if self.spans.pristine_values.count > 0 {
+            replaced.push([self.range(self.spans.pristine_values), self.range(self.spans.values)]);
         }
         let prepare = |recorder: &mut Recorder<'_>| {
             prepare(recorder, &replaced)?;
@@ -221,11 +197,14 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of [`Self::run`].
     pub fn run_end_to_end(&self) -> Result<()> {
-        for (span, words) in [self.source, self.values].into_iter().zip(&*self.ready.input) {
+        for (span, words) in [self.spans.source, self.spans.values].into_iter().zip(&*self.ready.input) {
             self.upload(span, words)?;
         }
         self.run()?;
-        for (span, count) in [(self.destination, self.pristine.count), (self.values, self.values.count)] {
+        for (span, count) in [
+            (self.spans.destination, self.spans.pristine.count),
+            (self.spans.values, self.spans.values.count),
+        ] {
             let words = self.gpu.read_from(&self.memories[span.memory], span.first * 4, count as usize)?;
             std::hint::black_box(words);
         }
@@ -247,7 +226,7 @@ impl<'g> Workload<'g> {
     }
 
     fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
-        (self.ready.prepared.record)(recorder, &self.ranges)
+        (self.record)(recorder)
     }
 
     /// Look-back statistics of a chained scan, from one more run with counters. `None` for other work, a single tile,
@@ -257,7 +236,7 @@ impl<'g> Workload<'g> {
     /// Those of creating the pipelines, recording and submitting.
     pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
         match &self.ready.prepared.look_back {
-            Some(look_back) => look_back(self.gpu, &self.ranges),
+            Some(look_back) => look_back(self.gpu, &|name| self.spans.range(name, &self.memories)),
             None => Ok(None),
         }
     }
@@ -269,7 +248,7 @@ impl<'g> Workload<'g> {
 
     /// The range of the result.
     pub fn destination(&self) -> AddressRange {
-        self.ranges.destination.addresses()
+        self.range(self.spans.destination).addresses()
     }
 
     /// The policy in use, as text.
@@ -318,29 +297,29 @@ impl<'g> Workload<'g> {
         let mut references = Vec::new();
         let mut compare = |span: Span, reference| {
             if span.count > 0 {
-                references.push((span.range(&self.memories), reference));
+                references.push((self.range(span), reference));
             }
         };
-        for (span, count, right) in
-            [(self.destination, result_count, result), (self.values, expectation.values.len() as u64, values)]
-        {
+        for (span, count, right) in [
+            (self.spans.destination, result_count, result),
+            (self.spans.values, expectation.values.len() as u64, values),
+        ] {
             if let Some(right) = right {
                 compare(span.split_at(count).0, Reference::Array(right.range()));
             }
         }
-        let pristine = Reference::Array(self.pristine.range(&self.memories));
-        if self.destination != self.source {
-            compare(self.source.split_at(self.pristine.count).0, pristine);
+        let pristine = Reference::Array(self.range(self.spans.pristine));
+        if self.spans.destination != self.spans.source {
+            compare(self.spans.source.split_at(self.spans.pristine.count).0, pristine);
         }
-        for (span, count) in [
-            (self.destination, result_count.max(self.pristine.count)),
-            (self.values, expectation.values.len() as u64),
-        ] {
+        for (span, count) in
+            [(self.spans.destination, result_count), (self.spans.values, expectation.values.len() as u64)]
+        {
             compare(span.split_at(count).1, Reference::Word(POISON));
         }
         for (memory, buffer) in self.memories.iter().enumerate() {
             let size = (buffer.range().size / 4) as usize;
-            for gap in gaps(size, self.spans().filter(|span| span.memory == memory)) {
+            for gap in gaps(size, self.spans.all().filter(|span| span.memory == memory)) {
                 let span = Span { memory, first: gap.start as u64, count: gap.len() as u64 };
                 compare(span, Reference::Word(GUARD));
             }
@@ -364,16 +343,9 @@ impl<'g> Workload<'g> {
             Ok(Some(copy))
         };
         Ok([
-            copy(self.destination, expectation.result.word_count())?,
-            copy(self.values, expectation.values.len())?,
+            copy(self.spans.destination, expectation.result.word_count())?,
+            copy(self.spans.values, expectation.values.len())?,
         ])
-    }
-
-    /// Every range of the memory.
-    fn spans(&self) -> impl Iterator<Item = Span> {
-        let all =
-            [self.pristine, self.pristine_values, self.source, self.destination, self.values, self.scratch];
-        all.into_iter().chain(self.operands.iter().copied())
     }
 
     /// Reads all memory back and checks the result against the oracle, the source for changes, and every guard.
@@ -385,12 +357,11 @@ impl<'g> Workload<'g> {
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
         let Expectation { result: expected, values: expected_values, .. } = &**self.ready.expectation();
-        let result_count = expected.word_count().max(self.pristine.count as usize);
-        let (result, beyond) = words(self.destination).split_at(result_count);
+        let (result, beyond) = words(self.spans.destination).split_at(expected.word_count());
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }
-        let (values, beyond_values) = words(self.values).split_at(expected_values.len());
+        let (values, beyond_values) = words(self.spans.values).split_at(expected_values.len());
         if let Some(mismatch) = first_mismatch("values", values, expected_values) {
             return Ok(Some(mismatch));
         }
@@ -401,8 +372,8 @@ impl<'g> Workload<'g> {
             }
         }
         let [input, _] = &*self.ready.input;
-        let (source, _) = words(self.source).split_at(input.len());
-        if self.destination != self.source
+        let (source, _) = words(self.spans.source).split_at(input.len());
+        if self.spans.destination != self.spans.source
             && let Some(mismatch) = first_mismatch("source", source, input)
         {
             return Ok(Some(mismatch));
@@ -418,7 +389,7 @@ impl<'g> Workload<'g> {
             }
         }
         let broken = images.iter().enumerate().find_map(|(memory, image)| {
-            let index = broken_guard(image, self.spans().filter(|span| span.memory == memory))?;
+            let index = broken_guard(image, self.spans.all().filter(|span| span.memory == memory))?;
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)

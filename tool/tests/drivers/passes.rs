@@ -2,15 +2,21 @@
 //! faulty pass of a primitive.
 
 pub mod chained;
+pub mod digit_histogram;
 pub mod levels;
 pub mod numbers;
 pub mod onesweep;
 pub mod operators;
+pub mod reduce;
+pub mod reduce_by_key;
 pub mod rig;
+pub mod run_length;
 pub mod scan;
 pub mod segmented_sort;
+pub mod select;
 pub mod sort;
 pub mod textbook;
+pub mod top_k;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use subsweep_tool::reference::oracle;
 
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, SORTED, WHOLE, cold, right_or_unchanged, warm};
-use super::passes::{Check, onesweep, sort};
+use super::passes::{Check, digit_histogram, onesweep, sort};
 use super::primitive::Primitive;
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -33,7 +33,7 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
         ("sort/count" | "sort/count_bins" | "sort/chunk_count", _) => Some(sort::count),
         ("sort/scatter" | "sort/chunk_bucket", _) => Some(sort::scatter),
-        ("sort/digit_histogram", _) => Some(onesweep::digit_histogram),
+        ("sort/digit_histogram", _) => Some(digit_histogram::digit_histogram),
         ("sort/onesweep", _) => Some(onesweep::onesweep),
         ("sort/copy", "") => Some(onesweep::copy),
         _ => None,

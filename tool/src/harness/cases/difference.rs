@@ -5,14 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgroup, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
+    uniform_cases,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::layout::POISON;
 use subsweep::device::Capabilities;
-use subsweep::difference::{DifferenceBuffers, DifferenceConfig, DifferencePlan, DifferencePolicy};
+use subsweep::difference::{DifferenceConfig, DifferencePlan, DifferencePolicy};
 use subsweep::error::Result;
 use subsweep::{ElementType, Number};
 
@@ -144,24 +145,14 @@ impl PrimitiveCase for DifferenceCase {
     }
 
     fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
-        let (operands, counted) = Operands::of_count(self.count_from, count);
-        let scratch = plan.scratch_requirements(counted.room);
-        let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
+        let (counted, operands) = self.count_from.operand("count", count);
+        let needs = Needs::new(counted.max(), self.misalignment, operands);
         let case = self.clone();
-        let operands = move |ranges: &Ranges| {
-            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
-            let buffers = DifferenceBuffers::new(source, destination).scratch(ranges.scratch);
-            (buffers, ranges.count(counted))
-        };
         let expected = move |source: &[u32]| {
             let (results, flushed) = case.results(source);
-            let fill = |mut words: Vec<u32>| {
-                words.resize(source.len(), POISON);
-                words
-            };
-            (Expected::either(case.element, fill(results), flushed.map(fill)), Vec::new())
+            (Expected::either(case.element, results, flushed), Vec::new())
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
     }
 }
 

@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, small_workgroup, uniform_cases,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use subsweep::device::{AddressRange, Capabilities};
+use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 
@@ -115,24 +116,19 @@ impl PrimitiveCase for GatherCase {
     }
 
     fn prepare(&self, plan: Arc<GatherPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let indices = known.data(|_| self.indices(input, count as usize, counted.room as usize));
-        let indices_operand = operands.add(Arc::clone(&indices));
-        let scratch = plan.scratch_requirements(counted.room);
-        let needs = Needs::new(counted.room, self.misalignment, scratch, operands);
-        let (words, source_size) = (self.words as usize, count * self.row_size());
-        let operands = move |ranges: &Ranges| {
-            // The elements only, without the room after them.
-            let source = AddressRange::new(ranges.source.address, source_size);
-            let destination = ranges.destination.addresses();
-            let buffers = GatherBuffers::new(source, ranges.operand(indices_operand), destination);
-            (buffers.scratch(ranges.scratch), ranges.count(counted))
-        };
+        let (counted, mut operands) = self.count_from.operand("count", count);
+        let indices = known.data(|_| self.indices(input, count as usize, counted.max() as usize));
+        operands.push(("indices", Arc::clone(&indices)));
+        let mut buffers = GatherBuffers::default();
+        // The elements only, without the room after them.
+        buffers.source.size = count * self.row_size();
+        let needs = Needs::new(counted.max(), self.misalignment, operands);
+        let words = self.words as usize;
         let expected = move |source: &[u32]| {
             let gathered = Self::gathered(source, words, &indices[..count as usize]);
             (Expected::exact(gathered), Vec::new())
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, buffers, counted, needs, expected)
     }
 }
 

@@ -5,16 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, cases_of, small_workgroup};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, cases_of, small_workgroup};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::histogram::{
-    HistogramBuffers, HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges,
-};
+use subsweep::histogram::{HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges};
 use subsweep::tuning::{self, KernelShape, TunedPart};
 
 /// Parameters of a histogram.
@@ -292,27 +289,21 @@ impl PrimitiveCase for HistogramCase {
 
     fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let edges = self.edges();
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let edges_operand = operands.add(edge_words(self.element, &edges)?);
+        let (counted, mut operands) = self.count_from.operand("count", count);
+        operands.push(("edges", edge_words(self.element, &edges)?.into()));
         let case = self.clone();
-        let scratch = plan.scratch_requirements(counted.room);
         let needs = Needs {
             // The rows are only read: they stay as they are, and the counts are the values.
             in_place: true,
-            values_size: plan.config().counts_size(),
-            ..Needs::new(counted.room, self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let (source, counts) = (ranges.source.addresses(), ranges.values.addresses());
-            let buffers = HistogramBuffers::new(source, ranges.operand(edges_operand), counts);
-            (buffers.scratch(ranges.scratch), ranges.count(counted))
+            values: &["counts"],
+            ..Needs::new(counted.max(), self.misalignment, operands)
         };
         let expected = move |source: &[u32]| {
             let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
             let counts = Self::counted(&values, case.columns as usize, &edges);
-            (Expected::exact(source.to_vec()), counts)
+            (Expected::exact(source.to_vec()), vec![counts])
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
     }
 }
 

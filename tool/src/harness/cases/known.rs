@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use super::Case;
-use super::prepared::{Contents, Prepared};
+use super::prepared::{Operands, Prepared};
 use crate::harness::expected::Expected;
 use subsweep::headless::GpuBuffer;
 
@@ -14,7 +14,7 @@ pub(in crate::harness) struct Known {
     input: OnceLock<Arc<Arrays>>,
     data: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// With its operands, which depend on the policy in some cases.
-    exact: OnceLock<(Contents, Arc<Expectation>)>,
+    exact: OnceLock<(Operands, Arc<Expectation>)>,
 }
 
 /// The elements, or a sort's keys; and a sort's values.
@@ -51,16 +51,13 @@ impl Known {
 
     /// The expected result for this input and operands. It is computed anew for each case if it is not exact: the bound
     /// of a float depends on the algorithm.
-    pub(super) fn expectation(
-        &self,
-        prepared: &Prepared,
-        operands: &Contents,
-        input: &Arrays,
-    ) -> Arc<Expectation> {
+    pub(super) fn expectation(&self, prepared: &Prepared, input: &Arrays) -> Arc<Expectation> {
+        let operands = &prepared.needs.operands;
         if let Some((_, expectation)) = self.exact.get().filter(|(of, _)| of == operands) {
             return expectation.clone();
         }
         let (result, values) = (prepared.expected)(&input[0]);
+        let values = prepared.joined(values);
         let expectation = Arc::new(Expectation { result, values, on_device: OnceLock::new() });
         if expectation.result.is_exact() {
             let _ = self.exact.set((operands.clone(), expectation.clone()));
@@ -71,25 +68,23 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Needs, Operands};
+    use super::super::Needs;
     use super::*;
-    use subsweep::ScratchRequirements;
 
     #[test]
     fn an_expected_result_is_of_its_operands() {
         let known = Known::default();
-        let scratch = ScratchRequirements { size: 0, alignment: 16, usage: Default::default() };
         let expected = |first: u32| {
             let prepared = Prepared {
                 policy: String::new(),
                 traffic_size: 0,
-                needs: Needs::new(0, 0, scratch, Operands::default()),
-                record: Box::new(|_, _| Ok(())),
+                needs: Needs::new(0, 0, vec![("first", Arc::new(vec![first]))]),
+                arguments: Vec::new(),
+                bind: Box::new(|_| Ok(Box::new(|_| Ok(())))),
                 expected: Box::new(move |input| (Expected::exact([&[first], input].concat()), Vec::new())),
                 look_back: None,
             };
-            let operands = vec![Arc::new(vec![first])];
-            known.expectation(&prepared, &operands, &[vec![7], Vec::new()])
+            known.expectation(&prepared, &[vec![7], Vec::new()])
         };
         let first = expected(1);
         assert!(Arc::ptr_eq(&first, &expected(1)));

@@ -5,8 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, small_workgroup, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
+    uniform_cases,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys::{self, by_type};
@@ -14,7 +16,7 @@ use crate::reference::oracle::{self, Key};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
+use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
 
 /// Parameters of a merge. The case's count and input are those of all keys, whose first part is sorted to be `a`, and the rest
 /// to be `b`.
@@ -222,31 +224,22 @@ impl PrimitiveCase for MergeCase {
     fn prepare(&self, plan: Arc<MergePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
         let data = known.data(|keys| self.padded(keys));
         let (words, value_words) = (self.element.words() as usize, self.values as usize);
-        let (mut operands, a_counted) = Operands::of_count(self.count_from, data.counts[0]);
-        let b_counted = operands.add_count(self.b_count_from, data.counts[1]);
-        let rooms = [a_counted.room, b_counted.room];
-        let room = rooms[0] + rooms[1];
-        let [[a, b], [a_values, b_values]] = [&data.keys, &data.values]
-            .map(|arrays| arrays.each_ref().map(|words| operands.add(words.clone())));
+        let (a_count, mut operands) = self.count_from.operand("a_count", data.counts[0]);
+        let (b_count, b_word) = self.b_count_from.operand("b_count", data.counts[1]);
+        operands.extend(b_word);
+        operands.extend(["a", "b"].into_iter().zip(data.keys.clone()));
+        operands.extend(["a_values", "b_values"].into_iter().zip(data.values.clone()));
         let case = self.clone();
-        let scratch = plan.scratch_requirements((rooms[0], rooms[1]));
         let needs = Needs {
-            values_size: room * 4 * u64::from(self.values),
-            ..Needs::new(room, self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let destination = ranges.destination.addresses();
-            let buffers = MergeBuffers::new(ranges.operand(a), ranges.operand(b), destination)
-                .values(ranges.operand(a_values), ranges.operand(b_values), ranges.values.addresses())
-                .scratch(ranges.scratch);
-            (buffers, (ranges.count(a_counted), ranges.count(b_counted)))
+            values: &["destination_values"],
+            ..Needs::new(a_count.max() + b_count.max(), self.misalignment, operands)
         };
         let expected = move |_: &[u32]| {
             let [keys, values] =
                 case.merged(data.counted(&data.keys, words), data.counted(&data.values, value_words));
-            (Expected::exact(keys), values)
+            (Expected::exact(keys), vec![values])
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), (a_count, b_count), needs, expected)
     }
 }
 

@@ -3,15 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use super::known::{Arrays, Expectation, Known};
-use super::prepared::{Contents, Prepared};
+use super::prepared::Prepared;
 use super::{Case, Planned};
 use subsweep::error::Result;
 
 /// A plan with input, operands and oracle.
 pub(in crate::harness) struct Ready {
     pub(in crate::harness) prepared: Prepared,
-    /// Of the operands.
-    pub(in crate::harness) contents: Contents,
     pub(in crate::harness) input: Arc<Arrays>,
     known: Arc<Known>,
     expectation: OnceLock<Arc<Expectation>>,
@@ -24,9 +22,7 @@ impl Ready {
     /// Those of [`PrimitiveCase::prepare`](crate::harness::cases::PrimitiveCase::prepare).
     pub fn new(case: &Case, plan: Planned, known: Arc<Known>) -> Result<Self> {
         let input = known.input(case);
-        let mut prepared = plan(&known)?;
-        let contents = std::mem::take(&mut prepared.needs.operands).0;
-        Ok(Self { prepared, contents, input, known, expectation: OnceLock::new() })
+        Ok(Self { prepared: plan(&known)?, input, known, expectation: OnceLock::new() })
     }
 
     /// Computes the expected result.
@@ -37,6 +33,6 @@ impl Ready {
 
     /// The expected result; computed on first use.
     pub(in crate::harness) fn expectation(&self) -> &Arc<Expectation> {
-        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.contents, &self.input))
+        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.input))
     }
 }

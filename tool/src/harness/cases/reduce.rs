@@ -3,27 +3,25 @@
 //! Sums and products of floats must have the bits of the documented order of operations, with or without denormals;
 //! all other results those of a loop.
 
+mod results;
+
 use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, small_workgroup, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, small_workgroup, uniform_cases,
+};
 use crate::harness::expected::Expected;
-use crate::harness::inputs::{Input, SplitMix64};
-use crate::harness::keys::by_type;
-use crate::harness::layout::POISON;
+use crate::harness::inputs::{self, Input, SplitMix64};
 use crate::harness::numbers::Numbers;
-use crate::reference::passes::reduce::{Tree, group_levels, heads_of, reduce_rows, reduce_segments};
-use crate::reference::{self, Operator};
+use crate::reference::passes::reduce::{Tree, heads_of};
+use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::reduce::{
-    ReduceBuffers, ReduceByKeyAlgorithm, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns,
-};
+use subsweep::reduce::{ReduceByKeyAlgorithm, ReduceConfig, ReducePlan, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
 use subsweep::sort::TileShape;
-use subsweep::{ElementType, Number};
 
 /// Parameters of a reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,16 +160,7 @@ impl ReduceCase {
             }
             Some(_) => {}
         }
-        let mut random = SplitMix64(rows as u64);
-        let begins = |row: &usize| {
-            let word = random.next_u64();
-            match 4 * row / rows {
-                0 => word.is_multiple_of(3),
-                1 | 2 => false,
-                _ => word.is_multiple_of(100),
-            }
-        };
-        let begins: Vec<_> = (0..rows).filter(begins).map(|row| row as u32).collect();
+        let begins: Vec<_> = (0..rows).filter(inputs::begins(rows)).map(|row| row as u32).collect();
         if self.runs != Some(ReduceRuns::Offsets) {
             return begins;
         }
@@ -207,134 +196,6 @@ impl ReduceCase {
             }
         }
         keys
-    }
-
-    /// The results of `input`, and where denormals may be flushed those with all of them flushed.
-    fn results(&self, input: &[u32], offsets: Option<&[u32]>, packs: u32) -> (Vec<u32>, Option<Vec<u32>>) {
-        macro_rules! of_whole_number {
-            ($number:ident) => {
-                match self.operator {
-                    ScanOperator::Mul => self.exact::<$number, reference::Mul>(input, offsets),
-                    ScanOperator::Min => self.exact::<$number, reference::Min>(input, offsets),
-                    ScanOperator::Max => self.exact::<$number, reference::Max>(input, offsets),
-                    ScanOperator::And => self.exact::<$number, reference::And>(input, offsets),
-                    ScanOperator::Or => self.exact::<$number, reference::Or>(input, offsets),
-                    ScanOperator::Xor => self.exact::<$number, reference::Xor>(input, offsets),
-                    _ => self.exact::<$number, reference::Add>(input, offsets),
-                }
-            };
-        }
-        macro_rules! of_float {
-            ($number:ident) => {{
-                let flush = |x: $number| if x.is_subnormal() { (0.0 as $number).copysign(x) } else { x };
-                let keep = |x: $number| x;
-                match self.operator {
-                    ScanOperator::Min => self.exact::<$number, reference::Min>(input, offsets),
-                    ScanOperator::Max => self.exact::<$number, reference::Max>(input, offsets),
-                    ScanOperator::Mul => (
-                        self.in_order(input, offsets, packs, 1.0, &|a: $number, b| a * b, keep),
-                        Some(self.in_order(input, offsets, packs, 1.0, &|a: $number, b| flush(a * b), flush)),
-                    ),
-                    _ => (
-                        self.in_order(input, offsets, packs, 0.0, &|a: $number, b| a + b, keep),
-                        Some(self.in_order(input, offsets, packs, 0.0, &|a: $number, b| flush(a + b), flush)),
-                    ),
-                }
-            }};
-        }
-        if self.is_index {
-            let rows: Vec<_> = match self.runs {
-                Some(ReduceRuns::FixedSize(length)) => {
-                    input.chunks(length as usize * self.element.words() as usize).collect()
-                }
-                _ => vec![input],
-            };
-            return (rows.into_iter().flat_map(|row| self.indices(row)).collect(), None);
-        }
-        match self.element {
-            ElementType::U32 => of_whole_number!(u32),
-            ElementType::I32 => of_whole_number!(i32),
-            ElementType::U64 => of_whole_number!(u64),
-            ElementType::I64 => of_whole_number!(i64),
-            ElementType::F32 => of_float!(f32),
-            ElementType::F64 => of_float!(f64),
-        }
-    }
-
-    fn values<N: Number>(input: &[u32]) -> Vec<N> {
-        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
-        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
-        values
-    }
-
-    /// A loop over the rows of each run.
-    fn exact<N: Number, O: Operator<N>>(
-        &self,
-        input: &[u32],
-        offsets: Option<&[u32]>,
-    ) -> (Vec<u32>, Option<Vec<u32>>) {
-        let (values, columns) = (Self::values::<N>(input), self.columns as usize);
-        let row_count = values.len() / columns;
-        let begins = offsets.map_or_else(|| vec![0], |offsets| offsets.to_vec());
-        let mut results = Vec::new();
-        for (index, &begin) in begins.iter().enumerate() {
-            let end = begins.get(index + 1).map_or(row_count, |&end| end as usize);
-            for column in 0..columns {
-                let rows = begin as usize..end;
-                let total =
-                    rows.fold(O::IDENTITY, |total, row| O::combine(total, values[row * columns + column]));
-                results.push(total);
-            }
-        }
-        (bytemuck::cast_slice(&results).to_vec(), None)
-    }
-
-    /// The documented order of operations.
-    fn in_order<N: Number>(
-        &self,
-        input: &[u32],
-        offsets: Option<&[u32]>,
-        packs: u32,
-        identity: N,
-        combine: &impl Fn(N, N) -> N,
-        flush: fn(N) -> N,
-    ) -> Vec<u32> {
-        let columns = self.columns as usize;
-        let values: Vec<_> = Self::values::<N>(input).into_iter().map(flush).collect();
-        let words = self.element.words() as usize;
-        let results = match (self.runs, offsets) {
-            (Some(ReduceRuns::FixedSize(length)), _) => {
-                reduce_rows(&values, [words, length as usize, packs as usize], identity, combine)
-            }
-            (_, Some(offsets)) => {
-                let tree = Tree::of_groups(words);
-                let levels = group_levels(&values, columns, &tree, identity, combine);
-                reduce_segments(&values, &levels, columns, offsets, identity, combine)
-            }
-            (_, None) => self.tree(packs).reduce_all(&values, columns, identity, combine),
-        };
-        bytemuck::cast_slice(&results).to_vec()
-    }
-
-    /// The first index of the minimum or maximum of each column, or of the first NaN.
-    fn indices(&self, input: &[u32]) -> Vec<u32> {
-        fn first<N: Number + PartialOrd>(input: &[u32], columns: usize, is_max: bool) -> Vec<u32> {
-            let values = ReduceCase::values::<N>(input);
-            let is_nan = |value: N| value.partial_cmp(&value).is_none();
-            let precedes = |a: N, b: N| !is_nan(b) && (is_nan(a) || if is_max { a > b } else { a < b });
-            let of_column = |column: usize| {
-                let mut best: Option<(u32, N)> = None;
-                for (row, &value) in values.iter().skip(column).step_by(columns).enumerate() {
-                    if best.is_none_or(|(_, best)| precedes(value, best)) {
-                        best = Some((row as u32, value));
-                    }
-                }
-                best.map_or(u32::MAX, |(row, _)| row)
-            };
-            (0..columns).map(of_column).collect()
-        }
-        let (columns, is_max) = (self.columns as usize, self.operator == ScanOperator::Max);
-        by_type!(self.element, first(input, columns, is_max))
     }
 
     /// Factors near 1, whose products stay in range; as edge values with a zero in some tables.
@@ -415,66 +276,41 @@ impl PrimitiveCase for ReduceCase {
     }
 
     fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let (room, runs) = (counted.room, self.runs);
+        let (counted, mut operands) = self.count_from.operand("count", count);
+        let (room, runs) = (counted.max(), self.runs);
         let key_words = runs.map_or(0, ReduceRuns::key_size) / 4;
         // Offsets of the segments, or keys.
         let segments = known.data(|_| {
             let begins = self.begins(count as usize);
             if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
         });
-        let is_in_memory = runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_)));
-        let segments_operand = is_in_memory.then(|| operands.add(Arc::clone(&segments)));
-        // Results are counted in rows of the source.
-        let result_count = match runs {
-            None => 1,
-            Some(ReduceRuns::FixedSize(length)) => room.div_ceil(length.into()),
-            Some(ReduceRuns::Offsets) => segments.len() as u64,
-            Some(_) => room,
-        };
+        if runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_))) {
+            operands.push(("segments", Arc::clone(&segments)));
+        }
         let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
-        let scratch = plan.scratch_requirements(room);
         let needs = Needs {
-            values_size: if key_words > 0 { 4 + room * key_words * 4 } else { 0 },
-            ..Needs::new(room.max(result_count), self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let (source, destination) = (ranges.source.addresses(), ranges.destination.addresses());
-            let mut buffers = ReduceBuffers::new(source, destination, ranges.scratch);
-            if let Some(segments) = segments_operand.map(|segments| ranges.operand(segments)) {
-                buffers = match key_words {
-                    0 => buffers.segments(segments),
-                    _ => {
-                        let [run_count, unique_keys] = [(0, 4), (4, room * key_words * 4)]
-                            .map(|(offset, size)| ranges.values.slice(offset, size).addresses());
-                        buffers.keys(segments, unique_keys, run_count)
-                    }
-                };
-            }
-            (buffers, ranges.count(counted))
+            values: &["run_count", "unique_keys"],
+            // Of no rows, too, there is a result.
+            ..Needs::new(room.max(runs.is_none().into()), self.misalignment, operands)
         };
         let expected = move |input: &[u32]| {
-            let mut unique_keys = Vec::new();
+            let mut values = Vec::new();
             let offsets = runs.map(|_| match key_words as usize {
                 0 => segments.to_vec(),
                 words => {
                     let keys = &segments[..count as usize * words];
                     let heads = heads_of(keys, words, has_float_keys(runs));
-                    unique_keys.push(heads.len() as u32);
                     let key = |&row: &u32| &keys[row as usize * words..][..words];
-                    unique_keys.extend(heads.iter().flat_map(key));
+                    let unique_keys = heads.iter().flat_map(key).copied().collect();
+                    values.extend([vec![heads.len() as u32], unique_keys]);
                     heads
                 }
             });
             let (results, flushed) = case.results(input, offsets.as_deref(), packs);
-            let fill = |mut words: Vec<u32>| {
-                words.resize(words.len().max(input.len()), POISON);
-                words
-            };
             let element = if case.is_index { ElementType::U32 } else { case.element };
-            (Expected::either(element, fill(results), flushed.map(fill)), unique_keys)
+            (Expected::either(element, results, flushed), values)
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
     }
 }
 

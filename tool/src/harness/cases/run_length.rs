@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
-    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, small_workgroup, uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues,
+    small_workgroup, uniform_cases,
 };
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::layout::POISON;
 use crate::harness::selected::Test;
 use subsweep::ElementType;
-use subsweep::device::{AddressRange, Capabilities};
+use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::run_length::{
     RunLengthAlgorithm, RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy,
@@ -202,40 +201,24 @@ impl RunLengthCase {
         Encoded { all_count, values: values.collect(), offsets, counts }
     }
 
-    fn prepare_encoding(&self, plan: Arc<RunLengthPlan>, count: u64, known: &Known) -> Prepared {
-        let (operands, counted) = Operands::of_count(self.count_from, count);
-        let room = counted.room;
+    fn prepare_encoding(&self, plan: Arc<RunLengthPlan>, count: u64, known: &Known) -> Result<Prepared> {
+        let (counted, operands) = self.count_from.operand("count", count);
         let data = known.data(|elements| self.encoded(elements));
         let (all_count, run_count) = (data.all_count, data.counts.len() as u32);
-        // The number of runs, their counts, and their offsets.
-        let offsets_size = if self.has_offsets { room * 4 } else { 0 };
-        let (counts_size, has_values) = (room * 4, self.has_values);
         let needs = Needs {
-            values_size: 4 + counts_size + offsets_size,
-            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+            source: "elements",
+            destination: "values",
+            values: &["result_count", "counts", "offsets"],
+            ..Needs::new(counted.max(), self.misalignment, operands)
         };
-        let operands = move |ranges: &Ranges| {
-            let at = |offset, size| ranges.values.slice(offset, size).addresses();
-            let [elements, values] = [ranges.source, ranges.destination].map(|range| range.addresses());
-            let buffers =
-                RunLengthBuffers::new(elements, values, at(4, counts_size), at(0, 4), ranges.scratch)
-                    .offsets(at(4 + counts_size, offsets_size));
-            (buffers, ranges.count(counted))
-        };
-        let expected = move |source: &[u32]| {
-            let mut elements = if has_values { data.values.clone() } else { Vec::new() };
-            elements.resize(source.len(), POISON);
-            let mut others = vec![run_count];
-            others.extend(&data.counts);
-            others.resize(1 + (counts_size / 4) as usize, POISON);
-            if offsets_size > 0 {
-                others.extend(&data.offsets);
-            }
-            others.resize(1 + ((counts_size + offsets_size) / 4) as usize, POISON);
-            (Expected::exact(elements), others)
+        let (has_values, has_offsets) = (self.has_values, self.has_offsets);
+        let expected = move |_: &[u32]| {
+            let values = if has_values { data.values.clone() } else { Vec::new() };
+            let offsets = if has_offsets { data.offsets.clone() } else { Vec::new() };
+            (Expected::exact(values), vec![vec![run_count], data.counts.clone(), offsets])
         };
         let traffic_size = plan.traffic_size(count, all_count, run_count.into());
-        Prepared::new(traffic_size, plan, needs, operands, expected)
+        Prepared::new(traffic_size, plan, Default::default(), counted, needs, expected)
     }
 
     fn decoded(&self, elements: &[u32], count: u64, input: Input) -> Decoded {
@@ -258,38 +241,30 @@ impl RunLengthCase {
         count: u64,
         input: Input,
         known: &Known,
-    ) -> Prepared {
+    ) -> Result<Prepared> {
         let data = known.data(|elements| self.decoded(elements, count, input));
         let run_count = data.run_count;
-        let (mut operands, counted) = Operands::of_count(self.count_from, run_count);
-        let words = self.element.words() as usize;
-        let stored = (if self.is_cut { count - count.div_ceil(4) } else { count }) as usize * words;
-        let [values, lengths] = [&data.values, &data.lengths].map(|words| operands.add(Arc::clone(words)));
-        let (is_cut, element_size) = (self.is_cut, self.element.size() as u64);
+        let (counted, mut operands) = self.count_from.operand("count", run_count);
+        operands.extend([("values", Arc::clone(&data.values)), ("counts", Arc::clone(&data.lengths))]);
         // More than there are, unless they are cut.
-        let room = count + if is_cut { 0 } else { 5 };
-        let scratch = plan.scratch_requirements(counted.room);
-        let needs = Needs { values_size: 4, ..Needs::new(room, self.misalignment, scratch, operands) };
-        let operands = move |ranges: &Ranges| {
-            let AddressRange { address, size } = ranges.destination.addresses();
-            // The end of an element that does not fit is not written.
-            let size = if is_cut { (stored * 4) as u64 + element_size - 4 } else { size };
-            let buffers = RunLengthBuffers::new(
-                AddressRange::new(address, size),
-                ranges.operand(values),
-                ranges.operand(lengths),
-                ranges.values.addresses(),
-                ranges.scratch,
-            );
-            (buffers, ranges.count(counted))
+        let room = count + if self.is_cut { 0 } else { 5 };
+        let element_size = self.element.size() as u64;
+        let stored_size = element_size * if self.is_cut { count - count.div_ceil(4) } else { count };
+        let needs = Needs {
+            destination: "elements",
+            values: &["result_count"],
+            ..Needs::new(room, self.misalignment, operands)
         };
-        let expected = move |source: &[u32]| {
-            let mut elements = data.elements[..stored].to_vec();
-            elements.resize(source.len(), POISON);
-            (Expected::exact(elements), vec![count as u32])
+        let mut buffers = RunLengthBuffers::default();
+        // The end of an element that does not fit is not written.
+        buffers.elements.size =
+            if self.is_cut { stored_size + element_size - 4 } else { room * element_size };
+        let expected = move |_: &[u32]| {
+            let elements = data.elements[..stored_size as usize / 4].to_vec();
+            (Expected::exact(elements), vec![vec![count as u32]])
         };
         let traffic_size = plan.traffic_size(count, run_count, run_count);
-        Prepared::new(traffic_size, plan, needs, operands, expected)
+        Prepared::new(traffic_size, plan, buffers, counted, needs, expected)
     }
 }
 
@@ -337,10 +312,10 @@ impl PrimitiveCase for RunLengthCase {
     }
 
     fn prepare(&self, plan: Arc<RunLengthPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
-        Ok(match self.is_decoding() {
+        match self.is_decoding() {
             true => self.prepare_decoding(plan, count, input, known),
             false => self.prepare_encoding(plan, count, known),
-        })
+        }
     }
 }
 

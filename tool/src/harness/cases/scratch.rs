@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Case;
 use super::known::Known;
-use super::prepared::{Needs, Operands, Prepared, Ranges};
+use crate::harness::layout::{Arrangement, BufferLayout, Span};
 use subsweep::ash::vk::{self, Handle};
 use subsweep::device::{BufferRange, Capabilities, Command, Device, Recorder, Trace};
 use subsweep::error::Result;
@@ -62,36 +62,21 @@ impl Case {
         let known = Known::default();
         // Some operands are computed from it.
         known.input(self);
-        let Prepared { needs, record, .. } = self.plan(&device)?(&known)?;
-        let Needs { room, in_place, values_size, scratch_size, operands: Operands(contents), .. } = needs;
-        let mut address = 16;
+        let prepared = self.plan(&device)?(&known)?;
+        let mut arrangement = Arrangement::new(BufferLayout::Guarded, u64::MAX);
+        let spans = prepared.reserve(&mut arrangement, self);
         // Of a buffer that does not exist: nothing is executed.
-        let mut reserve = |size: u64| {
-            let range = BufferRange {
-                buffer: vk::Buffer::from_raw(1),
-                offset: 0,
-                size,
-                address,
-                usage: !vk::BufferUsageFlags::empty(),
-            };
-            address = (address + size).next_multiple_of(16);
-            range
+        let range = |Span { first, count, .. }: Span| BufferRange {
+            buffer: vk::Buffer::from_raw(1),
+            offset: first * 4,
+            size: count * 4,
+            address: first * 4,
+            usage: !vk::BufferUsageFlags::empty(),
         };
-        let size = room * self.work.parameters().row_size();
-        let source = reserve(size);
-        let ranges = Ranges {
-            source,
-            destination: if in_place { source } else { reserve(size) },
-            values: reserve(values_size),
-            scratch: reserve(scratch_size),
-            operands: contents
-                .iter()
-                .map(|words| reserve(size_of_val(&words[..]) as u64).addresses())
-                .collect(),
-        };
+        let record = prepared.recording(&|name| spans.of(name).map_or(BufferRange::NONE, range))?;
         let plan = FirstPlan::default();
-        record(&mut Recorder::dry(&device).traced_by(&plan), &ranges)?;
-        Ok((plan.0.into_inner().unwrap_or_default(), scratch_size))
+        record(&mut Recorder::dry(&device).traced_by(&plan))?;
+        Ok((plan.0.into_inner().unwrap_or_default(), spans.scratch.count * 4))
     }
 }
 

@@ -6,8 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, PrimitiveCase, SortValues, cases_of, small_workgroup};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, cases_of, small_workgroup,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::{self, by_type};
@@ -15,7 +16,7 @@ use crate::harness::threads::in_threads;
 use crate::reference::oracle;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
+use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, Number};
 
 /// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
@@ -161,34 +162,31 @@ impl PrimitiveCase for SearchCase {
     fn prepare(&self, plan: Arc<SearchPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let words = self.element.words() as usize;
         let sorted_count = self.sorted_count.unwrap_or(count);
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let sorted_counted = operands.add_count(self.sorted_count_from, sorted_count);
+        let (needle_count, mut operands) = self.count_from.operand("needle_count", count);
+        let (counted, sorted_word) = self.sorted_count_from.operand("sorted_count", sorted_count);
         // Keys beyond the count must not be read: they are the least of all.
         let sorted = known.data(|needles| {
             let mut sorted = self.sorted(needles, input);
-            sorted.resize(sorted_counted.room as usize * words, 0);
+            sorted.resize(counted.max() as usize * words, 0);
             sorted
         });
-        let sorted_operand = operands.add(Arc::clone(&sorted));
+        operands.extend(sorted_word);
+        operands.push(("sorted", Arc::clone(&sorted)));
         let (element, is_upper_bound) = (self.element, self.is_upper_bound);
-        let scratch = plan.scratch_requirements((sorted_counted.room, counted.room));
         let needs = Needs {
             // The needles are only read: they stay as they are, and the positions are the values.
+            source: "needles",
             in_place: true,
-            values_size: counted.room * 4,
-            ..Needs::new(counted.room, self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let (needles, positions) = (ranges.source.addresses(), ranges.values.addresses());
-            let buffers = SearchBuffers::new(ranges.operand(sorted_operand), needles, positions);
-            (buffers.scratch(ranges.scratch), (ranges.count(sorted_counted), ranges.count(counted)))
+            values: &["positions"],
+            ..Needs::new(needle_count.max(), self.misalignment, operands)
         };
         let expected = move |needles: &[u32]| {
             let sorted = &sorted[..sorted_count as usize * words];
             let positions = Self::positions(element, is_upper_bound, sorted, needles);
-            (Expected::exact(needles.to_vec()), positions)
+            (Expected::exact(needles.to_vec()), vec![positions])
         };
-        Ok(Prepared::new(plan.traffic_size(sorted_count, count), plan, needs, operands, expected))
+        let traffic_size = plan.traffic_size(sorted_count, count);
+        Prepared::new(traffic_size, plan, Default::default(), (counted, needle_count), needs, expected)
     }
 }
 

@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
-    BenchScale, Case, CountFrom, PolicyName, PrimitiveCase, SortValues, WINDOWS, small_workgroup,
-    uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues, WINDOWS,
+    small_workgroup, uniform_cases,
 };
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::layout::POISON;
 use crate::harness::selected::Test;
 use subsweep::ElementType;
 use subsweep::device::{AddressRange, Capabilities};
@@ -230,61 +228,33 @@ impl PrimitiveCase for SelectCase {
 
     fn prepare(&self, plan: Arc<SelectPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let config = *plan.config();
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let room = counted.room;
+        let (counted, mut operands) = self.count_from.operand("count", count);
         let data = known.data(|source| self.data(source, count, input));
-        let [flags, values_operand] =
-            [&data.flags, &data.values].map(|words| operands.add(Arc::clone(words)));
-        let device_operands = self.has_device_operands.then(|| operands.add(Arc::clone(&data.operands)));
-        let host_operands = SelectOperands::of_words(self.element, &data.operands)?;
-        let kept_count = data.order.len() as u64;
-        // After the counts: values, then indices.
-        let counts_size = config.counts_size();
-        let values_size = room * config.value_size();
-        let indices_size = if config.has_indices() { room * 4 } else { 0 };
-        let source_size = count * self.row_size();
-        let is_small_room = self.count_from == CountFrom::Host;
+        operands.extend([("flags", Arc::clone(&data.flags)), ("values", Arc::clone(&data.values))]);
+        let compared_with = if self.has_device_operands {
+            operands.push(("operands", Arc::clone(&data.operands)));
+            SelectOperands::Device(AddressRange::NONE)
+        } else {
+            SelectOperands::of_words(self.element, &data.operands)?
+        };
+        let buffers = SelectBuffers::default().operands(compared_with);
         let (words, value_words) = ((self.row_size() / 4) as usize, self.values as usize);
         let needs = Needs {
-            values_size: counts_size + values_size + indices_size,
-            ..Needs::new(room, self.misalignment, plan.scratch_requirements(room), operands)
+            values: &["counts", "destination_values", "destination_indices"],
+            ..Needs::new(counted.max(), self.misalignment, operands)
         };
-        let operands = move |ranges: &Ranges| {
-            let source = AddressRange::new(
-                ranges.source.address,
-                if is_small_room { source_size } else { ranges.source.size },
-            );
-            let at = |offset, size| ranges.values.slice(offset, size).addresses();
-            let counts = at(0, counts_size);
-            let compared_with = match device_operands {
-                Some(operand) => SelectOperands::Device(ranges.operand(operand)),
-                None => host_operands,
-            };
-            let destination = ranges.destination.addresses();
-            let buffers = SelectBuffers::new(source, destination, counts, ranges.scratch)
-                .flags(ranges.operand(flags))
-                .values(ranges.operand(values_operand), at(counts_size, values_size))
-                .indices(at(counts_size + values_size, indices_size))
-                .operands(compared_with);
-            (buffers, ranges.count(counted))
-        };
+        let traffic_size = plan.traffic_size(count, data.order.len() as u64);
         let expected = move |source: &[u32]| {
             let moved = |from: &[u32], words: usize| -> Vec<u32> {
                 let element = |&index: &u32| &from[index as usize * words..][..words];
                 data.order.iter().flat_map(element).copied().collect()
             };
-            let mut elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
-            elements.resize(source.len(), POISON);
-            let mut others = data.counts.clone();
-            others.extend(moved(&data.values, value_words));
-            others.resize(((counts_size + values_size) / 4) as usize, POISON);
-            if config.has_indices() {
-                others.extend(&data.order);
-            }
-            others.resize(((counts_size + values_size + indices_size) / 4) as usize, POISON);
-            (Expected::exact(elements), others)
+            let elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
+            let indices = if config.has_indices() { data.order.clone() } else { Vec::new() };
+            let values = vec![data.counts.clone(), moved(&data.values, value_words), indices];
+            (Expected::exact(elements), values)
         };
-        Ok(Prepared::new(plan.traffic_size(count, kept_count), plan, needs, operands, expected))
+        Prepared::new(traffic_size, plan, buffers, counted, needs, expected)
     }
 }
 

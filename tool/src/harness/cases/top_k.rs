@@ -6,16 +6,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, InputTurns, axis};
-use super::{BenchScale, Case, CountFrom, Effort, PrimitiveCase, SortValues, small_workgroup};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use super::{
+    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::layout::POISON;
 use crate::table;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
+use subsweep::top_k::{TopKAlgorithm, TopKConfig, TopKPlan, TopKPolicy};
 use subsweep::{ElementType, NumberKind};
 
 /// Parameters of a top-k. The case's count is of rows.
@@ -184,28 +184,15 @@ impl PrimitiveCase for TopKCase {
 
     fn prepare(&self, plan: Arc<TopKPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let config = *plan.config();
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let room = counted.room;
+        let (counted, mut operands) = self.count_from.operand("count", count);
         let value_words = self.values as usize;
-        let value_count = self.item_count(room) as usize * value_words;
-        let source_values = Input::Uniform.generate(value_count, count + 2);
-        let values_operand = operands.add(source_values.clone());
-        // The columns, and behind them the values.
-        let sizes = [config.indices_size(), u64::from(self.k) * config.value_size()].map(|size| room * size);
-        let indices_count = (sizes[0] / 4) as usize;
+        let value_count = self.item_count(counted.max()) as usize * value_words;
+        let source_values = Arc::new(Input::Uniform.generate(value_count, count + 2));
+        operands.push(("source_values", Arc::clone(&source_values)));
         let case = self.clone();
-        let scratch = plan.scratch_requirements(room);
         let needs = Needs {
-            values_size: sizes[0] + sizes[1],
-            ..Needs::new(room, self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let [source, keys] = [ranges.source, ranges.destination].map(|range| range.addresses());
-            let [indices, values] =
-                [(0, sizes[0]), sizes.into()].map(|(at, size)| ranges.values.slice(at, size).addresses());
-            let buffers = TopKBuffers::new(source, keys, indices, ranges.scratch)
-                .values(ranges.operand(values_operand), values);
-            (buffers, ranges.count(counted))
+            values: &["destination_indices", "destination_values"],
+            ..Needs::new(counted.max(), self.misalignment, operands)
         };
         let expected = move |source: &[u32]| {
             let words = case.element.words() as usize;
@@ -224,12 +211,9 @@ impl PrimitiveCase for TopKCase {
             if config.indices_size() == 0 {
                 indices.clear();
             }
-            keys.resize(source.len(), POISON);
-            indices.resize(indices_count, POISON);
-            indices.extend(values);
-            (Expected::exact(keys), indices)
+            (Expected::exact(keys), vec![indices, values])
         };
-        Ok(Prepared::new(plan.traffic_size(count), plan, needs, operands, expected))
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
     }
 }
 

@@ -1,12 +1,10 @@
-//! Pass checks of the digit histogram, onesweep, and the copy of a sort.
+//! Pass checks of onesweep, and of the copy of a sort.
 
 use libtest_mimic::Failed;
 use subsweep::device::AddressRange;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::sort::DigitHistogramShape;
 use subsweep_tool::reference::oracle;
-use subsweep_tool::reference::passes::digit_histogram::{Config, Counted, DigitHistogram, Output};
 use subsweep_tool::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
 
 use super::rig::{
@@ -18,242 +16,21 @@ use super::sort::{
     value_pointers, widths, without_keys,
 };
 
-const RADIX_BITS: u32 = 8;
-const RADIX: usize = 1 << RADIX_BITS;
-/// Workgroups in a row of a dispatch: few, so that dispatches have several rows.
-const MAX_ROW: usize = 3;
+pub const RADIX_BITS: u32 = 8;
+pub const RADIX: usize = 1 << RADIX_BITS;
 
 /// `count` keys with constant bits, so that passes are skipped: all bits but the lowest byte, all but the highest,
 /// none, or all.
-fn keys(index: usize, count: usize, key_words: usize) -> Vec<u32> {
+pub fn keys(index: usize, count: usize, key_words: usize) -> Vec<u32> {
     let (kept, common) = [(0xff, 0x0600_0300), (0xff00_0000, 5), (u32::MAX, 0), (0, u32::MAX)][index % 4];
     random(count, count * key_words).into_iter().map(|word| word & kept | common).collect()
 }
 
 /// Offsets as bins store them: the low words, followed by the high words of 64-bit offsets.
-fn offset_words(offsets: &[u64], is_wide: bool) -> Vec<u32> {
+pub fn offset_words(offsets: &[u64], is_wide: bool) -> Vec<u32> {
     let low = offsets.iter().map(|&offset| offset as u32);
     let high = offsets.iter().filter(|_| is_wide).map(|&offset| (offset >> 32) as u32);
     low.chain(high).collect()
-}
-
-/// The histogram kernel, specialized.
-struct Histogram<'g> {
-    gpu: &'g Gpu,
-    kernel: &'static Kernel,
-    rig: Rig<'g>,
-    order: KeyOrder,
-    bits: std::ops::Range<u32>,
-    pass_count: u32,
-    /// Whether bins hold 64-bit offsets.
-    is_wide: bool,
-    shape: DigitHistogramShape,
-}
-
-/// Shapes: key by key in a workgroup per tile, and loads in flight in workgroups that stride. Rounds of key by key have
-/// four keys, whatever the items. The first, in workgroups of a tile each, has copies, which no workgroup may leave uncleared.
-const HISTOGRAM_SHAPES: [DigitHistogramShape; 4] = {
-    const fn shape(items: u32, workgroups: Option<u32>, loads: u32, copies: u32) -> DigitHistogramShape {
-        DigitHistogramShape {
-            items_per_invocation: items,
-            max_workgroups: workgroups,
-            loads_in_flight: loads,
-            copies,
-        }
-    }
-    [shape(3, None, 1, 2), shape(4, Some(2), 4, 1), shape(2, Some(3), 2, 3), shape(8, Some(1), 8, 1)]
-};
-
-/// Whether full tiles are loaded by quads.
-fn has_quads(kernel: &Kernel, shape: DigitHistogramShape) -> bool {
-    shape.loads_in_flight as usize * widths(kernel).0 >= 4
-}
-
-pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
-    // All bits, a range that is no multiple of the radix, and none; alternately with bins of 64-bit offsets.
-    let all_bits = [0..key_bits, key_bits - 13..key_bits - 2, 7..7];
-    let specializations = (0..6).map(|index| (all_bits[index % 3].clone(), index % 2 == 1));
-    let specializations = specializations.filter(|(_, is_wide)| has_bins || !is_wide);
-    for (index, (bits, is_wide)) in selection.first(2, specializations).into_iter().enumerate() {
-        let order = nth_order(index + key_bits as usize / 32);
-        let shape = HISTOGRAM_SHAPES[index % HISTOGRAM_SHAPES.len()];
-        let pass_count = bits.len().div_ceil(RADIX_BITS as usize).max(1) as u32;
-        let mut constants = order_constants(order);
-        constants.extend([
-            ("RADIX_BITS", RADIX_BITS),
-            ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
-            ("PASS_COUNT", pass_count),
-            ("MAX_WORKGROUPS", shape.max_workgroups.unwrap_or(0)),
-            ("LOADS_IN_FLIGHT", shape.loads_in_flight),
-            ("QUAD_ACCESS", has_quads(kernel, shape).into()),
-        ]);
-        if has_bins {
-            constants.push(("COPIES", shape.copies));
-            constants.push(("WIDE_OFFSETS", is_wide.into()));
-        }
-        let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
-        let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide, shape };
-        for (output, has_indices, has_no_last_keys) in [
-            (Output::InPlace, false, false),
-            (Output::EveryPass, false, true),
-            (Output::Indices, true, true),
-            (Output::InPlace, true, true),
-            (Output::EveryPass, true, false),
-        ] {
-            let result = ResultOf { output, has_indices, has_no_last_keys, is_even: false };
-            histogram.check_sizes(result)?;
-            if output == Output::InPlace && pass_count.is_multiple_of(2) {
-                histogram.check_sizes(ResultOf { is_even: true, ..result })?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Push constant `result`.
-#[derive(Clone, Copy)]
-struct ResultOf {
-    output: Output,
-    has_indices: bool,
-    has_no_last_keys: bool,
-    is_even: bool,
-}
-
-impl ResultOf {
-    fn bits(self) -> usize {
-        let flags = [self.has_indices, self.has_no_last_keys, self.is_even];
-        let flags = flags.into_iter().zip(2..).map(|(is_set, bit)| usize::from(is_set) << bit);
-        flags.fold(self.output as usize, |bits, flag| bits | flag)
-    }
-}
-
-impl Histogram<'_> {
-    fn check_sizes(&self, result: ResultOf) -> Result<(), Failed> {
-        let workgroup_size = small_workgroup(self.gpu) as usize;
-        let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
-        for (trial, count) in sizes(tile_items).into_iter().enumerate() {
-            self.check(result, trial, count, Tiles::new(count, tile_items))?;
-        }
-        // With a maximum, more tiles for each workgroup than strides have, so that there are more workgroups. Without, so many
-        // workgroups that some begin with the counters of earlier ones in shared memory.
-        let count = 70 * tile_items + 5;
-        self.check(result, sizes(tile_items).len() + 1, count, Tiles::new(count, tile_items))?;
-        if self.shape.max_workgroups.is_some() {
-            return Ok(());
-        }
-        // Tiles of more than 2^32 keys, of which memory holds the last, full tiles and a partial one.
-        let large = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
-        self.check(result, sizes(tile_items).len(), 3 * tile_items, large)
-    }
-
-    /// Checks `count` keys, the last keys of `tiles`.
-    fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
-        let Self { gpu, kernel, order, is_wide, .. } = *self;
-        let ResultOf { output, has_indices, has_no_last_keys, is_even } = result;
-        let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
-        let workgroup_size = small_workgroup(gpu) as usize;
-        let tile_items = workgroup_size * self.shape.items_per_invocation as usize;
-        let keys = keys(trial, count, key_words);
-        let all_count = (tiles.tile_count - 1) * tile_items + tiles.last_extent;
-        // With two more keys of a digit, the low word of its bin overflows.
-        let of_each_digit = if is_wide { (1 << 32) - 2 } else { 0 };
-        let counted = Counted { keys: (all_count - count) as u64, of_each_digit };
-        let others = tiles.tile_count - count.div_ceil(tile_items);
-        let pass_items = trial / 2 % 2 + 1;
-        let pass_tile_items = pass_items * workgroup_size;
-        let all_tiles = all_count.div_ceil(pass_tile_items);
-        let portion_tiles = match (others, trial % 2) {
-            (0, 0) => 2,
-            (0, _) => 1000,
-            _ => all_tiles / 3,
-        };
-        let portion_count = all_tiles.div_ceil(portion_tiles);
-        // With workgroups that stride in half of the trials.
-        let pass_max_workgroups = trial % 2 * 3;
-        let config = Config {
-            pass_tile_items,
-            pass_max_workgroups,
-            portion_tiles,
-            portion_count,
-            begin_bit: self.bits.start,
-            end_bit: self.bits.end,
-            pass_count: self.pass_count,
-            output,
-            has_indices,
-            has_no_last_keys,
-            is_even,
-        };
-        let orders = order.all(&keys, key_words);
-        let DigitHistogram { set, clear, args, bins } =
-            config.histogram(counted, &orders, 32 * key_words as u32, RADIX);
-        let words = args.iter().flat_map(|args| args.words(MAX_ROW, RADIX).into_iter().chain([POISON]));
-        let mut args: Vec<u32> = words.collect();
-        let bins_words = if is_wide { 2 * RADIX } else { RADIX };
-        let mut bins_before = vec![0; self.pass_count as usize * portion_count * bins_words];
-        let mut expected_bins = bins_before.clone();
-        if has_bins {
-            for (pass, bins) in bins.iter().enumerate() {
-                let first = pass * portion_count * bins_words;
-                let range = first..first + bins_words;
-                bins_before[range.clone()].copy_from_slice(&offset_words(&[of_each_digit; RADIX], is_wide));
-                expected_bins[range].copy_from_slice(&offset_words(bins, is_wide));
-            }
-        }
-        let bits = [set, clear].map(|bits| [bits as u32, (bits >> 32) as u32]);
-        let tile_count = tiles.tile_count as u32;
-        let finished = match self.shape.max_workgroups {
-            Some(max) => tile_count.min(max.max(tile_count.div_ceil(32))),
-            None => tile_count,
-        };
-        let state = [bits.as_flattened(), &[finished]].concat();
-
-        let alignment = if has_quads(kernel, self.shape) { Alignment::Quads } else { Alignment::Words };
-        let keys_memory = Memory::of(gpu, &keys, alignment)?;
-        let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
-        let args_memory = Memory::poisoned(gpu, args.len(), Alignment::Quads)?;
-        let bins_memory = Memory::of(gpu, &bins_before, Alignment::Quads)?;
-        // In half of the trials the count is GPU-resident, and the host's numbers are wrong.
-        let is_on_device = trial % 2 == 1;
-        let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
-        let of_host = if is_on_device { Tiles { tile_count: 77, last_extent: 1 } } else { tiles };
-        self.rig.run(
-            &[
-                ("keys", Value::Pointer(&keys_memory)),
-                ("state", Value::Pointer(&state_memory)),
-                ("dispatch_args", Value::Pointer(&args_memory)),
-                ("bins", Value::pointer_if(has_bins, &bins_memory)),
-                ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                ("tile_count", Value::Number(of_host.tile_count)),
-                ("last_extent", Value::Number(of_host.last_extent)),
-                ("pass_items_per_invocation", Value::Number(pass_items)),
-                ("pass_max_workgroups", Value::Number(pass_max_workgroups)),
-                ("portion_tiles", Value::Number(portion_tiles)),
-                ("portion_count", Value::Number(portion_count)),
-                ("begin_bit", Value::Number(self.bits.start as usize)),
-                ("end_bit", Value::Number(self.bits.end as usize)),
-                ("max_row", Value::Number(MAX_ROW)),
-                ("result", Value::Number(result.bits())),
-            ],
-            // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
-            tiles.tile_count - others - usize::from(others > 0),
-        )?;
-        let case = format!(
-            "{}, {count} keys after {counted:?}, {order:?}, {config:?}, {:?}",
-            kernel.name, self.shape
-        );
-        compare(&case, "keys", &keys_memory, &keys)?;
-        compare(&case, "state", &state_memory, &state)?;
-        compare(&case, "bins", &bins_memory, &expected_bins)?;
-        // The extent of a skipped dispatch is undefined.
-        let got = args_memory.read().map_err(|why| format!("{case}: dispatch_args{why}"))?;
-        for (words, got) in args.chunks_mut(8).zip(got.chunks(8)) {
-            if words[3] == 0 {
-                words[4] = got[4];
-            }
-        }
-        compare(&case, "dispatch_args", &args_memory, &args)
-    }
 }
 
 /// Words before the descriptors: the tickets of all passes.
@@ -268,8 +45,12 @@ fn flip(parity: u32) -> u32 {
     parity << 31
 }
 
-/// Descriptors as earlier passes leave them: prefixes of the last pass, and aggregates of stalled tiles.
-fn descriptors_before(parity: u32, count: usize) -> Vec<u32> {
+/// Descriptors as earlier passes leave them: prefixes of the last pass, and aggregates of stalled tiles; zeros before the
+/// first.
+fn descriptors_before(parity: u32, is_first: bool, count: usize) -> Vec<u32> {
+    if is_first {
+        return vec![0; count];
+    }
     let left = |(index, word): (usize, u32)| {
         let status = if index % 5 == 0 { AGGREGATE } else { PREFIX };
         (status | word & !(3 << 30)) ^ flip(1 - parity)
@@ -408,12 +189,8 @@ impl Sweep<'_> {
         let pass = trial % TICKET_WORDS;
         let mut tickets = [POISON; TICKET_WORDS];
         tickets[pass] = 0;
-        let descriptor_count = tiles.tile_count * RADIX;
         let is_first = buffers.parity == 0 && trial.is_multiple_of(2);
-        let descriptors = match is_first {
-            true => vec![0; descriptor_count],
-            false => descriptors_before(buffers.parity, descriptor_count),
-        };
+        let descriptors = descriptors_before(buffers.parity, is_first, tiles.tile_count * RADIX);
         let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Alignment::Quads)?;
         let args = pass_args(gpu, buffers, tiles)?;
         let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
@@ -461,27 +238,39 @@ impl Sweep<'_> {
         let next_bins =
             if has_next_bins { offset_words(&next_bins, is_wide) } else { vec![POISON; bins.len()] };
         compare(&case, "next bins", &next_memory, &next_bins)?;
-        // Other tiles publish the counts of a stalled tile, as far as they need them.
-        let is_stalled = |tile: usize| stall_every > 0 && tile.is_multiple_of(stall_every);
         let got = state.read().map_err(|why| format!("{case}: descriptors{why}"))?;
-        let published = |count: &u32| (PREFIX | count) ^ flip(buffers.parity);
-        let expected = inclusive_counts.iter().map(published).collect::<Vec<_>>();
-        for (tile, (got, expected)) in
-            got[TICKET_WORDS..].chunks(RADIX).zip(expected.chunks(RADIX)).enumerate()
-        {
+        self.check_state(&case, buffers.parity, pass, &got, &inclusive_counts)?;
+        let fallbacks = counts.read()?[2];
+        if stall_every > 0 && (fallbacks == 0) != (tiles.tile_count == 1) {
+            return Err(format!("{case}: {fallbacks} tiles were counted again").into());
+        }
+        Ok(())
+    }
+
+    /// Checks tickets and descriptors. Tiles publish the counts of a stalled tile, too, as far as they need them.
+    fn check_state(
+        &self,
+        case: &str,
+        parity: u32,
+        pass: usize,
+        got: &[u32],
+        inclusive_counts: &[u32],
+    ) -> Result<(), Failed> {
+        let (tickets, descriptors) = got.split_at(TICKET_WORDS);
+        let published: Vec<_> =
+            inclusive_counts.iter().map(|count| (PREFIX | count) ^ flip(parity)).collect();
+        let is_stalled = |tile: usize| self.stall_every > 0 && tile.is_multiple_of(self.stall_every);
+        for (tile, (got, expected)) in descriptors.chunks(RADIX).zip(published.chunks(RADIX)).enumerate() {
             if !is_stalled(tile) && got != expected {
                 return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
             }
         }
         // At least one surplus workgroup has taken a ticket.
-        let has_taken = got[pass] as usize > tiles.tile_count;
-        tickets[pass] = got[pass];
-        if !has_taken || got[..TICKET_WORDS] != tickets {
-            return Err(format!("{case}: tickets are {:x?}, not {tickets:x?}", &got[..TICKET_WORDS]).into());
-        }
-        let fallbacks = counts.read()?[2];
-        if stall_every > 0 && (fallbacks == 0) != (tiles.tile_count == 1) {
-            return Err(format!("{case}: {fallbacks} tiles were counted again").into());
+        let has_taken = tickets[pass] as usize > inclusive_counts.len() / RADIX;
+        let mut expected = [POISON; TICKET_WORDS];
+        expected[pass] = tickets[pass];
+        if !has_taken || tickets != expected {
+            return Err(format!("{case}: tickets are {tickets:x?}, not {expected:x?}").into());
         }
         Ok(())
     }

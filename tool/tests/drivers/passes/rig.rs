@@ -187,6 +187,22 @@ pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) ->
     Ok(())
 }
 
+/// Compares the fallbacks that a kernel has counted with its stalled tiles: every Nth but the last, none for 0.
+pub fn check_fallbacks(
+    case: &str,
+    counts: &Memory<'_>,
+    stall_every: usize,
+    tiles: Tiles,
+) -> Result<(), Failed> {
+    let is_stalled = |tile: &usize| stall_every > 0 && tile.is_multiple_of(stall_every);
+    let stalled = (0..tiles.tile_count - 1).filter(is_stalled).count();
+    let fallbacks = counts.read().map_err(|why| format!("{case}: counts{why}"))?[2];
+    if (fallbacks as usize) < stalled {
+        return Err(format!("{case}: {fallbacks} fallbacks of {stalled} stalled tiles").into());
+    }
+    Ok(())
+}
+
 /// One push constant.
 pub enum Value<'a> {
     Pointer(&'a Memory<'a>),

@@ -15,13 +15,13 @@ pub(super) use verify::{full_cases, product_cases, selectable_works, specializat
 
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{BenchScale, Case, PolicyName, Work, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use crate::harness::cases::{Known, Needs, Prepared, RangeOf};
 use crate::harness::expected::{PlainScan, ScanExpectation};
 use crate::harness::inputs::Input;
 use crate::harness::look_back::LookBackCounts;
 use crate::harness::numbers::Numbers;
 use subsweep::ElementType;
-use subsweep::device::Capabilities;
+use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
 use subsweep::headless::Gpu;
 use subsweep::scan::{
@@ -183,14 +183,19 @@ impl PrimitiveCase for ScanCase {
     fn prepare(&self, plan: Arc<ScanPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let heads = operands::heads(self, count as usize);
         let initial_row = self.initial.map(|_| operands::initial_row(self));
-        let (mut operands, counted) = Operands::of_count(self.count_from, count);
-        let (initial_on_host, initial_on_device) = match (self.initial, &initial_row) {
-            (Some(InitialFrom::Host), Some(row)) => (InitialValue::host(row)?, None),
-            (_, row) => (InitialValue::Identity, row.clone().map(|row| operands.add(row))),
+        let (counted, mut operands) = self.count_from.operand("count", count);
+        let room = counted.max();
+        let initial = match (self.initial, &initial_row) {
+            (Some(InitialFrom::Host), Some(row)) => InitialValue::host(row)?,
+            (_, Some(row)) => {
+                operands.push(("initial", row.clone().into()));
+                InitialValue::Device(AddressRange::NONE)
+            }
+            (_, None) => InitialValue::Identity,
         };
-        let room = counted.room;
-        let in_memory = self.segments.filter(|by| !matches!(by, SegmentsBy::FixedSize(_)));
-        let segments = in_memory.map(|by| operands.add(operands::segments(by, &heads, room as usize)));
+        if let Some(by) = self.segments.filter(|by| !matches!(by, SegmentsBy::FixedSize(_))) {
+            operands.push(("segments", operands::segments(by, &heads, room as usize).into()));
+        }
         let tree_items = self.has_fixed_tree().then(|| plan.policy().items_per_invocation as usize);
         let expectation = ScanExpectation {
             scan: PlainScan {
@@ -206,36 +211,26 @@ impl PrimitiveCase for ScanCase {
             initial: initial_row,
         };
         let counted_plan = Arc::clone(&plan);
-        let scratch = plan.scratch_requirements(room);
-        let needs =
-            Needs { in_place: self.in_place, ..Needs::new(room, self.misalignment, scratch, operands) };
-        let operands = move |ranges: &Ranges| {
-            let initial = match initial_on_device {
-                Some(row) => InitialValue::Device(ranges.operand(row)),
-                None => initial_on_host,
-            };
-            let mut buffers = buffers(ranges).initial(initial);
-            if let Some(segments) = segments {
-                buffers = buffers.segments(ranges.operand(segments));
-            }
-            (buffers, ranges.count(counted))
-        };
+        let needs = Needs { in_place: self.in_place, ..Needs::new(room, self.misalignment, operands) };
+        let buffers = ScanBuffers::default().initial(initial);
         let expected = move |input: &[u32]| (expectation.of(input), Vec::new());
         Ok(Prepared {
-            look_back: Some(Box::new(move |gpu, ranges| look_back(&counted_plan, gpu, ranges, room))),
-            ..Prepared::new(plan.traffic_size(count), plan, needs, operands, expected)
+            look_back: Some(Box::new(move |gpu, range_of| look_back(&counted_plan, gpu, range_of, room))),
+            ..Prepared::new(plan.traffic_size(count), plan, buffers, counted, needs, expected)?
         })
     }
 }
 
-fn buffers(Ranges { source, destination, scratch, .. }: &Ranges) -> ScanBuffers {
-    ScanBuffers::new(source.addresses(), destination.addresses(), *scratch)
-}
-
 /// Look-back statistics of a scan of `count` rows, from one more run with counters; `None` without look-back, and
 /// without a counting kernel.
-fn look_back(plan: &ScanPlan, gpu: &Gpu, ranges: &Ranges, count: u64) -> Result<Option<LookBackCounts>> {
-    let buffers = buffers(ranges);
+fn look_back(
+    plan: &ScanPlan,
+    gpu: &Gpu,
+    range_of: &RangeOf<'_>,
+    count: u64,
+) -> Result<Option<LookBackCounts>> {
+    let [source, destination] = ["source", "destination"].map(|name| range_of(name).addresses());
+    let buffers = ScanBuffers::new(source, destination, range_of("scratch"));
     let is_aligned = buffers.source.is_aligned(16) && buffers.destination.is_aligned(16);
     let ScanPolicy { stateless_tiles, .. } = *plan.policy();
     let stateless_count = u64::from(plan.policy().tile_items()) * u64::from(stateless_tiles);

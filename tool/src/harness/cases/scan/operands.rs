@@ -1,7 +1,7 @@
 //! Operands of scans: the initial value, and the segments.
 
 use super::ScanCase;
-use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::inputs::{self, Input, SplitMix64};
 use subsweep::scan::SegmentsBy;
 
 /// The initial value of a scan.
@@ -16,20 +16,10 @@ pub(super) fn initial_row(scan: &ScanCase) -> Vec<u32> {
 /// and a few more.
 pub(super) fn heads(scan: &ScanCase, rows: usize) -> Vec<usize> {
     match scan.segments {
-        None => return Vec::new(),
-        Some(SegmentsBy::FixedSize(length)) => return (0..rows).step_by(length as usize).skip(1).collect(),
-        Some(_) => {}
+        None => Vec::new(),
+        Some(SegmentsBy::FixedSize(length)) => (0..rows).step_by(length as usize).skip(1).collect(),
+        Some(_) => (1..rows).filter(inputs::begins(rows)).collect(),
     }
-    let mut random = SplitMix64(rows as u64);
-    let begins = |row: &usize| {
-        let word = random.next_u64();
-        match 4 * row / rows {
-            0 => word.is_multiple_of(3),
-            1 | 2 => false,
-            _ => word.is_multiple_of(100),
-        }
-    };
-    (1..rows).filter(begins).collect()
 }
 
 /// The segments of `room` rows in the representation `by`.

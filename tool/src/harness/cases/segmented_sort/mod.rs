@@ -12,7 +12,7 @@ pub(super) use covering::covering_sets;
 
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{BenchScale, Case, Effort, PolicyName, SortValues, Work, small_workgroup, uniform_cases};
-use crate::harness::cases::{Known, Needs, Operands, Prepared, Ranges};
+use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys;
@@ -22,10 +22,7 @@ use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use subsweep::sort::{
-    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
-    SortBuffers, TileShape,
-};
+use subsweep::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, TileShape};
 
 /// Parameters of a segmented sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,12 +243,13 @@ impl PrimitiveCase for SegmentedSortCase {
         let begins = self.segments.begins(count, plan.policy());
         let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
         let extents = begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin));
-        let (mut operands, key_count) = Operands::of_count(self.count_from, count);
-        let segment_count = operands.add_count(self.count_from, begins.len() as u64);
+        let (key_count, mut operands) = self.count_from.operand("count", count);
+        let (segment_count, word) = self.count_from.operand("segment_count", begins.len() as u64);
         // Offsets beyond the segment count are 0, which must not be read.
         let mut offsets = begins.clone();
-        offsets.resize(segment_count.room as usize, 0);
-        let segments = operands.add(offsets);
+        offsets.resize(segment_count.max() as usize, 0);
+        operands.extend(word);
+        operands.push(("segments", offsets.into()));
         let expectation = SortExpectation {
             element: self.element,
             values: self.values,
@@ -259,24 +257,18 @@ impl PrimitiveCase for SegmentedSortCase {
             bits: self.bits.clone(),
         };
         let traffic_size = plan.traffic_size(extents);
-        let scratch = plan.scratch_requirements((key_count.room, segment_count.room));
         let needs = Needs {
+            source: "keys",
             in_place: true,
-            values_size: key_count.room * plan.config().sort().value_size(),
+            values: &["values"],
             values_misalignment: self.values_misalignment,
-            ..Needs::new(key_count.room, self.misalignment, scratch, operands)
-        };
-        let operands = move |ranges: &Ranges| {
-            let (keys, segments) = (ranges.source.addresses(), ranges.operand(segments));
-            let sort = SortBuffers::new(keys, ranges.scratch).values(ranges.values.addresses());
-            let buffers = SegmentedSortBuffers::new(sort, segments);
-            (buffers, (ranges.count(key_count), ranges.count(segment_count)))
+            ..Needs::new(key_count.max(), self.misalignment, operands)
         };
         let expected = move |keys: &[u32]| {
             let sorted = expectation.of_segments(keys, &begins, POISON);
-            (Expected::exact(sorted.keys), sorted.values)
+            (Expected::exact(sorted.keys), vec![sorted.values])
         };
-        Ok(Prepared::new(traffic_size, plan, needs, operands, expected))
+        Prepared::new(traffic_size, plan, Default::default(), (key_count, segment_count), needs, expected)
     }
 }
 

@@ -17,15 +17,15 @@ pub(super) use verify::{full_cases, product_cases, selectable_works, specializat
 
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{Case, PolicyName, SortValues};
-use crate::harness::cases::{Known, Needs, Operands, Prepared};
+use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
 use subsweep::ElementType;
-use subsweep::device::{Barrier, Capabilities};
+use subsweep::device::Capabilities;
 use subsweep::error::Result;
-use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPlan, SortPolicy};
 
 /// The algorithms without a count limit.
 pub(super) const ANY_COUNT: [SortAlgorithm; 4] =
@@ -186,60 +186,29 @@ impl PrimitiveCase for SortCase {
     }
 
     fn prepare(&self, plan: Arc<SortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
-        let (operands, counted) = Operands::of_count(self.count_from, count);
-        let room = counted.room;
-        let scratch = plan.scratch_requirements(room);
-        let scratch_size = scratch.size;
-        let (keys_size, values_size) = (room * plan.config().key_size(), room * plan.config().value_size());
-        // The alternate arrays of a double buffer follow the scratch.
-        let keys_offset = scratch_size.next_multiple_of(16);
-        let values_offset = keys_offset + keys_size.next_multiple_of(16);
+        let (counted, operands) = self.count_from.operand("count", count);
+        let needs = Needs {
+            source: "keys",
+            in_place: true,
+            values: &["values"],
+            values_misalignment: self.values_misalignment,
+            copied: match plan.is_result_in_alt(counted) {
+                true => &[["keys_alt", "keys"], ["values_alt", "values"]],
+                false => &[],
+            },
+            ..Needs::new(counted.max(), self.misalignment, operands)
+        };
         let expectation = SortExpectation {
             element: self.element,
             values: self.values,
             is_descending: self.is_descending,
             bits: self.bits.clone(),
         };
-        Ok(Prepared {
-            policy: plan.policy().to_string(),
-            traffic_size: plan.traffic_size(count),
-            needs: Needs {
-                in_place: true,
-                values_size,
-                values_misalignment: self.values_misalignment,
-                scratch_size: if self.is_double_buffered {
-                    values_offset + values_size
-                } else {
-                    scratch_size
-                },
-                ..Needs::new(room, self.misalignment, scratch, operands)
-            },
-            record: Box::new(move |recorder, ranges| {
-                let (keys, scratch, count) = (ranges.source, ranges.scratch, ranges.count(counted));
-                let buffers = SortBuffers::new(keys.addresses(), scratch).values(ranges.values.addresses());
-                if !plan.config().is_double_buffered() {
-                    return plan.record(recorder, &buffers, count);
-                }
-                let keys_alt = scratch.slice(keys_offset, keys_size);
-                let values_alt = scratch.slice(values_offset, values_size);
-                let mut buffers = buffers.alternates(keys_alt.addresses(), values_alt.addresses());
-                buffers.scratch = scratch.slice(0, scratch_size);
-                plan.record(recorder, &buffers, count)?;
-                if plan.is_result_in_alt(room) {
-                    recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
-                    let pairs = [(keys_alt, keys), (values_alt, ranges.values)];
-                    for (alternate, range) in pairs.into_iter().filter(|(alternate, _)| alternate.size > 0) {
-                        recorder.copy(alternate, range);
-                    }
-                }
-                Ok(())
-            }),
-            expected: Box::new(move |keys| {
-                let sorted = expectation.of(keys);
-                (Expected::exact(sorted.keys), sorted.values)
-            }),
-            look_back: None,
-        })
+        let expected = move |keys: &[u32]| {
+            let sorted = expectation.of(keys);
+            (Expected::exact(sorted.keys), vec![sorted.values])
+        };
+        Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
     }
 }
 

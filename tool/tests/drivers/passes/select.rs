@@ -1,0 +1,289 @@
+//! Pass checks of selections.
+
+use libtest_mimic::Failed;
+use subsweep::ElementType;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::select::{Comparison, Predicate};
+use subsweep_tool::harness::SelectCase;
+use subsweep_tool::reference::passes::select::{Compacted, compacted, tile_counts};
+
+use super::Check;
+use super::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
+    nth_look_back, random, sizes, small_workgroup,
+};
+
+pub fn check(stem: &str, _: &str) -> Option<Check> {
+    stem.starts_with("select/").then_some(pass)
+}
+
+/// A specialization of the kernels.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    by: Predicate,
+    element: ElementType,
+    parts: usize,
+    /// Words of an element and of a value that are stored, and whether indices are.
+    kept: [usize; 2],
+    has_indices: bool,
+    /// Every Nth tile is stalled; 0 for none. Only `_counted` variants stall tiles.
+    stall_every: usize,
+    /// Whether a compaction adds up the counts of tiles.
+    sums_counts: bool,
+}
+
+const LESS: Predicate = Predicate::Compare(Comparison::Less);
+const RANGE: Predicate = Predicate::Compare(Comparison::Range);
+
+impl Shape {
+    const fn new(
+        by: Predicate,
+        element: ElementType,
+        parts: usize,
+        kept: [usize; 2],
+        has_indices: bool,
+    ) -> Self {
+        Self { by, element, parts, kept, has_indices, stall_every: 0, sums_counts: false }
+    }
+
+    /// Shapes of a kernel, those first that cover every predicate and number of parts.
+    fn all(kernel: &Kernel, key_words: u32) -> Vec<Self> {
+        use ElementType::{F32, F64, I64, U32, U64};
+        let unequal = Predicate::Compare(Comparison::NotEqual);
+        let of_keys1 = [
+            Self::new(Predicate::Flags8, U32, 1, [1, 2], true),
+            Self::new(RANGE, F32, 3, [1, 0], true),
+            Self::new(Predicate::Unique, F32, 1, [1, 0], false),
+            Self::new(Predicate::Flags32, U32, 2, [2, 1], false),
+            Self::new(LESS, U32, 1, [1, 0], false),
+            Self::new(Predicate::Unique, F32, 2, [0, 0], true),
+            Self::new(unequal, F32, 2, [1, 1], true),
+        ];
+        let of_keys2 = [
+            Self::new(RANGE, F64, 3, [2, 2], false),
+            Self::new(Predicate::Unique, F64, 1, [2, 0], true),
+            Self::new(LESS, I64, 1, [2, 1], false),
+            Self::new(unequal, U64, 1, [0, 1], true),
+        ];
+        let shapes = if key_words == 2 { of_keys2.to_vec() } else { of_keys1.to_vec() };
+        let is_chained = kernel.name.starts_with("select/chained");
+        let mut shapes: Vec<_> = shapes.into_iter().filter(|shape| !is_chained || shape.parts == 1).collect();
+        if kernel.name.ends_with("_counted") {
+            for (shape, stall_every) in shapes.iter_mut().zip([1, 3, 2]) {
+                shape.stall_every = stall_every;
+            }
+        }
+        shapes
+    }
+
+    fn case(&self) -> SelectCase {
+        SelectCase { element: self.element, parts: self.parts as u32, ..SelectCase::of_u32(self.by) }
+    }
+
+    fn has_flags(&self) -> bool {
+        self.by.has_flags()
+    }
+
+    fn constants(&self, kernel: &Kernel) -> Vec<(&'static str, u32)> {
+        let (predicate, comparison) = match self.by {
+            Predicate::Flags8 => (0, 0),
+            Predicate::Flags32 => (1, 0),
+            Predicate::Compare(comparison) => (2, comparison as u32),
+            Predicate::Unique => (3, 0),
+        };
+        let numbers = match self.element {
+            ElementType::I32 | ElementType::I64 => 1,
+            ElementType::F32 | ElementType::F64 => 2,
+            _ => 0,
+        };
+        let mut constants = vec![
+            ("ITEMS_PER_INVOCATION", ITEMS as u32),
+            ("PREDICATE", predicate),
+            ("COMPARISON", comparison),
+            ("SECOND_COMPARISON", Comparison::LessEqual as u32),
+            ("PARTS", self.parts as u32),
+            ("KEY_NUMBERS", numbers),
+        ];
+        if !kernel.name.starts_with("select/count") {
+            let [elements, values] = self.kept.map(|words| words as u32);
+            constants.extend([
+                ("KEPT_WORDS", elements),
+                ("KEPT_VALUE_WORDS", values),
+                ("KEPT_INDICES", self.has_indices.into()),
+            ]);
+        }
+        if kernel.name.starts_with("select/compact") {
+            constants.push(("SUMS_COUNTS", self.sums_counts.into()));
+        }
+        if kernel.name.starts_with("select/chained") {
+            constants.retain(|(name, _)| !["PARTS", "SECOND_COMPARISON"].contains(name));
+            // Only the counted variant has stalled tiles, and windows.
+            constants.extend(nth_look_back(self.stall_every, 4));
+        }
+        if kernel.name.ends_with("_counted") {
+            constants.push(("STALL_EVERY", self.stall_every as u32));
+        }
+        constants
+    }
+
+    /// Keys of few values, floats with zeros and NaNs of both signs; or flags of which half are 0.
+    fn tested(&self, count: usize) -> Vec<u32> {
+        let draws = random(count, count);
+        if self.has_flags() {
+            return draws.iter().map(|draw| if draw & 1 == 0 { 0 } else { 1 << (draw >> 1 & 7) }).collect();
+        }
+        let few = [0u64, 1 << 63, 0x7ff8 << 48, 0xfff8 << 48, 0x3ff0 << 48, 0xbff0 << 48, 0x7ff0 << 48, 1];
+        let few32 = [0, 1 << 31, 0x7fc0_0000, 0xffc0_0000, 0x3f80_0000, 0xbf80_0000, 0x7f80_0000, 1];
+        let pick = |draw: &u32| (draw >> 8) as usize % 8;
+        match self.element.words() {
+            2 => draws.iter().map(pick).flat_map(|i| [few[i] as u32, (few[i] >> 32) as u32]).collect(),
+            _ => draws.iter().map(pick).map(|i| few32[i]).collect(),
+        }
+    }
+}
+
+/// What a run reads, as words, and the part of each element.
+struct Inputs {
+    /// Keys or flags, of which a word may hold four.
+    tested: Vec<u32>,
+    source: Vec<u32>,
+    values: Vec<u32>,
+    operands: Vec<u32>,
+    parts: Vec<usize>,
+}
+
+impl Shape {
+    fn inputs(&self, count: usize) -> Inputs {
+        let (case, [kept_words, value_words]) = (self.case(), self.kept);
+        let tested = self.tested(count);
+        let operands = if self.has_flags() { Vec::new() } else { case.operands(&tested) };
+        let as_bytes = |words: &[u32]| words.iter().rev().fold(0, |word, flag| word << 8 | flag);
+        Inputs {
+            parts: case.parts(&tested, &operands),
+            source: if self.has_flags() { random(count + 1, count * kept_words) } else { tested.clone() },
+            values: random(count + 2, count * value_words),
+            tested: match self.by {
+                Predicate::Flags8 => tested.chunks(4).map(as_bytes).collect(),
+                _ => tested,
+            },
+            operands,
+        }
+    }
+}
+
+const ITEMS: usize = 3;
+
+fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu) as usize;
+    let key_words = key_words(kernel);
+    let tile = workgroup_size * ITEMS;
+    let is_compact = kernel.name.starts_with("select/compact");
+    let with_sums = |shape| [false, true].map(|sums_counts| Shape { sums_counts, ..shape });
+    let shapes = selection.first(4, Shape::all(kernel, key_words)).into_iter().flat_map(with_sums);
+    for shape in shapes.filter(|shape| is_compact || !shape.sums_counts) {
+        let rig = Rig::new(gpu, kernel, workgroup_size as u32, &shape.constants(kernel))?;
+        // No elements are an empty tile.
+        for (index, count) in [0].into_iter().chain(sizes(tile)).enumerate() {
+            run(gpu, &rig, kernel, shape, (tile, count), index % 2 == 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a kernel on `count` elements; with `is_on_device` tiles and operands are in device memory, and the numbers of
+/// the host are wrong.
+fn run(
+    gpu: &Gpu,
+    rig: &Rig<'_>,
+    kernel: &'static Kernel,
+    shape: Shape,
+    (tile, count): (usize, usize),
+    is_on_device: bool,
+) -> Result<(), Failed> {
+    let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+    let [kept_words, value_words] = shape.kept;
+    let Inputs { tested, source, values, operands, parts } = shape.inputs(count);
+    let Compacted { order, counts } = compacted(&parts, shape.parts);
+    let counted = counts.len();
+    // No elements are an empty tile.
+    let word_tile_counts = match count {
+        0 => vec![0; counted],
+        _ => tile_counts(&parts, shape.parts, tile),
+    };
+    let prefixes: Vec<_> = (0..word_tile_counts.len())
+        .map(|index| word_tile_counts[index % counted..=index].iter().step_by(counted).sum::<u32>())
+        .collect();
+
+    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let [tested_memory, source_memory, values_memory, operands_memory, on_device] =
+        [&tested, &source, &values, &operands, &tiles.words().to_vec()].map(|words| of(words));
+    let (tested_memory, source_memory, values_memory) = (tested_memory?, source_memory?, values_memory?);
+    let (operands_memory, on_device) = (operands_memory?, on_device?);
+    let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
+    let destination = poisoned(count * kept_words)?;
+    let destination_values = poisoned(count * value_words)?;
+    let destination_indices = poisoned(if shape.has_indices { count } else { 0 })?;
+    let kept_counts = poisoned(counted)?;
+    let counters = of(&[0; 4])?;
+    let is_count = kernel.name.starts_with("select/count");
+    let is_chained = kernel.name.starts_with("select/chained");
+    let state = match (is_count, is_chained) {
+        (true, _) => poisoned(tiles.tile_count * counted)?,
+        (_, true) => of(&vec![0; 4 + 2 * tiles.tile_count])?,
+        _ if shape.sums_counts => of(&word_tile_counts)?,
+        _ => of(&prefixes)?,
+    };
+    let has_state = is_count || is_chained || shape.sums_counts || count > tile;
+    let Tiles { tile_count, last_extent } =
+        if is_on_device { Tiles { tile_count: tiles.tile_count, last_extent: 1 } } else { tiles };
+    let key_words = shape.element.words() as usize;
+    let operand = |index: usize| match operands.get(index * key_words..(index + 1) * key_words) {
+        Some(&[word]) => Value::Pair([word, 0]),
+        Some(&[low, high]) => Value::Pair([low, high]),
+        _ => Value::Pair([7, 7]),
+    };
+    let first_operands = if shape.by == RANGE { 2 } else { 1 };
+    rig.run(
+        &[
+            ("tested", Value::Pointer(&tested_memory)),
+            ("source", Value::pointer_if(shape.has_flags(), &source_memory)),
+            ("values", Value::Pointer(&values_memory)),
+            ("destination", Value::Pointer(&destination)),
+            ("destination_values", Value::Pointer(&destination_values)),
+            ("destination_indices", Value::Pointer(&destination_indices)),
+            ("state", Value::pointer_if(has_state, &state)),
+            ("selected_counts", Value::Pointer(&kept_counts)),
+            ("operands", Value::pointer_if(is_on_device && !operands.is_empty(), &operands_memory)),
+            ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
+            ("tile_count", Value::Number(tile_count)),
+            ("last_extent", Value::Number(last_extent)),
+            ("operand", operand(0)),
+            ("range_end", operand(1)),
+            ("second_operand", operand(first_operands)),
+            ("second_range_end", operand(first_operands + 1)),
+            ("counts", Value::Pointer(&counters)),
+        ],
+        tiles.tile_count,
+    )?;
+    let name = format!("{}, {count} elements, on the device: {is_on_device}, {shape:?}", kernel.name);
+    compare(&name, "tested", &tested_memory, &tested)?;
+    compare(&name, "source", &source_memory, &source)?;
+    if is_count {
+        return compare(&name, "state", &state, &word_tile_counts);
+    }
+    let moved = |from: &[u32], words: usize| {
+        let mut moved: Vec<_> =
+            order.iter().flat_map(|&index| from[index * words..][..words].to_vec()).collect();
+        moved.resize(count * words, POISON);
+        moved
+    };
+    compare(&name, "destination", &destination, &moved(&source, kept_words))?;
+    compare(&name, "destination_values", &destination_values, &moved(&values, value_words))?;
+    if shape.has_indices {
+        let indices: Vec<_> = (0..count as u32).collect();
+        compare(&name, "destination_indices", &destination_indices, &moved(&indices, 1))?;
+    }
+    compare(&name, "kept_counts", &kept_counts, &counts)?;
+    check_fallbacks(&name, &counters, shape.stall_every, tiles)
+}

@@ -1,0 +1,313 @@
+//! Pass checks of top-k.
+
+use libtest_mimic::Failed;
+use subsweep::ElementType;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep_tool::harness::TopKCase;
+use subsweep_tool::reference::passes::top_k;
+
+use super::Check;
+use super::rig::{Alignment, Memory, Rig, Selection, Value, compare, key_words, random, small_workgroup};
+
+pub fn check(stem: &str, _: &str) -> Option<Check> {
+    match stem {
+        "top_k/select" => Some(select),
+        "top_k/orders" => Some(orders),
+        "top_k/take" => Some(take),
+        _ => None,
+    }
+}
+
+/// A specialization of the kernel that selects.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    element: ElementType,
+    is_smallest: bool,
+    is_sorted: bool,
+    radix_bits: u32,
+    /// Keys per invocation.
+    items: u32,
+    /// Words of a value.
+    values: u32,
+}
+
+/// Every option, in the first three shapes of each width of keys.
+const SHAPES: [Shape; 7] = {
+    const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> Shape {
+        let [is_smallest, is_sorted] = flags;
+        let values = [1, 3, 0][items as usize % 3];
+        Shape { element, is_smallest, is_sorted, radix_bits, items, values }
+    }
+    [
+        shape(ElementType::F32, [false, true], 4, 3),
+        shape(ElementType::U64, [true, false], 2, 2),
+        shape(ElementType::U32, [true, true], 4, 1),
+        shape(ElementType::F64, [false, true], 4, 4),
+        shape(ElementType::I32, [false, false], 2, 2),
+        shape(ElementType::I64, [true, true], 2, 3),
+        shape(ElementType::F32, [true, false], 2, 5),
+    ]
+};
+
+impl Shape {
+    /// Those of a kernel's width of keys.
+    fn of(kernel: &Kernel) -> impl Iterator<Item = Self> {
+        let key_words = key_words(kernel);
+        SHAPES.into_iter().filter(move |shape| shape.element.words() == key_words)
+    }
+
+    fn constants(self, k: usize) -> Vec<(&'static str, u32)> {
+        let shape = [
+            ("ITEMS_PER_INVOCATION", self.items),
+            ("RADIX_BITS", self.radix_bits),
+            ("TOP_ITEMS", k.next_power_of_two() as u32),
+            ("SORTED", self.is_sorted.into()),
+            ("WORDS_PER_VALUE", self.values),
+        ];
+        [&shape[..], &self.key_constants()].concat()
+    }
+
+    fn key_constants(self) -> [(&'static str, u32); 2] {
+        [("KEY_NUMBERS", self.element.numbers()), ("DESCENDING", u32::from(!self.is_smallest))]
+    }
+
+    /// Keys of few values, of which some are special: zeros, infinities and NaNs of either sign.
+    fn keys(self, seed: usize, count: usize) -> Vec<u32> {
+        let words = self.element.words() as usize;
+        let mut keys = random(seed, count * words);
+        for key in keys.chunks_mut(words) {
+            let draw = key[0];
+            let high = words - 1;
+            let infinity = if words == 2 { 0x7ff0_0000 } else { 0x7f80_0000 };
+            match draw % 8 {
+                0 | 1 => {
+                    key.fill(0);
+                    key[high] = draw & 0x8000_0000;
+                }
+                2 => {
+                    key.fill(draw >> 4 & 3);
+                    key[high] |= infinity | draw & 0x8000_0000;
+                }
+                3 => key[high] = infinity,
+                4 => key[high] = 0x3f80_0000,
+                _ => {}
+            }
+        }
+        keys
+    }
+
+    /// A number for each key, equal for keys that are equal: its rank among all.
+    fn orders(self, keys: &[u32]) -> Vec<u64> {
+        let words = self.element.words() as usize;
+        let key = |index: usize| &keys[index * words..][..words];
+        let is_less = |a: usize, b: usize| {
+            let order = TopKCase::compare(self.element, key(a), key(b));
+            if self.is_smallest { order.is_lt() } else { order.is_gt() }
+        };
+        let count = keys.len() / words;
+        (0..count).map(|b| (0..count).filter(|&a| is_less(a, b)).count() as u64).collect()
+    }
+}
+
+fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(3, Shape::of(kernel)) {
+        let tile = (workgroup_size * shape.items) as usize;
+        let words = shape.element.words() as usize;
+        // Rows, columns, tiles of a row.
+        for (index, (rows, columns, tiles)) in
+            [(1, 1, 1), (3, tile, 1), (2, 2 * tile - 1, 2), (2, 3 * tile, 3), (5, tile / 2 + 3, 1)]
+                .into_iter()
+                .enumerate()
+        {
+            let k = [1, tile / 2, tile / 2 - 1, 5, columns][index].min(columns);
+            let rig = Rig::new(gpu, kernel, workgroup_size, &shape.constants(k))?;
+            let input = shape.keys(rows + columns, rows * columns);
+            // In turn, columns of another dispatch, and results without keys or without columns.
+            let value_columns = columns + 3;
+            let mut input_indices = random(columns, rows * columns);
+            input_indices.iter_mut().for_each(|index| *index %= value_columns as u32);
+            let has_indices = index % 2 == 1;
+            let (has_keys, has_columns) = (index != 2, index != 4);
+            let value_words = shape.values as usize;
+            let input_values = random(rows, rows * value_columns * value_words);
+            let [mut keys, mut indices, mut values] = [Vec::new(), Vec::new(), Vec::new()];
+            for row in 0..rows {
+                let mut begin = 0;
+                for tile in 0..tiles {
+                    let extent = columns / tiles + usize::from(tile < columns % tiles);
+                    let first = row * columns + begin;
+                    let orders = shape.orders(&input[first * words..][..extent * words]);
+                    for position in top_k::select(&orders, k, shape.is_sorted) {
+                        keys.extend_from_slice(&input[(first + position) * words..][..words]);
+                        let column = (begin + position) as u32;
+                        let index = if has_indices { input_indices[first + position] } else { column };
+                        indices.push(index);
+                        let value = (row * value_columns + index as usize) * value_words;
+                        values.extend_from_slice(&input_values[value..][..value_words]);
+                    }
+                    begin += extent;
+                }
+            }
+            let source = Memory::of(gpu, &input, Alignment::Words)?;
+            let source_indices = Memory::of(gpu, &input_indices, Alignment::Words)?;
+            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
+            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
+            // With a GPU-resident count, the host's number is too large.
+            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let is_on_device = index >= 3;
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("indices", Value::pointer_if(has_indices, &source_indices)),
+                ("top_keys", Value::pointer_if(has_keys, &top_keys)),
+                ("top_indices", Value::pointer_if(has_columns, &top_indices)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("values", Value::pointer_if(value_words > 0, &source_values)),
+                ("top_values", Value::pointer_if(value_words > 0, &top_values)),
+                ("row_count", Value::Number(if is_on_device { rows + 2 } else { rows })),
+                ("column_count", Value::Number(columns)),
+                ("tile_count", Value::Number(tiles)),
+                ("k", Value::Number(k)),
+                ("value_columns", Value::Number(value_columns)),
+            ];
+            rig.run(&push, (rows + 1) * tiles)?;
+            let case = format!("{rows} rows of {columns} in {tiles} tiles, {k}, {shape:?}");
+            compare(&case, "keys", &source, &input)?;
+            compare(&case, "top_values", &top_values, &values)?;
+            if has_keys {
+                compare(&case, "top_keys", &top_keys, &keys)?;
+            }
+            if has_columns {
+                compare(&case, "top_indices", &top_indices, &indices)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(3, Shape::of(kernel)) {
+        let chunk = (workgroup_size * shape.items) as usize;
+        let constants = [&[("ITEMS_PER_INVOCATION", shape.items)][..], &shape.key_constants()].concat();
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let words = shape.element.words() as usize;
+        for (rows, columns) in [(3, 1), (2, chunk), (1, chunk + 1), (4, 2 * chunk + 3), (0, chunk)] {
+            let chunks = columns.div_ceil(chunk);
+            let is_on_device = rows % 2 == 0;
+            let input = shape.keys(rows + columns, rows * columns);
+            let source = Memory::of(gpu, &input, Alignment::Words)?;
+            let orders = Memory::poisoned(gpu, input.len(), Alignment::Words)?;
+            let segments = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let top_segments = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let counts = Memory::poisoned(gpu, 2, Alignment::Words)?;
+            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("orders", Value::Pointer(&orders)),
+                ("segments", Value::Pointer(&segments)),
+                ("top_segments", Value::pointer_if(is_on_device, &top_segments)),
+                ("counts", Value::Pointer(&counts)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
+                ("column_count", Value::Number(columns)),
+                ("chunk_count", Value::Number(chunks)),
+                ("k", Value::Number(7)),
+            ];
+            rig.run(&push, (rows + 1) * chunks)?;
+            let case = format!("{rows} rows of {columns}, {shape:?}");
+            // Keys and orders compare alike.
+            let got: Vec<_> = orders.read()?.chunks(words).map(number).collect();
+            let expected = shape.orders(&input);
+            for a in 0..got.len() {
+                for b in [0, a / 2, (a * 7 + 3) % got.len()] {
+                    if got[a].cmp(&got[b]) != expected[a].cmp(&expected[b]) {
+                        return Err(format!("{case}: the orders of {a} and {b}").into());
+                    }
+                }
+            }
+            let begins = |step: usize| (0..rows).map(|row| (row * step) as u32).collect::<Vec<_>>();
+            compare(&case, "segments", &segments, &begins(columns))?;
+            if is_on_device {
+                compare(&case, "top_segments", &top_segments, &begins(7))?;
+                compare(&case, "counts", &counts, &[(rows * columns) as u32, 7 * rows as u32])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn number(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(word))
+}
+
+fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for value_words in selection.first(2, [3, 0, 1]) {
+        let rig = Rig::new(gpu, kernel, workgroup_size, &[("WORDS_PER_VALUE", value_words)])?;
+        let [words, value_words] = [key_words(kernel), value_words].map(|words| words as usize);
+        let size = workgroup_size as usize;
+        for (rows, columns, sorted_count, k) in
+            [(1, 1, 1, 1), (3, size + 9, size + 9, size), (2, 3 * size, 2 * size, size + 1), (4, 50, 9, 9)]
+        {
+            let input = random(columns, rows * columns * words);
+            let draws = random(k, rows * sorted_count);
+            let index = |(place, draw): (usize, &u32)| {
+                (place / sorted_count * columns + *draw as usize % columns) as u32
+            };
+            let sorted: Vec<_> = draws.iter().enumerate().map(index).collect();
+            let taken: Vec<_> = sorted.chunks(sorted_count).flat_map(|row| &row[..k]).copied().collect();
+            let keys: Vec<_> =
+                taken.iter().flat_map(|&index| &input[index as usize * words..][..words]).copied().collect();
+            let column = |(place, index): (usize, &u32)| index - (place / k * columns) as u32;
+            let taken_columns: Vec<_> = taken.iter().enumerate().map(column).collect();
+            let has_values = value_words > 0 && rows != 3;
+            let input_values = random(rows, rows * columns * value_words);
+            let value = |&index: &u32| &input_values[index as usize * value_words..][..value_words];
+            let taken_values: Vec<_> = taken.iter().flat_map(value).copied().collect();
+            let [source, of_sort] =
+                [Memory::of(gpu, &input, Alignment::Words)?, Memory::of(gpu, &sorted, Alignment::Words)?];
+            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let top_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
+            let all_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
+            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, taken_values.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let is_on_device = rows > 2;
+            let chunks = k.div_ceil(size);
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("sorted", Value::Pointer(&of_sort)),
+                ("top_keys", Value::pointer_if(rows != 4, &top_keys)),
+                ("top_indices", Value::pointer_if(rows != 3, &top_indices)),
+                ("all_indices", Value::pointer_if(rows != 2, &all_indices)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("values", Value::pointer_if(has_values, &source_values)),
+                ("top_values", Value::pointer_if(has_values, &top_values)),
+                ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
+                ("column_count", Value::Number(columns)),
+                ("sorted_count", Value::Number(sorted_count)),
+                ("chunk_count", Value::Number(chunks)),
+                ("k", Value::Number(k)),
+            ];
+            rig.run(&push, (rows + 1) * chunks)?;
+            let case = format!("{rows} rows of {columns}, {k} of {sorted_count}, {words} words");
+            if has_values {
+                compare(&case, "top_values", &top_values, &taken_values)?;
+            }
+            if rows != 4 {
+                compare(&case, "top_keys", &top_keys, &keys)?;
+            }
+            if rows != 3 {
+                compare(&case, "top_indices", &top_indices, &taken_columns)?;
+            }
+            if rows != 2 {
+                compare(&case, "all_indices", &all_indices, &taken)?;
+            }
+        }
+    }
+    Ok(())
+}
