@@ -1,4 +1,4 @@
-//! `subsweep scratch`: the arrays in the scratch of recordings.
+//! `subsweep scratch`: the memory of recordings.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -7,8 +7,9 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use subsweep::ScratchArray;
+use subsweep::arguments::{Argument, Role};
 use subsweep::device::Capabilities;
-use subsweep_tool::harness::{BenchScale, Case, Effort, bench_cases, verify_cases};
+use subsweep_tool::harness::{BenchScale, Case, Effort, RecordedMemory, bench_cases, verify_cases};
 
 use crate::args::Common;
 use crate::command::{Need, Run};
@@ -18,9 +19,9 @@ use crate::files::output::{print, to_json};
 use crate::suite::{self, CaseArgs};
 use crate::words::escaped;
 
-/// Show what the scratch of a recording holds: offset, size and name of each array, in bytes
+/// Show the memory of a recording: the size of each argument, and what the scratch holds, in bytes
 ///
-/// Takes the cases of verify and bench. Nothing runs on the device, whose policies determine the arrays. The size is what
+/// Takes the cases of verify and bench. Nothing runs on the device, whose policies determine the scratch. Its size is what
 /// Plan::scratch_requirements returns for the counts of the case.
 #[derive(Debug, Args)]
 pub struct ScratchArgs {
@@ -36,15 +37,26 @@ pub struct ScratchArgs {
     json: bool,
 }
 
-/// The scratch of a case. The field names are those of `--json`, and stable.
+/// The memory of a case. The field names are those of `--json`, and stable.
 #[derive(Debug, Serialize)]
 struct Scratch {
     device: String,
     case: String,
+    arguments: Vec<ShownArgument>,
+    /// That of the scratch, bytes.
     size: u64,
     arrays: Vec<Array>,
     /// Why the device has no such plan.
     reason: Option<String>,
+}
+
+/// An argument; `size` is bytes.
+#[derive(Debug, Serialize)]
+struct ShownArgument {
+    name: &'static str,
+    /// What the recording does with it.
+    role: &'static str,
+    size: u64,
 }
 
 /// An array; numbers are bytes.
@@ -102,14 +114,19 @@ fn all_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 impl Scratch {
     fn new(case: &Case, capabilities: &Capabilities) -> Self {
-        let ((arrays, size), reason) = match case.scratch_arrays(capabilities) {
-            Ok(scratch) => (scratch, None),
-            Err(error) => ((Vec::new(), 0), Some(error.to_string())),
+        let (memory, reason) = match case.memory(capabilities) {
+            Ok(memory) => (memory, None),
+            Err(error) => (RecordedMemory::default(), Some(error.to_string())),
         };
+        let RecordedMemory { arguments, arrays } = memory;
+        let (scratch, arguments): (Vec<_>, Vec<_>) =
+            arguments.into_iter().partition(|argument| argument.role == Role::Scratch);
+        let shown = |Argument { name, role, size }| ShownArgument { name, role: words_of(role), size };
         Self {
             device: capabilities.identity.name.clone(),
             case: case.id(),
-            size,
+            arguments: arguments.into_iter().map(shown).collect(),
+            size: scratch.iter().map(|argument| argument.size).sum(),
             arrays: arrays
                 .iter()
                 .map(|&ScratchArray { name, offset, size }| Array { offset, size, name })
@@ -118,24 +135,39 @@ impl Scratch {
         }
     }
 
-    /// The id, and a line for each array.
+    /// The id, a line for each argument, and one for each array.
     fn block(&self) -> String {
         let mut text = format!("{}\n", self.case);
         if let Some(reason) = &self.reason {
             return text + &format!("  not supported: {}\n", escaped(reason));
         }
-        if self.arrays.is_empty() {
-            return text + "  no scratch\n";
-        }
-        let width = self.size.to_string().len().max("offset".len());
+        let largest = self.arguments.iter().map(|argument| argument.size).fold(self.size, u64::max);
+        let width = largest.to_string().len().max("offset".len());
         let mut row = |offset: &str, size: &str, name: &str| {
             let _ = writeln!(text, "  {offset:>width$}  {size:>width$}  {name}");
         };
-        row("offset", "size", "array");
+        row("", "size", "argument");
+        for ShownArgument { name, role, size } in &self.arguments {
+            row("", &size.to_string(), &format!("{name}: {role}"));
+        }
+        if self.arrays.is_empty() {
+            return text + "  no scratch\n";
+        }
+        row("offset", "size", "array in scratch");
         for Array { offset, size, name } in &self.arrays {
             row(&offset.to_string(), &size.to_string(), name);
         }
         row("", &self.size.to_string(), "required");
         text
+    }
+}
+
+const fn words_of(role: Role) -> &'static str {
+    match role {
+        Role::Read => "read",
+        Role::Write => "written",
+        Role::WriteInPlace => "written, in place too",
+        Role::ReadWrite => "read and written",
+        Role::Scratch => "scratch",
     }
 }

@@ -43,6 +43,7 @@ pub(super) use ready::Ready;
 pub use reduce::ReduceCase;
 pub use run_length::{RunLengthCase, RunLengthCoding};
 pub use scan::{InitialFrom, ScanCase};
+pub use scratch::RecordedMemory;
 pub use search::SearchCase;
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};

@@ -1,10 +1,11 @@
-//! The arrays in the scratch of a case, by a recording on the host.
+//! The memory of a case: arguments by the table of its plan, and the arrays in its scratch by a recording on the host.
 
 use std::sync::{Arc, OnceLock};
 
 use super::Case;
 use super::known::Known;
 use crate::harness::layout::{Arrangement, BufferLayout, Span};
+use subsweep::arguments::Argument;
 use subsweep::ash::vk::{self, Handle};
 use subsweep::device::{BufferRange, Capabilities, Command, Device, Recorder, Trace};
 use subsweep::error::Result;
@@ -51,13 +52,21 @@ impl Trace for FirstPlan {
     }
 }
 
+/// The memory of a recording.
+#[derive(Debug, Default)]
+pub struct RecordedMemory {
+    /// Those that it accesses, as its plan declares them. The scratch has the bytes that the plan requires.
+    pub arguments: Vec<Argument>,
+    /// What the scratch holds.
+    pub arrays: Vec<ScratchArray>,
+}
+
 impl Case {
-    /// The arrays in the scratch of its recording, on a device with these capabilities, and the bytes that the plan
-    /// requires.
+    /// The memory of its recording on a device with these capabilities.
     ///
     /// # Errors
     /// Those of the plan and of the recording.
-    pub fn scratch_arrays(&self, capabilities: &Capabilities) -> Result<(Vec<ScratchArray>, u64)> {
+    pub fn memory(&self, capabilities: &Capabilities) -> Result<RecordedMemory> {
         let device = Device::absent(capabilities.clone());
         let known = Known::default();
         // Some operands are computed from it.
@@ -73,10 +82,11 @@ impl Case {
             address: first * 4,
             usage: !vk::BufferUsageFlags::empty(),
         };
+        let arguments = prepared.arguments.iter().filter(|argument| argument.size > 0).copied().collect();
         let record = prepared.recording(&|name| spans.of(name).map_or(BufferRange::NONE, range))?;
         let plan = FirstPlan::default();
         record(&mut Recorder::dry(&device).traced_by(&plan))?;
-        Ok((plan.0.into_inner().unwrap_or_default(), spans.scratch.count * 4))
+        Ok(RecordedMemory { arguments, arrays: plan.0.into_inner().unwrap_or_default() })
     }
 }
 
@@ -86,6 +96,7 @@ mod tests {
 
     use super::*;
     use crate::harness::cases::{Effort, verify_cases};
+    use subsweep::arguments::Role;
 
     #[test]
     fn every_kind_of_case_has_its_arrays() {
@@ -100,8 +111,15 @@ mod tests {
             if !groups.insert(case.group()) {
                 continue;
             }
-            let (arrays, size) =
-                case.scratch_arrays(&capabilities).unwrap_or_else(|error| panic!("{}: {error}", case.id()));
+            let RecordedMemory { arguments, arrays } =
+                case.memory(&capabilities).unwrap_or_else(|error| panic!("{}: {error}", case.id()));
+            assert!(
+                arguments.iter().any(|argument| argument.role.is_result()),
+                "{}: {arguments:?}",
+                case.id()
+            );
+            let scratch = arguments.iter().find(|argument| argument.role == Role::Scratch);
+            let size = scratch.map_or(0, |scratch| scratch.size);
             let all = arrays.last().map_or(0, |last| last.offset + last.size);
             // The requirement is of every count up to the maximum, for which another algorithm may need more.
             assert!(all <= size, "{}: {all} of {size}", case.id());
