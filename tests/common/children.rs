@@ -99,10 +99,11 @@ const DEVICE: &str = "device: ";
 const NOTE: &str = "note: ";
 const PEAK: &str = "peak memory in KiB: ";
 
-/// The limit of a row's peak memory in KiB. The full suite keeps more and larger plans.
+/// The limit of a row's peak memory in KiB. The full suite keeps more and larger plans; without a shader cache a CPU's driver
+/// takes a tenth more.
 fn max_peak_kib(is_full: bool, has_large_inputs: bool) -> u64 {
     match (is_full, has_large_inputs) {
-        (false, _) => 2 << 20,
+        (false, _) => 5 << 19,
         (true, false) => 3 << 20,
         (true, true) => 8 << 20,
     }
