@@ -88,8 +88,8 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// Reports every command to `trace`, besides the trace of the device. A [`HazardChecker`](super::HazardChecker)
-    /// checks the commands between [`Self::begin`] and [`Self::end`].
+    /// Reports every command to `trace`, besides the trace of the device. The crate
+    /// `subsweep-hazards` has one that checks the barriers between [`Self::begin`] and [`Self::end`].
     pub fn traced_by(mut self, trace: &'d dyn Trace) -> Self {
         self.trace = Some(trace);
         self

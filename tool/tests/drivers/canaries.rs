@@ -11,8 +11,8 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::device::{AddressRange, Barrier, BufferRange, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::kernels::PROBE_COPY;
+use subsweep_hazards::{Finding, Missing};
 use subsweep_tool::harness::{BufferLayout, Case, Effort, Work, Workload, verify_cases};
-use subsweep_tool::hazards::{Finding, Missing};
 
 use super::cases::{clean_trial, hazards};
 use super::children::Together;

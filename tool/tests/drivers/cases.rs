@@ -10,12 +10,12 @@ use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::sort::SortAlgorithm;
 use subsweep::top_k::TopKAlgorithm;
+use subsweep_hazards::HazardChecker;
 use subsweep_tool::harness::{
     BufferLayout, Case, CountFrom, Effort, InitialFrom, Input, Outcome, PolicyName, RunLengthCoding,
     ScanCase, SegmentMix, SelectOutput, SortCase, SortValues, Work, product_cases, verify_case_in,
     verify_cases,
 };
-use subsweep_tool::hazards::HazardChecker;
 
 use super::children::is_full;
 use super::dispatched::Listener;

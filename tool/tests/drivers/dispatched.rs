@@ -10,8 +10,8 @@ use libtest_mimic::Trial;
 use subsweep::ash::vk;
 use subsweep::device::{Command, Trace};
 use subsweep::headless::Gpu;
+use subsweep_hazards::HazardChecker;
 use subsweep_tool::harness::PipelineSet;
-use subsweep_tool::hazards::HazardChecker;
 
 use super::PRIMITIVES;
 use super::children::Together;

@@ -12,8 +12,8 @@ use subsweep::ash::vk;
 use subsweep::device::{Capabilities, Command, Trace};
 use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
 use subsweep::sort::SortConfig;
+use subsweep_hazards::HazardChecker;
 use subsweep_tool::harness::{BufferLayout, Case, Effort, Outcome, Workload, verify_case, verify_cases};
-use subsweep_tool::hazards::HazardChecker;
 
 use super::cases::{complaint, expect_no_findings};
 use super::children::is_full;

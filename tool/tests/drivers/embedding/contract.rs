@@ -10,8 +10,8 @@ use subsweep::device::{Access, AddressRange, Barrier, BufferRange, CommandCounts
 use subsweep::headless::Gpu;
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::{Config, Count, Counts, ElementType, Error, Plan, Primitive, Result};
+use subsweep_hazards::{Finding, HazardChecker};
 use subsweep_tool::harness::PolicyName;
-use subsweep_tool::hazards::{Finding, HazardChecker};
 
 use super::super::PRIMITIVES;
 use super::arguments;

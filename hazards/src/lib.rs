@@ -13,13 +13,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use subsweep::ash::vk;
-
 use subsweep::device::{Access, AddressRange, Barrier, Command, Trace, Workgroups};
 use subsweep::kernels::Kernel;
 
 /// A [`Trace`] that checks each recording when it ends. Pass it to
 /// [`Recorder::traced_by`](subsweep::device::Recorder::traced_by), or set it as
-/// [`WorkOptions::trace`](subsweep::headless::WorkOptions::trace) of a device.
+/// [`OpenOptions::trace`](subsweep::device::OpenOptions) of a device (`WorkOptions::trace` in `headless`).
 #[derive(Debug, Default)]
 pub struct HazardChecker {
     recordings: Mutex<HashMap<vk::CommandBuffer, Recording>>,
