@@ -17,7 +17,7 @@
  * Safety: `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
  *
  * Every subsweep_cmd_... records one run of `plan` into `command_buffer`. Nothing is submitted, waited for or allocated.
- * These five answers hold for all, and each function's comment adds its own:
+ * These five answers hold for all, and each function's comment adds to them:
  *
  * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
  * 2. Memory: ranges at least as large as the counts require, at multiples of 4; those that the plan does not use are
@@ -27,10 +27,11 @@
  * 3. Commands: dispatches, direct and indirect, fills and updates of `scratch`, and the barriers between them; none before
  *    the first or after the last. The caller's barrier before them has subsweep_plan_first_access as its destination, and
  *    the one after them subsweep_plan_last_access as its source: COMPUTE_SHADER / SHADER_READ of what is read, COMPUTE_SHADER
- *    / SHADER_WRITE of what is written, and of `scratch` what those two say. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the
+ *    / SHADER_WRITE of what is written, and of `scratch` the accesses that these two functions return. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the
  *    commands are in labels. A compute pipeline and push constants stay bound; no other state changes.
- * 4. Limits: a count of 0 records nothing. An indirect count of 0 moves nothing, and one above its maximum is clamped to
- *    it. At most subsweep_plan_max_count, and the two-dimensional dispatch limit of the device in workgroups.
+ * 4. Limits: a count of 0 records nothing, and an indirect count of 0 moves nothing, unless the function's comment says
+ *    otherwise. An indirect count above its maximum is clamped to it. At most subsweep_plan_max_count, and the
+ *    two-dimensional dispatch limit of the device in workgroups.
  * 5. Result: in the ranges that are written.
  *
  * It returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
@@ -1147,7 +1148,7 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
 /// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepScanPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
@@ -1174,7 +1175,7 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepPlan *plan, uint
 /// are given to a plan made without them, or missing for a plan made with them.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepScanInfo *info);
@@ -1190,7 +1191,7 @@ VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
 /// `algorithm` exceeds the limits of the device, or does not support large counts.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepSortPlanCreateInfo *info,
                                    struct SubsweepPlan **plan);
@@ -1219,7 +1220,7 @@ VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, ui
 ///    bit range keep their order.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepSortInfo *info);
@@ -1232,7 +1233,7 @@ VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
 /// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_difference_plan_create(const struct SubsweepDevice *device,
                                          const struct SubsweepDifferencePlanCreateInfo *info,
                                          struct SubsweepPlan **plan);
@@ -1246,7 +1247,7 @@ VkResult subsweep_difference_plan_create(const struct SubsweepDevice *device,
 ///    either of the other flags the count, and is not written.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_difference(const struct SubsweepPlan *plan,
                                  VkCommandBuffer command_buffer,
                                  const struct SubsweepDifferenceInfo *info);
@@ -1258,7 +1259,7 @@ VkResult subsweep_cmd_difference(const struct SubsweepPlan *plan,
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepGatherPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
@@ -1272,7 +1273,7 @@ VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
 /// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepGatherInfo *info);
@@ -1302,7 +1303,7 @@ VkResult subsweep_histogram_even_edges(SubsweepElementType element_type,
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_histogram_plan_create(const struct SubsweepDevice *device,
                                         const struct SubsweepHistogramPlanCreateInfo *info,
                                         struct SubsweepPlan **plan);
@@ -1316,7 +1317,7 @@ VkResult subsweep_histogram_plan_create(const struct SubsweepDevice *device,
 ///    edge as well. Other values and NaNs are not counted; -0 equals 0.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
                                 VkCommandBuffer command_buffer,
                                 const struct SubsweepHistogramInfo *info);
@@ -1328,7 +1329,7 @@ VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
                                     const struct SubsweepMergePlanCreateInfo *info,
                                     struct SubsweepPlan **plan);
@@ -1337,13 +1338,13 @@ VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
 ///
 /// 2. Memory: the destinations are as large as both arrays together.
 /// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 keys together. Arrays that are not sorted give some of their keys in an unspecified order;
+/// 4. Limits: at most 2^32 - 1 keys together. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
 ///    no other memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_merge(const struct SubsweepPlan *plan,
                             VkCommandBuffer command_buffer,
                             const struct SubsweepMergeInfo *info);
@@ -1425,7 +1426,7 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /// shaderFloat64.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepReducePlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
@@ -1442,7 +1443,7 @@ VkResult subsweep_reduce_plan_create(const struct SubsweepDevice *device,
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if segments or keys are given to a plan made without them.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepReduceInfo *info);
@@ -1457,7 +1458,7 @@ VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
                                          const struct SubsweepRunLengthPlanCreateInfo *info,
                                          struct SubsweepPlan **plan);
@@ -1468,13 +1469,13 @@ VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
 ///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
 ///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for
 ///    all elements that fit.
-/// 4. Limits: a count of 0 records commands that write 0 to `result_count`.
+/// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_count`.
 /// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
 ///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below
 ///    2^32.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
                                  VkCommandBuffer command_buffer,
                                  const struct SubsweepRunLengthInfo *info);
@@ -1484,7 +1485,7 @@ VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepSearchPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
@@ -1492,14 +1493,14 @@ VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys. Keys that are not sorted give positions from 0 to their count; no other memory
+/// 4. Limits: at most 2^32 - 1 sorted keys. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions from 0 to their count; no other memory
 ///    is accessed.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater. -0 equals 0; NaNs are equal, and greater than
 ///    all numbers.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_search(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSearchInfo *info);
@@ -1514,7 +1515,7 @@ VkResult subsweep_cmd_search(const struct SubsweepPlan *plan,
 /// and discarded keys of an argsort or without values.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device,
                                              const struct SubsweepSortPlanCreateInfo *info,
                                              struct SubsweepPlan **plan);
@@ -1535,7 +1536,7 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
 ///    segments are unchanged, unless they are discarded or of an input that is destroyed; so is the output there.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
                                      VkCommandBuffer command_buffer,
                                      const struct SubsweepSegmentedSortInfo *info);
@@ -1549,7 +1550,7 @@ VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepSelectPlanCreateInfo *info,
                                      struct SubsweepPlan **plan);
@@ -1559,14 +1560,14 @@ VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
 /// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another dispatch
 ///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
 ///    indirect count takes more dispatches.
-/// 4. Limits: a count of 0 records a dispatch, which writes 0 to `result_counts`.
+/// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_counts`.
 /// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
 ///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSelectInfo *info);
@@ -1582,7 +1583,7 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
 /// keys, indices or values are written.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
                                     const struct SubsweepTopKPlanCreateInfo *info,
                                     struct SubsweepPlan **plan);
@@ -1595,7 +1596,7 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 ///    greater than all others. The same on every device.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 VkResult subsweep_cmd_top_k(const struct SubsweepPlan *plan,
                             VkCommandBuffer command_buffer,
                             const struct SubsweepTopKInfo *info);

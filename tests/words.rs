@@ -31,7 +31,7 @@ const RETIRED: [(&str, &str); 20] = [
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<_> =
-        ["docs", "examples", "glsl", "include", "src", "tests", "tool", "tools", "xtask"]
+        ["docs", "examples", "glsl", "include", "src", "tests", "tool", "tools", "xtask", "hazards"]
             .iter()
             .map(|folder| root.join(folder))
             .collect();
@@ -39,6 +39,10 @@ fn sources() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         for path in entries.map(|entry| entry.expect("an entry of a folder").path()) {
+            // An older checkout may have builds in folders of examples.
+            if path.file_name() == Some("target".as_ref()) {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
             } else if path.file_name() != Some("words.rs".as_ref()) {

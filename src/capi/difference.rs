@@ -63,7 +63,7 @@ impl Exported for Difference {
 /// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_difference_plan_create(
     device: *const SubsweepDevice,
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn subsweep_difference_plan_create(
 ///    either of the other flags the count, and is not written.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_difference(
     plan: *const SubsweepPlan,

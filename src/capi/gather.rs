@@ -58,7 +58,7 @@ impl Exported for Gather {
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_gather_plan_create(
     device: *const SubsweepDevice,
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 /// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_gather(
     plan: *const SubsweepPlan,

@@ -108,7 +108,7 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_histogram_plan_create(
     device: *const SubsweepDevice,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn subsweep_histogram_plan_create(
 ///    edge as well. Other values and NaNs are not counted; -0 equals 0.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_histogram(
     plan: *const SubsweepPlan,

@@ -78,7 +78,7 @@ impl Exported for Merge {
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_merge_plan_create(
     device: *const SubsweepDevice,
@@ -102,13 +102,13 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
 ///
 /// 2. Memory: the destinations are as large as both arrays together.
 /// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 keys together. Arrays that are not sorted give some of their keys in an unspecified order;
+/// 4. Limits: at most 2^32 - 1 keys together. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
 ///    no other memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_merge(
     plan: *const SubsweepPlan,

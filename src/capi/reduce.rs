@@ -131,7 +131,7 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
 /// shaderFloat64.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_reduce_plan_create(
     device: *const SubsweepDevice,
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn subsweep_reduce_plan_create(
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if segments or keys are given to a plan made without them.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_reduce(
     plan: *const SubsweepPlan,

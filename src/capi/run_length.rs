@@ -103,7 +103,7 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_run_length_plan_create(
     device: *const SubsweepDevice,
@@ -121,13 +121,13 @@ pub unsafe extern "C" fn subsweep_run_length_plan_create(
 ///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
 ///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for
 ///    all elements that fit.
-/// 4. Limits: a count of 0 records commands that write 0 to `result_count`.
+/// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_count`.
 /// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
 ///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below
 ///    2^32.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_run_length(
     plan: *const SubsweepPlan,

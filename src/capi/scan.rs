@@ -86,7 +86,7 @@ impl Exported for Scan {
 /// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_scan_plan_create(
     device: *const SubsweepDevice,
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 /// are given to a plan made without them, or missing for a plan made with them.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_scan(
     plan: *const SubsweepPlan,

@@ -65,7 +65,7 @@ impl Exported for Search {
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_search_plan_create(
     device: *const SubsweepDevice,
@@ -90,14 +90,14 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys. Keys that are not sorted give positions from 0 to their count; no other memory
+/// 4. Limits: at most 2^32 - 1 sorted keys. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions from 0 to their count; no other memory
 ///    is accessed.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater. -0 equals 0; NaNs are equal, and greater than
 ///    all numbers.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_search(
     plan: *const SubsweepPlan,

@@ -53,7 +53,7 @@ impl Exported for SegmentedSort {
 /// and discarded keys of an argsort or without values.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
     device: *const SubsweepDevice,
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ///    segments are unchanged, unless they are discarded or of an input that is destroyed; so is the output there.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
     plan: *const SubsweepPlan,

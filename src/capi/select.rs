@@ -164,7 +164,7 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_select_plan_create(
     device: *const SubsweepDevice,
@@ -181,14 +181,14 @@ pub unsafe extern "C" fn subsweep_select_plan_create(
 /// 3. Commands: a fill, a barrier and one dispatch, or a dispatch, a scan of the tiles' counts and another dispatch
 ///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
 ///    indirect count takes more dispatches.
-/// 4. Limits: a count of 0 records a dispatch, which writes 0 to `result_counts`.
+/// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_counts`.
 /// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
 ///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_select(
     plan: *const SubsweepPlan,

@@ -189,7 +189,7 @@ impl Exported for Sort {
 /// `algorithm` exceeds the limits of the device, or does not support large counts.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_sort_plan_create(
     device: *const SubsweepDevice,
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
 ///    bit range keep their order.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_sort(
     plan: *const SubsweepPlan,

@@ -83,7 +83,7 @@ impl Exported for TopK {
 /// keys, indices or values are written.
 ///
 /// # Safety
-/// Those of every subsweep_..._plan_create.
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_top_k_plan_create(
     device: *const SubsweepDevice,
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
 ///    greater than all others. The same on every device.
 ///
 /// # Safety
-/// Those of every subsweep_cmd_... .
+/// As at the top of the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_top_k(
     plan: *const SubsweepPlan,

@@ -306,7 +306,8 @@ impl Gpu {
     /// recorder's command buffer may be another after each dispatch, with nothing bound. Commands that are recorded
     /// without the recorder, by a plan's `cmd_*` for example, are neither counted nor split.
     ///
-    /// `record` must not call this [`Gpu`], which would deadlock: it has one command buffer.
+    /// `record` must not call this [`Gpu`]: a submission would deadlock, since it has one command buffer, and a copy would run
+    /// before the recorded commands.
     ///
     /// # Errors
     /// Those of `record`, [`Error::DeviceLost`], [`Error::TimedOut`], or those of Vulkan functions. Part of the work

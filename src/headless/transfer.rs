@@ -15,7 +15,8 @@ pub(super) enum OnError {
 }
 
 impl Gpu {
-    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, and waits.
+    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, and waits. What the caller has submitted to a queue of
+    /// its own was waited for: copies may use another queue.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and those of [`Self::submit`].
@@ -41,7 +42,7 @@ impl Gpu {
         self.read_back(&mut [(buffer, words)], OnError::Unchanged)
     }
 
-    /// Reads the first `word_count` words of `buffer`, and waits.
+    /// Reads the first `word_count` words of `buffer`, and waits; what has written them was waited for, as in [`Self::upload`].
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].

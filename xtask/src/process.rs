@@ -79,6 +79,18 @@ impl Group {
         }
     }
 
+    /// Asks the command, and all that it has started, to end.
+    pub fn terminate(&self) {
+        #[cfg(unix)]
+        self.signal(libc::SIGTERM);
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: libc::c_int) {
+        // SAFETY: a call without pointers. A negative number is that of a group, which ran a moment ago.
+        unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
+    }
+
     pub fn wait(self) -> Result<ExitStatus> {
         self.wait_with(|| Ok(()))
     }
@@ -91,8 +103,7 @@ impl Drop for Group {
         }
         #[cfg(unix)]
         for signal in [libc::SIGTERM, libc::SIGKILL] {
-            // SAFETY: a call without pointers. A negative number is that of a group, which ran a moment ago.
-            unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
+            self.signal(signal);
             let start = Instant::now();
             while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < GRACE {
                 thread::sleep(PAUSE);

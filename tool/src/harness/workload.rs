@@ -124,9 +124,6 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Errors of Vulkan.
     pub fn restore(&self) -> Result<()> {
-        if self.spans.source.count == 0 {
-            return Ok(());
-        }
         let scanned = Span { count: self.spans.pristine.count, ..self.spans.source };
         self.submit(|recorder| {
             recorder.copy(self.range(self.spans.pristine), self.range(scanned));

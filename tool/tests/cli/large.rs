@@ -151,7 +151,7 @@ fn runs_are_merged() {
     let mut order: Vec<u32> = (0..KEY_COUNT as u32).collect();
     order.sort_by_key(|&index| keys[index as usize]);
     let sorted: Vec<u32> = order.iter().map(|&index| keys[index as usize]).collect();
-    let memory = ["--type", "u32", "--memory", "40MiB"];
+    let memory = ["--type", "u32", "--memory", "28MiB"];
     assert!(words(&run(subsweep(["sort", &path]).args(memory)).done()) == sorted);
     assert!(words(&run_with(subsweep(["sort", "-"]).args(memory), &input).done()) == sorted);
     // How many indices a pipe has is known at its end.

@@ -10,7 +10,7 @@ pub enum Target {
 }
 
 /// Every target, by its name in the table.
-const TARGETS: [(&str, Target); 17] = [
+const TARGETS: [(&str, Target); 18] = [
     ("4", Target::Row("lavapipe-4")),
     ("8", Target::Row("lavapipe-8")),
     ("16", Target::Row("lavapipe-16")),
@@ -20,6 +20,7 @@ const TARGETS: [(&str, Target); 17] = [
     ("bounds", Target::Row("lavapipe-8-bounds")),
     ("races", Target::Row("lavapipe-8-races")),
     ("lib", Target::Test(&["--lib"])),
+    ("hazards", Target::Test(&["-p", "subsweep-hazards", "--lib"])),
     ("bin", Target::Test(&["--bin", "subsweep"])),
     ("cli", Target::Test(&["--test", "cli"])),
     ("capi", Target::Test(&["--test", "capi"])),

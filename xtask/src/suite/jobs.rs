@@ -61,6 +61,13 @@ impl<'a> Jobs<'a> {
     }
 }
 
+impl Drop for Jobs<'_> {
+    /// Lets all end at the same time, before each is waited for.
+    fn drop(&mut self) {
+        self.running.iter().for_each(|job| job.group.terminate());
+    }
+}
+
 impl Job<'_> {
     fn report(mut self, status: ExitStatus) -> Result<()> {
         let (mut log, elapsed) = (Vec::new(), self.start.elapsed());

@@ -90,8 +90,9 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
         process::run(suite.cargo_test().args(&suite.options.arguments))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let programs = test_programs(&cargo::build(suite.cargo_test().arg("--no-run"))?);
+    // Of the sources that are built next.
     let record = Record::open(&suite.options, &suite.features)?;
+    let programs = test_programs(&cargo::build(suite.cargo_test().arg("--no-run"))?);
     if let Some(row) = &suite.options.row {
         return suite.run_row(row, &programs, &record);
     }
@@ -157,8 +158,9 @@ impl Suite {
             let rows_here = self.rows(matrix)?;
             if rows_here.iter().any(|name| name == row) {
                 let (start, log) = (Instant::now(), tempfile::NamedTempFile::new()?);
-                let mut command = self.command(&matrix.path);
-                command.args(["--rows", row]).stdout(log.reopen()?).stderr(log.reopen()?);
+                // One description, so that neither writes over the other.
+                let (mut command, both) = (self.command(&matrix.path), log.reopen()?);
+                command.args(["--rows", row]).stdout(both.try_clone()?).stderr(both);
                 let mut reader = File::open(log.path())?;
                 let status = Group::start(&mut command)?
                     .wait_with(|| Ok(io::copy(&mut reader, &mut io::stdout()).map(|_| ())?))?;

@@ -43,7 +43,10 @@ pub fn of_pipe(path: &Path) -> Option<(u64, u64)> {
         .filter(|metadata| metadata.file_type().is_fifo())
         .map(|metadata| (metadata.dev(), metadata.ino()));
     #[cfg(not(unix))]
-    None
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Whether `path` is a character device such as `/dev/null`.
