@@ -5,51 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "../xtask/src/mutants/table.rs"]
+#[expect(dead_code, reason = "xtask runs the checks")]
+mod table;
+
+use table::Fault;
+
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-const TABLE: &str = include_str!("../tools/mutants.txt");
-const TOOL: &str = include_str!("../tools/mutants");
-const CHILDREN: &str = include_str!("common/children.rs");
 
-struct Fault {
-    name: String,
-    file: String,
-    checks: String,
-    old: String,
-    new: String,
-}
-
-/// The text of a line between two delimiters, and the rest after the second.
-fn between<'a>(line: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a str)> {
-    line.strip_prefix(open)?.split_once(close)
-}
-
-/// The table, parsed as by `tools/mutants`.
 fn faults() -> Vec<Fault> {
-    let (mut file, mut file_checks) = ("", "");
-    let mut faults = Vec::new();
-    for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some(head) = between(line, "[", "] ") {
-            (file, file_checks) = head;
-            continue;
-        }
-        let end = line.find([':', ' ']).unwrap_or_else(|| panic!("no fault: {line}"));
-        let (name, rest) = line.split_at(end);
-        let (checks, rest) = between(rest, " {", "}").unwrap_or((file_checks, rest));
-        let rest = rest.strip_prefix(": ").unwrap_or_else(|| panic!("no fault: {line}"));
-        let (old, new) = rest.split_once(" ==>").unwrap_or_else(|| panic!("no fault: {line}"));
-        let text = |text: &str| text.strip_prefix(' ').unwrap_or(text).replace("\\n", "\n");
-        let (name, file, checks) = (name.to_owned(), file.to_owned(), checks.to_owned());
-        faults.push(Fault { name, file, checks, old: text(old), new: text(new) });
-    }
-    faults
-}
-
-/// The reason why a fault does not apply to `source`, or `None`.
-fn refusal(Fault { name, file, old, new, .. }: &Fault, source: &str) -> Option<String> {
-    match source.matches(old).count() {
-        1 => (old == new).then(|| format!("{name} changes nothing")),
-        count => Some(format!("{name}: {file} has {count} times: {old}")),
-    }
+    table::parse(include_str!("../tools/mutants.txt")).expect("a table of faults")
 }
 
 #[test]
@@ -59,7 +24,7 @@ fn every_fault_applies_once() {
         let Fault { name, file, .. } = &fault;
         let path = Path::new(ROOT).join(file);
         let source = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {file}: {error}"));
-        assert_eq!(refusal(&fault, &source), None);
+        assert_eq!(fault.apply(&source).err(), None);
         assert!(names.insert(name.clone()), "{name} occurs twice");
     }
     assert!(names.len() >= 80, "{} faults", names.len());
@@ -67,25 +32,37 @@ fn every_fault_applies_once() {
 
 #[test]
 fn a_fault_that_does_not_apply_once_is_refused() {
-    let first = || faults().swap_remove(0);
-    let old = first().old;
-    assert_eq!(refusal(&first(), &old), None);
-    assert!(refusal(&first(), "").is_some_and(|why| why.contains("has 0 times")));
-    assert!(refusal(&first(), &format!("{old}\n{old}")).is_some_and(|why| why.contains("has 2 times")));
-    let idle = Fault { new: old.clone(), ..first() };
-    assert!(refusal(&idle, &old).is_some_and(|why| why.ends_with("changes nothing")));
+    let fault = faults().swap_remove(0);
+    let old = &fault.old;
+    let refusal = |fault: &Fault, source: &str| fault.apply(source).err();
+    assert_eq!(refusal(&fault, old), None);
+    assert!(refusal(&fault, "").is_some_and(|why| why.contains("has 0 times")));
+    assert!(refusal(&fault, &format!("{old}\n{old}")).is_some_and(|why| why.contains("has 2 times")));
+    let idle = Fault { new: old.clone(), ..fault.clone() };
+    assert!(refusal(&idle, old).is_some_and(|why| why.ends_with("changes nothing")));
 }
 
 #[test]
-fn every_check_is_known() {
-    // As tests/common/children.rs names the argument.
-    assert!(TOOL.contains("--child \"$row\"") && CHILDREN.contains("Some(\"--child\")"));
-    for Fault { name, checks, .. } in faults() {
-        for check in checks.split(", ") {
-            let kind = check.split(':').next().unwrap_or(check);
-            assert!(TOOL.contains(&format!("[{kind}]=")), "{name}: {check}");
-        }
+fn a_line_that_is_no_fault_is_refused() {
+    let parse = |line: &str| table::parse(&format!("# Faults.\n[src/lib.rs] 8: scan, lib\n\n{line}\n"));
+    let [fault] = &parse("a-name: old\\n    text ==>").unwrap()[..] else { panic!("one fault") };
+    assert_eq!((&*fault.old, &*fault.new, fault.checks.len()), ("old\n    text", "", 2));
+    assert_eq!(fault.checks[0].words.as_deref(), Some("scan"));
+    let [fault] = &parse("a-name {races: sort}: a ==> b").unwrap()[..] else { panic!("one fault") };
+    assert_eq!((&*fault.checks[0].text, &*fault.new), ("races: sort", "b"));
+    for (line, why) in [
+        ("a-name: old", "not a fault: a-name: old"),
+        ("a-name {races: sort: a ==> b", "not a fault: a-name {races: sort: a ==> b"),
+        ("a-name {64: sort}: a ==> b", "a-name: not a check: 64: sort"),
+    ] {
+        assert_eq!(parse(line).unwrap_err(), why);
     }
+}
+
+#[test]
+fn rows_are_started_by_their_argument() {
+    let starts = include_str!("../xtask/src/mutants/checks.rs").contains(".args([\"--child\", row])");
+    assert!(starts && include_str!("common/children.rs").contains("Some(\"--child\")"));
 }
 
 #[test]

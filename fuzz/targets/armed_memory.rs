@@ -1,3 +1,5 @@
+//! Canary: the fuzzer must find `checks::planted::memory`.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,3 +1,5 @@
+//! Fuzzes `checks::inspection`.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,3 +1,5 @@
+//! Fuzzes `checks::raw`.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,3 +1,5 @@
+//! Fuzzes `checks::report`.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

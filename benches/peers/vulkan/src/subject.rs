@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use anyhow::Result;
+use subsweep::device::{BufferRange, Recorder};
 use subsweep::headless::Gpu;
 use subsweep_tool::harness::{BufferLayout, Case, CopyRoof, Mismatch, Workload};
 
@@ -68,7 +69,10 @@ impl<'g> Ours<'g> {
 
 impl Subject for Ours<'_> {
     fn times(&mut self, run_count: u32) -> Result<Vec<f64>> {
-        Ok(self.workload.time(self.roof, None, run_count)?)
+        let restore = |recorder: &mut Recorder<'_>, replaced: &[[BufferRange; 2]]| {
+            replaced.iter().try_for_each(|[from, to]| self.roof.record(recorder, *from, *to))
+        };
+        Ok(self.workload.time(run_count, restore)?)
     }
 
     fn mismatch(&mut self) -> Result<Option<Mismatch>> {
