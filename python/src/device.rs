@@ -121,6 +121,10 @@ impl Device {
         self.gpu.identity().device_uuid_text()
     }
 
+    fn __repr__(&self) -> String {
+        format!("<subsweep device '{}', {}>", self.name(), self.driver())
+    }
+
     /// Sorts keys, each segment by itself, and moves values of `value_size` bytes along.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn sort(

@@ -52,6 +52,8 @@ def _remedy(dtype: np.dtype[Any], name: str) -> str:
 
 def numbers(a: npt.ArrayLike, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Array:
     """Return `a` as an array of a supported type in native byte order; `dtype` converts it before."""
+    if isinstance(a, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: give {name}.compressed(), or {name}.filled(value)")
     array: Array = np.asarray(a) if dtype is None else np.asarray(a).astype(dtype, copy=False)
     if (array.dtype.kind, array.dtype.itemsize) not in ELEMENTS:
         remedy = _remedy(array.dtype, name)
@@ -126,7 +128,7 @@ def normalized(axis: int, array: Array) -> int:
     """Return the axis from 0 on."""
     axis = operator.index(axis)
     # numpy's own error for an axis that is not there.
-    np.moveaxis(np.empty((0,) * array.ndim), axis, 0)
+    np.empty((0,) * array.ndim).any(axis)
     return axis % array.ndim
 
 

@@ -54,7 +54,7 @@ def test_lists_and_scalars():
 def test_wrong_axes():
     axis_error = getattr(np, "exceptions", np).AxisError
     for function in (subsweep.sort, subsweep.argsort, subsweep.cumsum, subsweep.argmax):
-        with pytest.raises(axis_error):
+        with pytest.raises(axis_error, match="axis 2 is out of bounds"):
             function(np.zeros((2, 3)), 2)
     with pytest.raises(axis_error):
         subsweep.sort(3.5)
@@ -62,6 +62,11 @@ def test_wrong_axes():
         subsweep.sort(np.zeros(3), 0.5)
     with pytest.raises(ValueError, match="twice"):
         subsweep.reduce(np.zeros((2, 3)), axis=(0, 0))
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match="compressed"):
+        subsweep.sort(np.ma.masked_array([3, 1], [0, 1]))
 
 
 def test_wrong_operators():

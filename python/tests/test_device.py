@@ -20,6 +20,7 @@ def test_devices():
     name = devices[0].name
     for selector in (0, "0", name, name[:5].upper(), f"uuid:{devices[0].uuid}", f"driver:{devices[0].driver[:4]}"):
         with subsweep.device(selector) as device:
+            assert name in repr(device)
             assert device.name == name and device.uuid == devices[0].uuid
             assert_same(subsweep.sort([2, 1]), np.array([1, 2]))
 
