@@ -25,7 +25,7 @@ use subsweep::select::{Comparison, Operands, SelectConfig};
 use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::top_k::TopKConfig;
 
-use crate::error::{exception, interrupted};
+use crate::error::{check_reentry, exception, interrupted};
 use crate::list::kind;
 
 type Words<'py> = PyReadonlyArray1<'py, u32>;
@@ -82,6 +82,7 @@ impl Device {
         py: Python<'_>,
         work: impl FnOnce(&Gpu) -> subsweep::Result<T> + Send,
     ) -> PyResult<T> {
+        check_reentry()?;
         py.detach(|| work(&self.gpu)).map_err(exception)
     }
 }

@@ -16,6 +16,17 @@ thread_local! {
     /// The exception that ended the work of this thread.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
     static LAST_LOOK: Cell<Option<Instant>> = const { Cell::new(None) };
+    static IS_LOOKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Refuses a call by the handler of a signal that came while another call of this thread runs: the device is in use.
+pub fn check_reentry() -> PyResult<()> {
+    if IS_LOOKING.get() {
+        return Err(Error::new_err(
+            "the handler of a signal calls subsweep amid a call; let it raise an exception, or set a flag",
+        ));
+    }
+    Ok(())
 }
 
 /// Whether a signal's handler has raised an exception, such as `KeyboardInterrupt`. Only the main thread has handlers.
@@ -25,7 +36,9 @@ pub fn interrupted() -> bool {
         return false;
     }
     LAST_LOOK.set(Some(now));
+    IS_LOOKING.set(true);
     let raised = Python::try_attach(|py| py.check_signals().err()).flatten();
+    IS_LOOKING.set(false);
     let is_raised = raised.is_some();
     RAISED.set(raised);
     is_raised

@@ -14,6 +14,9 @@ Array = npt.NDArray[Any]
 #: The name of a type in the native module, by numpy's kind and size.
 ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}
 
+#: numpy 1.25 has moved it.
+AxisError = getattr(np, "exceptions", np).AxisError
+
 _SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
 
 _OPERATORS = {
@@ -77,8 +80,28 @@ def copied(array: Array) -> Array:
     return np.array(array, order="C", copy=True, subok=False)
 
 
+def number_of(dtype: np.dtype[Any], number: Any, name: str) -> Array:
+    """Return one number in a type of which it is; floats are rounded to the type, as numpy rounds a scalar."""
+    given = np.asarray(number)
+    if given.ndim or given.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is {number!r}: give one number")
+    if dtype.kind == "f":
+        return np.asarray(number, dtype)
+    limits = np.iinfo(dtype)
+    is_whole = given.dtype.kind in "biu" or float(number).is_integer()
+    if not is_whole or not limits.min <= int(number) <= limits.max:
+        raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
+    return np.asarray(int(number), dtype)
+
+
+def _check_count(count: int) -> None:
+    if count > MAX_COUNT:
+        raise ValueError(f"{count} elements are more than the {MAX_COUNT} that indices of the device take: split the array")
+
+
 def indices32(array: npt.ArrayLike, name: str, count: int) -> npt.NDArray[np.uint32]:
     """Return indices into `count` elements as uint32, negative ones from the end, as numpy takes them."""
+    _check_count(count)
     indices = np.asarray(array)
     if indices.size == 0:
         return np.zeros(indices.shape, np.uint32)
@@ -95,6 +118,7 @@ def indices32(array: npt.ArrayLike, name: str, count: int) -> npt.NDArray[np.uin
 
 def segments32(segments: npt.ArrayLike, count: int) -> npt.NDArray[np.uint32]:
     """Return the indices at which segments of `count` elements begin, checked, as uint32."""
+    _check_count(count)
     begins = np.asarray(segments)
     if begins.ndim != 1:
         raise ValueError(f"segments has {begins.ndim} dimensions, and it is one: the index at which each segment begins")
@@ -127,8 +151,8 @@ def operator_name(op: Union[str, np.ufunc], array: Array) -> str:
 def normalized(axis: int, array: Array) -> int:
     """Return the axis from 0 on."""
     axis = operator.index(axis)
-    # numpy's own error for an axis that is not there.
-    np.empty((0,) * array.ndim).any(axis)
+    if not -array.ndim <= axis < array.ndim:
+        raise AxisError(axis, array.ndim)
     return axis % array.ndim
 
 
@@ -145,8 +169,7 @@ def row_segments(shape: Tuple[int, ...]) -> Optional[npt.NDArray[np.uint32]]:
     size, length = math.prod(shape), shape[-1]
     if size == length:
         return None
-    if size > MAX_COUNT:
-        raise ValueError(f"{size} elements in rows are more than {MAX_COUNT}: split the array along its first axis")
+    _check_count(size)
     return np.arange(0, size, length, dtype=np.uint32)
 
 

@@ -36,14 +36,15 @@ class DeviceInfo:
 
 _chosen: ContextVar[Optional[str]] = ContextVar("subsweep.device", default=None)
 _opened: Dict[Optional[str], _subsweep.Device] = {}
-_lock = threading.Lock()
+#: The handler of a signal may open a device while another one is opened.
+_lock = threading.RLock()
 #: Devices of the parent of a forked process: their threads are gone, so that even closing them could wait forever.
 _abandoned: List[_subsweep.Device] = []
 
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _abandoned.extend(_opened.values())
     _opened.clear()
 

@@ -16,6 +16,7 @@ from ._arrays import (
     element,
     last_axis,
     normalized,
+    number_of,
     numbers,
     operator_name,
     segments32,
@@ -35,10 +36,7 @@ _MAX_DIFFERENCE_COLUMNS = 1 << 16
 def _initial_words(initial: Any, array: Array, columns: int) -> Optional[npt.NDArray[np.uint32]]:
     if initial is None:
         return None
-    value = np.asarray(initial)
-    if value.ndim or value.dtype.kind not in "biuf":
-        raise TypeError(f"initial is {initial!r}, and it is one number")
-    return words(np.full(columns, initial, array.dtype))
+    return words(np.full(columns, number_of(array.dtype, initial, "initial")))
 
 
 def cumsum(

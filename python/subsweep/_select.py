@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Array, check_dimensions, copied, element, indices32, normalized, numbers, words
+from ._arrays import Array, check_dimensions, copied, element, indices32, normalized, number_of, numbers, words
 from ._device import current
 
 Indices = npt.NDArray[np.intp]
@@ -24,21 +24,6 @@ _COMPARISONS = {
     ">": "greater",
     "range": "range",
 }
-
-
-def _operands(array: Array, numbers_given: Sequence[Any]) -> Array:
-    """The numbers of a comparison in the type of the array, to which they are equal."""
-    operands = np.empty(len(numbers_given), array.dtype)
-    for index, number in enumerate(numbers_given):
-        given = np.asarray(number)
-        if given.ndim or given.dtype.kind not in "biuf":
-            raise TypeError(f"condition compares with {number!r}: give a number")
-        is_whole = array.dtype.kind == "f" or given.dtype.kind in "biu" or float(number).is_integer()
-        limits = None if array.dtype.kind == "f" else np.iinfo(array.dtype)
-        if not is_whole or (limits is not None and not limits.min <= int(number) <= limits.max):
-            raise ValueError(f"condition compares {array.dtype} with {number}: give a number of this type")
-        operands[index] = number if limits is None else int(number)
-    return operands
 
 
 def _flags(condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
@@ -59,7 +44,7 @@ def _selected(
         comparison = _COMPARISONS.get(sign)
         if comparison is None or len(given) != (2 if sign == "range" else 1):
             raise ValueError(f"condition is {condition!r}: give (sign, number) with one of <, <=, ==, !=, >=, > or ('range', low, end)")
-        operands = _operands(array, given)
+        operands = np.array([number_of(array.dtype, number, "the number of condition") for number in given], array.dtype)
         shape, count = (-1,), array.size
         if count == 0:
             return array.reshape(-1), np.empty(0, np.intp), 0

@@ -53,6 +53,8 @@ def test_cumsum_exclusive_from_an_initial_value(dtype):
     assert_same(subsweep.cumsum(a, 0, initial=5), sums + np.asarray(5, dtype))
     with pytest.raises(TypeError, match="one number"):
         subsweep.cumsum(a, initial=[1, 2])
+    with pytest.raises(ValueError, match="a number of this type"):
+        subsweep.cumsum(np.arange(3, dtype=np.int32), initial=2**31)
 
 
 def test_cumsum_keeps_the_type_unless_told():
