@@ -282,6 +282,9 @@ pub enum Error {
         /// Time waited.
         limit: Duration,
     },
+    /// The caller interrupted the work between two submissions; the device accepts more.
+    #[error("interrupted between two submissions; the results are incomplete, call again")]
+    Interrupted,
     /// Any other failure of a Vulkan function.
     #[error("{during} failed: {result}")]
     Vulkan {

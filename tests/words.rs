@@ -30,11 +30,12 @@ const RETIRED: [(&str, &str); 20] = [
 /// Files with text in the folders that people read.
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders: Vec<_> =
-        ["docs", "examples", "glsl", "include", "src", "tests", "tool", "tools", "xtask", "hazards"]
-            .iter()
-            .map(|folder| root.join(folder))
-            .collect();
+    let mut folders: Vec<_> = [
+        "docs", "examples", "glsl", "hazards", "include", "python", "src", "tests", "tool", "tools", "xtask",
+    ]
+    .iter()
+    .map(|folder| root.join(folder))
+    .collect();
     let mut files = vec![root.join("ARCHITECTURE.md"), root.join("README.md"), root.join("build.rs")];
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -97,7 +97,7 @@ fn code(error: &Error) -> VkResult {
         | Error::NoMatchingDevice { .. } => return VkResult::ERROR_INITIALIZATION_FAILED,
         // A success code in an error would be treated as success.
         Error::Vulkan { result, .. } if result.as_raw() < 0 => return *result,
-        Error::Vulkan { .. } => return VkResult::ERROR_UNKNOWN,
+        Error::Vulkan { .. } | Error::Interrupted => return VkResult::ERROR_UNKNOWN,
         Error::PolicyExceedsLimits { .. } | Error::InvalidPolicy(_) => SUBSWEEP_ERROR_INVALID_POLICY,
         Error::Unsupported { .. }
         | Error::OutOfRange { .. }

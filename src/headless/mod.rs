@@ -89,6 +89,9 @@ pub struct WorkOptions {
     /// Initial data of the pipeline cache: a result of [`Device::pipeline_cache_data`] for the same device and driver,
     /// or empty.
     pub pipeline_cache_data: Vec<u8>,
+    /// Called between the submissions of long work: if it returns true, the work ends with [`Error::Interrupted`]. It must
+    /// not call the [`Gpu`].
+    pub interrupted: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl Default for WorkOptions {
@@ -98,6 +101,7 @@ impl Default for WorkOptions {
             submission_limit: Duration::from_secs(1),
             wait_limit: Duration::from_secs(5 * 60),
             pipeline_cache_data: Vec::new(),
+            interrupted: None,
         }
     }
 }

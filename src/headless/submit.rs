@@ -32,6 +32,7 @@ pub(super) struct Submitter {
     is_in_run: bool,
     budget: SubmissionBudget,
     wait_limit: Duration,
+    interrupted: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// Error of a split of the current work, after which the command buffer is not in the recording state.
     failed: Option<Error>,
 }
@@ -55,6 +56,7 @@ impl Submitter {
             is_in_run: false,
             budget: SubmissionBudget::new(options.submission_limit),
             wait_limit: options.wait_limit,
+            interrupted: options.interrupted.clone(),
             failed: None,
         })
     }
@@ -242,6 +244,9 @@ impl Submitter {
         self.stop();
         self.recorder().submit();
         self.run()?;
+        if self.interrupted.as_ref().is_some_and(|interrupted| interrupted()) {
+            return Err(Error::Interrupted);
+        }
         self.begin()?;
         if is_in_run {
             self.start();

@@ -29,7 +29,11 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     let cut = Trial::test("long work: work split into many submissions gives right results", move || {
         many_submissions(is_validated, has_every_policy)
     });
-    row.has_host_trials().then_some(cut).into_iter().chain([no_end]).collect()
+    let interrupted = Trial::test("long work: interrupted work leaves the device usable", move || {
+        interrupted_work(is_validated)
+    });
+    let of_host = row.has_host_trials().then_some([cut, interrupted]);
+    of_host.into_iter().flatten().chain([no_end]).collect()
 }
 
 /// Counts the submissions that end within a recording, and checks for hazards across submissions.
@@ -91,6 +95,33 @@ fn many_submissions(validation: bool, has_every_policy: bool) -> Result<(), Fail
     assert!(keys.is_sorted());
     assert_eq!(watch.cuts.load(Ordering::Relaxed), cuts);
     expect_no_findings(&gpu, "work in one")
+}
+
+/// A sort that is interrupted after each of its submissions in turn, until one completes.
+fn interrupted_work(validation: bool) -> Result<(), Failed> {
+    let left = Arc::new(AtomicU32::new(0));
+    let countdown = Arc::clone(&left);
+    let work = WorkOptions {
+        submission_limit: Duration::ZERO,
+        interrupted: Some(Arc::new(move || countdown.fetch_sub(1, Ordering::Relaxed) == 1)),
+        ..WorkOptions::default()
+    };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let unsorted = random(1, 65_537);
+    for submissions in 1.. {
+        left.store(submissions, Ordering::Relaxed);
+        let mut keys = unsorted.clone();
+        match gpu.sort(SortConfig::keys(ElementType::U32), &mut keys) {
+            Ok(()) => {
+                assert!(keys.is_sorted());
+                assert!(submissions > 3, "{submissions} submissions are no long work");
+                return expect_no_findings(&gpu, "interrupted work");
+            }
+            Err(Error::Interrupted) => assert_eq!(keys, unsorted, "after {submissions} submissions"),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    unreachable!()
 }
 
 /// Every primitive, at sizes that take several submissions: with every policy, or at the largest counts that the host

@@ -1,0 +1,21 @@
+//! The native module of the Python package: one class, [`Device`](device::Device), whose methods take arrays as 32-bit words.
+//!
+//! The Python side checks types, shapes and axes; this side releases the interpreter's lock, runs, and maps errors.
+
+mod device;
+mod error;
+mod floats;
+mod list;
+
+use pyo3::prelude::*;
+
+/// The native module.
+#[pymodule]
+fn _subsweep(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<device::Device>()?;
+    module.add_function(wrap_pyfunction!(list::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(floats::has_numpy_order, module)?)?;
+    module.add_function(wrap_pyfunction!(floats::numpy_keys, module)?)
+}

@@ -1,0 +1,63 @@
+"""Scans, sorts and stream primitives for numpy arrays, on any GPU with Vulkan.
+
+Functions have the names, arguments and results of numpy's. They take arrays of uint32, int32, float32, uint64, int64 and float64,
+in any memory layout and byte order, and return new arrays of the same type; other types are refused with the conversion to use.
+Indices and counts are intp, as numpy's.
+
+A call copies its arrays to the device and the result back. It releases the interpreter's lock, so that other threads run; threads
+may share a device. Ctrl-C ends long work between two of its submissions. Do not change an array while a call reads it.
+
+Errors are `TypeError`, `ValueError` and `IndexError` for arguments, `MemoryError` for memory of device and host, and `Error`, a
+`RuntimeError`, for devices and drivers. Each states the remedy.
+
+>>> import subsweep
+>>> subsweep.argsort([30, 10, 20])
+array([1, 2, 0])
+"""
+
+from ._device import DeviceInfo, device, devices
+from ._scan import argmax, argmin, cumsum, diff, reduce, segmented_cumsum, segmented_reduce
+from ._select import histogram, partition, runs, select, take
+from ._sort import (
+    argsort,
+    lexsort,
+    merge,
+    searchsorted,
+    segmented_argsort,
+    segmented_sort,
+    sort,
+    sort_pairs,
+    topk,
+    unique,
+)
+from ._subsweep import Error, __version__
+
+__all__ = [
+    "DeviceInfo",
+    "Error",
+    "__version__",
+    "argmax",
+    "argmin",
+    "argsort",
+    "cumsum",
+    "device",
+    "devices",
+    "diff",
+    "histogram",
+    "lexsort",
+    "merge",
+    "partition",
+    "reduce",
+    "runs",
+    "searchsorted",
+    "segmented_argsort",
+    "segmented_cumsum",
+    "segmented_reduce",
+    "segmented_sort",
+    "select",
+    "sort",
+    "sort_pairs",
+    "take",
+    "topk",
+    "unique",
+]

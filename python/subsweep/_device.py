@@ -1,0 +1,120 @@
+"""Devices: the list of them, and the one in use."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import threading
+from contextvars import ContextVar
+from typing import Dict, Iterator, List, Optional, Union
+
+from . import _subsweep
+
+
+@dataclasses.dataclass(frozen=True)
+class DeviceInfo:
+    """A Vulkan device of this computer."""
+
+    #: Position in the list, the best device first.
+    index: int
+    #: Name, as the driver reports it.
+    name: str
+    #: One of discrete, integrated, virtual, cpu and other.
+    kind: str
+    #: Driver and its version.
+    driver: str
+    #: UUID of the device, in hexadecimal digits.
+    uuid: str
+    #: Lanes of a subgroup.
+    lanes: int
+    #: Bytes of the largest heap.
+    memory: int
+    #: The reason why it cannot be used; None if it can.
+    problem: Optional[str]
+
+
+_chosen: ContextVar[Optional[str]] = ContextVar("subsweep.device", default=None)
+_opened: Dict[Optional[str], _subsweep.Device] = {}
+#: The handler of a signal may open a device while another one is opened.
+_lock = threading.RLock()
+#: Devices of the parent of a forked process: their threads are gone, so that even closing them could wait forever.
+_abandoned: List[_subsweep.Device] = []
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+    _abandoned.extend(_opened.values())
+    _opened.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def current() -> _subsweep.Device:
+    """Return the device in use, opened on first use."""
+    selector = _chosen.get()
+    if selector is None:
+        selector = os.environ.get("SUBSWEEP_DEVICE") or None
+    return _open(selector)
+
+
+def _open(selector: Optional[str]) -> _subsweep.Device:
+    with _lock:
+        opened = _opened.get(selector)
+        if opened is None:
+            opened = _opened[selector] = _subsweep.Device(selector)
+        return opened
+
+
+def devices() -> List[DeviceInfo]:
+    """List the Vulkan devices, the best one first.
+
+    Returns
+    -------
+    list of DeviceInfo
+        Empty without a driver. `problem` is the reason why a device cannot be used.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> [device.index for device in subsweep.devices()][:1]
+    [0]
+    """
+    return [DeviceInfo(**device) for device in _subsweep.devices()]
+
+
+@contextlib.contextmanager
+def device(selector: Union[int, str]) -> Iterator[_subsweep.Device]:
+    """Use another device within a ``with`` block.
+
+    Without one, the device is that of the environment variable ``SUBSWEEP_DEVICE``, else the best one, opened on first use.
+    A device stays open until the process ends. The choice is a context variable: threads that begin within the block do not
+    inherit it.
+
+    Parameters
+    ----------
+    selector : int or str
+        Index in `devices`, part of a name, ``uuid:…`` or ``driver:…``.
+
+    Yields
+    ------
+    Device
+        The opened device, with `name`, `kind`, `driver` and `uuid`.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> with subsweep.device(0):
+    ...     subsweep.sort([3, 1, 2])
+    array([1, 2, 3])
+    """
+    selector = str(selector)
+    opened = _open(selector)
+    token = _chosen.set(selector)
+    try:
+        yield opened
+    finally:
+        _chosen.reset(token)

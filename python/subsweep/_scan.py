@@ -1,0 +1,359 @@
+"""Scans, reductions and differences."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Optional, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import (
+    Array,
+    check_dimensions,
+    copied,
+    element,
+    last_axis,
+    normalized,
+    number_of,
+    numbers,
+    operator_name,
+    segments32,
+    words,
+)
+from ._device import current
+
+Axes = Union[None, int, Tuple[int, ...]]
+Op = Union[str, np.ufunc]
+
+#: Columns of a table that is scanned or reduced as it lies in memory.
+_MAX_COLUMNS = 16
+#: Columns of a table whose rows or columns are subtracted.
+_MAX_DIFFERENCE_COLUMNS = 1 << 16
+
+
+def _initial_words(initial: Any, array: Array, columns: int) -> Optional[npt.NDArray[np.uint32]]:
+    if initial is None:
+        return None
+    return words(np.full(columns, number_of(array.dtype, initial, "initial")))
+
+
+def cumsum(
+    a: npt.ArrayLike,
+    axis: Optional[int] = None,
+    dtype: Optional[npt.DTypeLike] = None,
+    *,
+    op: Op = "add",
+    exclusive: bool = False,
+    reverse: bool = False,
+    initial: Any = None,
+) -> Array:
+    """Return the cumulative sum along an axis, or the scan by another operator.
+
+    Equals ``numpy.cumsum(a, axis, dtype=a.dtype)``, or ``op.accumulate``: the type of `a` is kept, where numpy's default adds
+    numbers of 32 bits in 64. Sums and products of floats are rounded in another order.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    axis : int or None, optional
+        Axis along which to scan; by default all elements as one array.
+    dtype : dtype, optional
+        Type to convert `a` to before, such as ``numpy.int64`` for the sums of numpy's default.
+    op : str or ufunc, optional
+        One of add, mul, min, max, and, or, xor, or numpy's ufunc: ``numpy.maximum``.
+    exclusive : bool, optional
+        Whether each result excludes the element itself; the first is `initial`, or the identity of `op`.
+    reverse : bool, optional
+        Scan from the last element to the first.
+    initial : number, optional
+        Value to begin with.
+
+    Returns
+    -------
+    ndarray
+        The shape of `a`, or one dimension if `axis` is None.
+
+    Examples
+    --------
+    >>> import numpy as np, subsweep
+    >>> subsweep.cumsum([3, 1, 4], exclusive=True)
+    array([0, 3, 4])
+    >>> subsweep.cumsum([[1, 5, 2], [4, 3, 9]], axis=1, op=np.maximum)
+    array([[1, 5, 5],
+           [4, 4, 9]])
+    """
+    array = numbers(a, dtype=dtype)
+    name = operator_name(op, array)
+    if axis is None:
+        array, axis = array.reshape(-1), 0
+    axis = normalized(axis, array)
+    columns = math.prod(array.shape[axis + 1 :])
+    if math.prod(array.shape[:axis]) == 1 and 1 <= columns <= _MAX_COLUMNS:
+        result, row_length, moved = copied(array), None, False
+    else:
+        result, columns, moved = copied(np.moveaxis(array, axis, -1)), 1, True
+        row_length = result.shape[-1]
+    start = _initial_words(initial, array, columns)
+    if result.size:
+        current().scan(words(result), element(result), name, exclusive, reverse, columns, row_length, None, start)
+    return np.moveaxis(result, -1, axis) if moved else result
+
+
+def segmented_cumsum(
+    a: npt.ArrayLike,
+    segments: npt.ArrayLike,
+    *,
+    op: Op = "add",
+    exclusive: bool = False,
+    reverse: bool = False,
+    initial: Any = None,
+) -> Array:
+    """Return the cumulative sum of each segment by itself, or the scan by another operator.
+
+    Parameters
+    ----------
+    a : array_like
+        One dimension.
+    segments : array_like of int
+        Indices at which segments begin, in ascending order. The first element always begins one.
+    op, exclusive, reverse, initial : optional
+        As in `cumsum`; each segment begins with `initial`.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.segmented_cumsum([1, 2, 3, 4, 5], [0, 3])
+    array([1, 3, 6, 4, 9])
+    """
+    array = numbers(a)
+    check_dimensions(array, "a")
+    name, begins, result = operator_name(op, array), segments32(segments, len(array)), copied(array)
+    start = _initial_words(initial, array, 1)
+    if result.size:
+        current().scan(words(result), element(result), name, exclusive, reverse, 1, None, begins, start)
+    return result
+
+
+def _reduced_axes(array: Array, axis: Axes) -> Tuple[int, ...]:
+    if axis is None:
+        return tuple(range(array.ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    found = tuple(normalized(one, array) for one in axes)
+    if len(set(found)) < len(found):
+        raise ValueError("axis names one axis twice: name each once")
+    return found
+
+
+def _reduced(array: Array, axis: Axes, keepdims: bool, name: str, dtype: npt.DTypeLike) -> Any:
+    """Reduce along axes; the results are of `dtype`."""
+    axes = _reduced_axes(array, axis)
+    shape = tuple(length for index, length in enumerate(array.shape) if index not in axes)
+    kept = tuple(1 if index in axes else length for index, length in enumerate(array.shape))
+    length = math.prod(array.shape[index] for index in axes)
+    columns = math.prod(shape)
+    if array.size == 0:
+        if columns and name not in ("add", "mul", "and", "or", "xor"):
+            raise ValueError(f"{name} of no elements is not a number: give one element or more")
+        identity = {"mul": 1, "and": ~np.zeros((), array.dtype) if array.dtype.kind != "f" else 0}.get(name, 0)
+        results = np.full(columns, identity, dtype)
+    else:
+        # Axes that come first, as in a table of few columns, are reduced as they lie.
+        if sorted(axes) == list(range(len(axes))) and columns <= _MAX_COLUMNS:
+            reduced = current().reduce(words(array), element(array), name, columns, None, None)
+        else:
+            table = np.moveaxis(array, axes, range(array.ndim - len(axes), array.ndim))
+            reduced = current().reduce(words(table), element(array), name, 1, length, None)
+        results = reduced.astype(dtype) if name.startswith("arg") else reduced.view(dtype)
+    return results.reshape(kept) if keepdims else results.reshape(shape)[()]
+
+
+def reduce(
+    a: npt.ArrayLike,
+    op: Op = "add",
+    axis: Axes = None,
+    dtype: Optional[npt.DTypeLike] = None,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """Reduce an array by an operator.
+
+    Equals ``op.reduce(a, axis, dtype=a.dtype)``, as ``numpy.sum`` and ``numpy.max`` do: the type of `a` is kept, where numpy's
+    default adds numbers of 32 bits in 64. Sums and products of floats are rounded in another order, of a fixed tree: they have the
+    same bits on all devices. Minima and maxima take -0 for less than 0.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    op : str or ufunc, optional
+        One of add, mul, min, max, and, or, xor, or numpy's ufunc: ``numpy.maximum``.
+    axis : int, tuple of int or None, optional
+        Axes to reduce; by default all.
+    dtype : dtype, optional
+        Type to convert `a` to before.
+    keepdims : bool, optional
+        Whether reduced axes stay, with the length 1.
+
+    Returns
+    -------
+    ndarray, or a scalar if all axes are reduced
+
+    Examples
+    --------
+    >>> import numpy as np, subsweep
+    >>> subsweep.reduce([[1, 5, 2], [4, 3, 9]], np.maximum, axis=0)
+    array([4, 5, 9])
+    """
+    array = numbers(a, dtype=dtype)
+    return _reduced(array, axis, keepdims, operator_name(op, array), array.dtype)
+
+
+def argmin(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+    """Return the index of the first minimum along an axis.
+
+    Equals ``numpy.argmin(a, axis)``: -0 equals 0, and the first NaN precedes all numbers.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    axis : int or None, optional
+        By default the index into all elements.
+    keepdims : bool, optional
+        Whether the reduced axis stays, with the length 1.
+
+    Returns
+    -------
+    ndarray of intp, or intp
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> int(subsweep.argmin([30, 10, 20]))
+    1
+    """
+    return _reduced(numbers(a), axis, keepdims, "argmin", np.intp)
+
+
+def argmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+    """Return the index of the first maximum along an axis, as `argmin` does of the minimum.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.argmax([[1, 5, 2], [4, 3, 9]], axis=1)
+    array([1, 2])
+    """
+    return _reduced(numbers(a), axis, keepdims, "argmax", np.intp)
+
+
+def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") -> Array:
+    """Reduce each segment by itself.
+
+    Parameters
+    ----------
+    a : array_like
+        One dimension.
+    segments : array_like of int
+        Indices at which segments begin, in ascending order; elements before the first are in none. The result of an empty segment is
+        the identity of `op`, where ``numpy.add.reduceat`` takes the element.
+    op : str or ufunc, optional
+        As in `reduce`.
+
+    Returns
+    -------
+    ndarray
+        A result for each segment.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.segmented_reduce([1, 2, 3, 4, 5], [0, 3])
+    array([6, 9])
+    """
+    array = numbers(a)
+    check_dimensions(array, "a")
+    name, begins = operator_name(op, array), segments32(segments, len(array))
+    if len(begins) == 0:
+        return np.empty(0, array.dtype)
+    return current().reduce(words(array), element(array), name, 1, None, begins).view(array.dtype)
+
+
+def diff(
+    a: npt.ArrayLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Optional[npt.ArrayLike] = None,
+    append: Optional[npt.ArrayLike] = None,
+) -> Array:
+    """Return the `n`-th difference along an axis.
+
+    Equals ``numpy.diff(a, n, axis, prepend, append)``. Integers wrap.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    n : int, optional
+        How many times to subtract; 0 returns `a`.
+    axis : int, optional
+        Axis along which to subtract, the last one by default.
+    prepend, append : array_like, optional
+        Values before and after `a` along the axis: a scalar, or an array.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.diff([1, 4, 9, 16], prepend=0)
+    array([1, 3, 5, 7])
+    """
+    n, array = operator.index(n), numbers(a)
+    if n < 0:
+        raise ValueError(f"n is {n}, and it is how many times to subtract: give 0 or more")
+    axis = normalized(axis, array)
+    if n == 0:
+        return array
+    parts = [_edge(prepend, "prepend", array, axis), array, _edge(append, "append", array, axis)]
+    array = np.concatenate([part for part in parts if part is not None], axis)
+    for _ in range(n):
+        array = _difference(array, axis)
+    return array
+
+
+def _edge(values: Optional[npt.ArrayLike], name: str, array: Array, axis: int) -> Optional[Array]:
+    if values is None:
+        return None
+    edge = np.asarray(values).astype(array.dtype, casting="same_kind")
+    if edge.ndim == 0:
+        return np.full([1 if index == axis else length for index, length in enumerate(array.shape)], edge)
+    return edge
+
+
+def _difference(array: Array, axis: int) -> Array:
+    shape = list(array.shape)
+    shape[axis] = max(shape[axis] - 1, 0)
+    if math.prod(shape) == 0:
+        return np.empty(shape, array.dtype)
+    kind = element(array)
+    columns = math.prod(array.shape[axis + 1 :])
+    if math.prod(array.shape[:axis]) == 1 and columns <= _MAX_DIFFERENCE_COLUMNS:
+        return current().difference(words(array), kind, columns, False).view(array.dtype).reshape(shape)
+    table, _ = last_axis(array, axis)
+    if table.shape[-1] <= _MAX_DIFFERENCE_COLUMNS:
+        result = current().difference(words(table), kind, table.shape[-1], True)
+        return np.moveaxis(result.view(array.dtype).reshape(*table.shape[:-1], -1), -1, axis)
+    # Rows of more than 2^16 elements: fewer than 2^16 of them, as columns.
+    table = np.moveaxis(array, axis, 0)
+    result = current().difference(words(table), kind, math.prod(table.shape[1:]), False)
+    return np.moveaxis(result.view(array.dtype).reshape(-1, *table.shape[1:]), 0, axis)

@@ -1,0 +1,269 @@
+"""Selections, runs, gathers and histograms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import Array, check_dimensions, copied, element, indices32, normalized, number_of, numbers, words
+from ._device import current
+
+Indices = npt.NDArray[np.intp]
+#: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
+Condition = Union[npt.ArrayLike, Tuple[str, Any], Tuple[str, Any, Any]]
+
+_COMPARISONS = {
+    "<": "less",
+    "<=": "less-equal",
+    "==": "equal",
+    "!=": "not-equal",
+    ">=": "greater-equal",
+    ">": "greater",
+    "range": "range",
+}
+
+
+def _flags(condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    flags = np.asarray(condition)
+    if flags.dtype.kind != "b":
+        raise TypeError(
+            f"condition is of {flags.dtype}, and it is an array of bool, or a comparison such as ('>=', 3): condition != 0"
+        )
+    return np.require(flags, requirements=["C"]).reshape(-1).view(np.uint8)
+
+
+def _selected(
+    a: npt.ArrayLike, condition: Condition, partition: bool, wants_indices: bool
+) -> Tuple[Array, Indices, int]:
+    array = numbers(a)
+    if isinstance(condition, tuple) and condition and isinstance(condition[0], str):
+        sign, *given = condition
+        comparison = _COMPARISONS.get(sign)
+        if comparison is None or len(given) != (2 if sign == "range" else 1):
+            raise ValueError(f"condition is {condition!r}: give (sign, number) with one of <, <=, ==, !=, >=, > or ('range', low, end)")
+        operands = np.array([number_of(array.dtype, number, "the number of condition") for number in given], array.dtype)
+        shape, count = (-1,), array.size
+        if count == 0:
+            return array.reshape(-1), np.empty(0, np.intp), 0
+        rows, indices, selected = current().select_compared(
+            words(array), element(array), comparison, words(operands), partition, wants_indices
+        )
+    else:
+        flags = _flags(condition)
+        flag_shape = np.shape(condition)
+        if not flag_shape or flag_shape != array.shape[: len(flag_shape)]:
+            raise ValueError(f"condition has the shape {flag_shape}, and a has {array.shape}: give a flag for each element or row")
+        shape = (-1, *array.shape[len(flag_shape) :])
+        row_words = math.prod(shape[1:]) * array.itemsize // 4
+        if array.size == 0:
+            kept = flags.view(np.bool_)
+            indices_of_kept = np.flatnonzero(kept)
+            row_count = len(flags) if partition else len(indices_of_kept)
+            return np.empty((row_count, *shape[1:]), array.dtype), indices_of_kept, len(indices_of_kept)
+        rows, indices, selected = current().select_flagged(words(array), row_words, flags, partition, wants_indices)
+    return rows.view(array.dtype).reshape(shape), indices.astype(np.intp), selected
+
+
+def select(a: npt.ArrayLike, condition: Condition, *, return_index: bool = False) -> Any:
+    """Return the elements, or rows, that a condition selects, in order.
+
+    Equals ``a[condition]`` of numpy.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    condition : array_like of bool, or tuple
+        A flag for each element, or for each row of the first axes; or a comparison of each element: ``(sign, number)`` with one of
+        ``<``, ``<=``, ``==``, ``!=``, ``>=``, ``>``, or ``("range", low, end)`` for ``low <= x < end``. A comparison runs on the
+        device, without an array of flags.
+    return_index : bool, optional
+        Whether to return the indices of what is selected as well: ``numpy.flatnonzero(condition)``.
+
+    Returns
+    -------
+    ndarray, or (ndarray, ndarray of intp)
+
+    Examples
+    --------
+    >>> import numpy as np, subsweep
+    >>> a = np.array([5, 2, 8, 1])
+    >>> subsweep.select(a, a > 1)
+    array([5, 2, 8])
+    >>> subsweep.select(a, (">", 2), return_index=True)
+    (array([5, 8]), array([0, 2]))
+    """
+    rows, indices, _ = _selected(a, condition, False, return_index)
+    return (rows, indices) if return_index else rows
+
+
+def partition(a: npt.ArrayLike, condition: Condition) -> Tuple[Array, int]:
+    """Return the elements, or rows, that a condition selects, followed by all others, and the number of those selected.
+
+    Equals ``numpy.concatenate([a[condition], a[~condition]])``: both parts keep their order. This is not ``numpy.partition``, which
+    finds the k-th element: see `topk`.
+
+    Parameters
+    ----------
+    a, condition
+        As in `select`.
+
+    Returns
+    -------
+    ndarray, int
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.partition([5, 2, 8, 1], ("<", 5))
+    (array([2, 1, 5, 8]), 2)
+    """
+    rows, _, count = _selected(a, condition, True, False)
+    return rows, count
+
+
+def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -> Any:
+    """Return the elements, or rows, at indices.
+
+    Equals ``numpy.take(a, indices, axis)``. An index out of bounds is an `IndexError`.
+
+    Parameters
+    ----------
+    a : array_like
+        Elements of any type of which a row has a multiple of 4 bytes.
+    indices : array_like of int
+        Indices of any shape; negative ones are from the end.
+    axis : int or None, optional
+        Axis to take from; by default `a` is taken as one array.
+
+    Returns
+    -------
+    ndarray, or a scalar for one index into one dimension
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.take([[1, 2], [3, 4], [5, 6]], [2, 0], axis=0)
+    array([[5, 6],
+           [1, 2]])
+    """
+    array = np.asarray(a)
+    if axis is None:
+        array, axis = array.reshape(-1), 0
+    axis = normalized(axis, array)
+    picked = indices32(indices, "indices", array.shape[axis])
+    table = np.moveaxis(array, axis, 0)
+    row_size = math.prod(table.shape[1:]) * array.itemsize
+    if array.dtype.hasobject or row_size % 4:
+        raise TypeError(
+            f"a row of a has {row_size} bytes of {array.dtype}, and a gather takes a multiple of 4: convert a, a.astype(numpy.int32)"
+        )
+    if picked.size == 0 or row_size == 0:
+        rows = np.empty((*picked.shape, *table.shape[1:]), array.dtype)
+    else:
+        gathered = current().gather(words(table), row_size // 4, picked.reshape(-1))
+        rows = gathered.view(array.dtype).reshape((*picked.shape, *table.shape[1:]))
+    # numpy puts the axes of the indices in the place of the axis.
+    order = range(picked.ndim)
+    return np.moveaxis(rows, order, [axis + index for index in order])[()]
+
+
+def runs(a: npt.ArrayLike, *, return_index: bool = False) -> Any:
+    """Return the value and the length of each run of equal elements.
+
+    ``numpy.repeat(values, counts)`` is `a` again. -0 equals 0, and all NaNs are equal.
+
+    Parameters
+    ----------
+    a : array_like
+        One dimension.
+    return_index : bool, optional
+        Whether to return the index of the first element of each run as well.
+
+    Returns
+    -------
+    values : ndarray
+        The first element of each run.
+    counts : ndarray of intp
+    indices : ndarray of intp
+        With `return_index`.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.runs([7, 7, 8, 7])
+    (array([7, 8, 7]), array([2, 1, 1]))
+    """
+    array = numbers(a)
+    check_dimensions(array, "a")
+    values, counts, offsets = runs_of(array)
+    return (values, counts, offsets) if return_index else (values, counts)
+
+
+def runs_of(array: Array) -> Tuple[Array, Indices, Indices]:
+    """Return values, counts and first indices of the runs of an array of one dimension."""
+    if array.size == 0:
+        return copied(array), np.empty(0, np.intp), np.empty(0, np.intp)
+    values, counts, offsets = current().runs(words(array), element(array))
+    return values.view(array.dtype), counts.astype(np.intp), offsets.astype(np.intp)
+
+
+def histogram(
+    a: npt.ArrayLike,
+    bins: Union[int, str, npt.ArrayLike] = 10,
+    range: Optional[Tuple[float, float]] = None,
+    density: bool = False,
+) -> Tuple[Array, Array]:
+    """Count the elements in each bin.
+
+    Equals ``numpy.histogram(a, bins, range, density)``, count by count: each bin has its lower edge, and the last one its upper edge
+    as well.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types, taken as one array; those of 64 bits are compared as float64, and take a search and a
+        count.
+    bins : int, str or array_like, optional
+        Number of bins of equal widths, up to 65,536; a rule of ``numpy.histogram_bin_edges``; or the edges.
+    range : (float, float), optional
+        Lower and upper end of the bins; by default the minimum and maximum of `a`.
+    density : bool, optional
+        Whether to return densities, whose integral is 1, in place of counts.
+
+    Returns
+    -------
+    counts : ndarray of intp, or of float64 with `density`
+    edges : ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.histogram([1, 2, 2, 3, 5], bins=2)
+    (array([3, 2]), array([1., 3., 5.]))
+    """
+    array = numbers(a)
+    edges: Array = np.histogram_bin_edges(array, bins, range)
+    counts = _counts(array, edges, is_even=np.ndim(bins) == 0)
+    if density:
+        return counts / np.diff(edges) / counts.sum(), edges
+    return counts, edges
+
+
+def _counts(array: Array, edges: Array, is_even: bool) -> Indices:
+    bin_count = len(edges) - 1
+    if array.size == 0 or bin_count == 0:
+        return np.zeros(bin_count, np.intp)
+    if array.itemsize == 4:
+        edges64 = np.ascontiguousarray(edges, np.float64)
+        return current().histogram(words(array), element(array), edges64, is_even).astype(np.intp)
+    # Positions from 1 on are bins; those past the last edge, and NaNs, are in the last one until they are subtracted.
+    values, bounds = (np.asarray(part, np.float64) for part in (array, edges))
+    positions = current().search(words(bounds[:-1]), words(values), "f64", True)
+    limits = np.arange(1, bin_count + 2, dtype=np.float64)
+    counts = current().histogram(positions, "u32", limits, True).astype(np.intp)
+    counts[-1] -= np.count_nonzero(~(values <= bounds[-1]))
+    return counts

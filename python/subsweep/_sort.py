@@ -1,0 +1,433 @@
+"""Sorts, and what takes or gives sorted arrays."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Literal, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _subsweep
+from ._arrays import (
+    Array,
+    check_dimensions,
+    copied,
+    element,
+    last_axis,
+    numbers,
+    promoted,
+    row_segments,
+    segments32,
+    words,
+)
+from ._device import current
+from ._select import runs_of, take
+
+Indices = npt.NDArray[np.intp]
+Words = npt.NDArray[np.uint32]
+Order = Literal["numpy", "total"]
+
+
+def _numpy_keys(array: Array, order: Order) -> Optional[Words]:
+    """Keys for numpy's order of floats; None where the device's own order of `array` is the one asked for."""
+    if order not in ("numpy", "total"):
+        raise ValueError(f"order is {order!r}, and there are 'numpy' (NaN last, -0 equals 0) and 'total' (by sign and bits)")
+    if order == "total" or array.dtype.kind != "f":
+        return None
+    if _subsweep.has_numpy_order(words(array), element(array)):
+        return None
+    keys: Words = _subsweep.numpy_keys(words(array), element(array)).view(np.uint32)
+    return keys
+
+
+def _sort_in_place(result: Array, descending: bool, order: Order, segments: Optional[Words]) -> None:
+    if result.size == 0:
+        return
+    keys = _numpy_keys(result, order)
+    if keys is None:
+        current().sort(words(result), element(result), None, 0, descending, segments)
+    else:
+        # The floats themselves are the values of their keys.
+        current().sort(keys, element(result), words(result), result.itemsize, descending, segments)
+
+
+def _argsort(array: Array, descending: bool, order: Order, segments: Optional[Words]) -> Indices:
+    if array.size == 0:
+        return np.empty(0, np.intp)
+    keys = _numpy_keys(array, order)
+    indices = current().argsort(words(array) if keys is None else keys, element(array), descending, segments)
+    return indices.astype(np.intp)
+
+
+def sort(
+    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
+) -> Array:
+    """Return a sorted copy of an array.
+
+    Equals ``numpy.sort(a, axis, kind='stable')`` bit by bit: NaNs come last, and -0 equals 0.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    axis : int or None, optional
+        Axis along which to sort, the last one by default; None sorts all elements as one array.
+    descending : bool, optional
+        The greatest first, NaNs before all; equal elements keep their order.
+    order : {'numpy', 'total'}, optional
+        Order of floats. 'total' is that of IEEE 754's totalOrder: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs. It takes
+        half the time and memory where an array has NaNs of several kinds, or -0.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.sort([2.5, float("nan"), -1.0])
+    array([-1. ,  2.5,  nan])
+    >>> subsweep.sort([[3, 1, 2], [9, 7, 8]], descending=True)
+    array([[3, 2, 1],
+           [9, 8, 7]])
+    """
+    table, axis = last_axis(numbers(a), axis)
+    result = copied(table)
+    if result.size:
+        _sort_in_place(result, descending, order, row_segments(result.shape))
+    return np.moveaxis(result, -1, axis)
+
+
+def argsort(
+    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
+) -> Indices:
+    """Return the indices that sort an array.
+
+    Equals ``numpy.argsort(a, axis, kind='stable')``. Parameters are those of `sort`.
+
+    Returns
+    -------
+    ndarray of intp
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.argsort([30, 10, 20])
+    array([1, 2, 0])
+    """
+    table, axis = last_axis(numbers(a), axis)
+    segments = row_segments(table.shape) if table.size else None
+    indices = _argsort(table, descending, order, segments)
+    if segments is not None:
+        indices = indices.reshape(-1, table.shape[-1]) - segments[:, None].astype(np.intp)
+    return np.moveaxis(indices.reshape(table.shape), -1, axis)
+
+
+def sort_pairs(
+    keys: npt.ArrayLike, values: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
+) -> Tuple[Array, Array]:
+    """Sort keys, and move a value along with each.
+
+    Parameters
+    ----------
+    keys : array_like
+        One dimension.
+    values : array_like
+        A value, or a row, for each key: of 4 or 8 bytes, or any multiple of 4 by a gather.
+    descending, order : optional
+        As in `sort`.
+
+    Returns
+    -------
+    keys, values : ndarray
+        ``keys[i], values[i]`` for ``i = argsort(keys)``.
+
+    Examples
+    --------
+    >>> import numpy as np, subsweep
+    >>> subsweep.sort_pairs([30, 10, 20], np.array([1.5, 2.5, 3.5]))
+    (array([10, 20, 30]), array([2.5, 3.5, 1.5]))
+    """
+    key_array, value_array = numbers(keys, "keys"), np.asarray(values)
+    check_dimensions(key_array, "keys")
+    if value_array.ndim == 0 or len(value_array) != len(key_array):
+        raise ValueError(f"values has the shape {value_array.shape}: give a value for each of {len(key_array)} keys")
+    if len(key_array) == 0:
+        return copied(key_array), copied(value_array)
+    row_size = value_array.nbytes // len(value_array)
+    if row_size in (4, 8) and not value_array.dtype.hasobject and _numpy_keys(key_array, order) is None:
+        sorted_keys, moved = copied(key_array), copied(value_array)
+        current().sort(words(sorted_keys), element(sorted_keys), words(moved), row_size, descending, None)
+        return sorted_keys, moved
+    indices = _argsort(key_array, descending, order, None)
+    return take(key_array, indices), take(value_array, indices, axis=0)
+
+
+def lexsort(keys: Union[Sequence[npt.ArrayLike], Array]) -> Indices:
+    """Return the indices that sort by several keys, the last of them first.
+
+    Equals ``numpy.lexsort(keys)``: a stable argsort by each key, from the first to the last.
+
+    Parameters
+    ----------
+    keys : sequence of array_like
+        Keys of one dimension and length each; of an array its rows.
+
+    Returns
+    -------
+    ndarray of intp
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> first_names, surnames = [2, 1, 1], [5, 5, 4]
+    >>> subsweep.lexsort((first_names, surnames))
+    array([2, 1, 0])
+    """
+    arrays = [numbers(key, f"keys[{index}]") for index, key in enumerate(keys)]
+    if not arrays:
+        raise TypeError("keys is empty: give one key or more")
+    for index, array in enumerate(arrays):
+        check_dimensions(array, f"keys[{index}]")
+        if len(array) != len(arrays[0]):
+            raise ValueError(f"keys[{index}] has {len(array)} elements, and keys[0] has {len(arrays[0])}: give as many")
+    indices = argsort(arrays[0])
+    for array in arrays[1:]:
+        indices = indices[argsort(take(array, indices))]
+    return indices
+
+
+def segmented_sort(
+    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
+) -> Array:
+    """Return a copy of an array of one dimension with each segment sorted by itself.
+
+    Parameters
+    ----------
+    a : array_like
+        One dimension.
+    segments : array_like of int
+        Indices at which segments begin, in ascending order; a segment ends where the next begins. Elements before the first
+        segment stay where they are, and of two segments that begin at one index the first is empty.
+    descending, order : optional
+        As in `sort`.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.segmented_sort([3, 2, 9, 1, 4], [0, 2])
+    array([2, 3, 1, 4, 9])
+    """
+    array = numbers(a)
+    check_dimensions(array, "a")
+    begins, result = segments32(segments, len(array)), copied(array)
+    if len(begins):
+        _sort_in_place(result, descending, order, begins)
+    return result
+
+
+def segmented_argsort(
+    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
+) -> Indices:
+    """Return the indices, into all of `a`, that sort each segment by itself.
+
+    Parameters are those of `segmented_sort`.
+
+    Returns
+    -------
+    ndarray of intp
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.segmented_argsort([3, 2, 9, 1, 4], [0, 2])
+    array([1, 0, 3, 4, 2])
+    """
+    array = numbers(a)
+    check_dimensions(array, "a")
+    begins = segments32(segments, len(array))
+    if len(begins) == 0:
+        return np.arange(len(array), dtype=np.intp)
+    return _argsort(array, descending, order, begins)
+
+
+def topk(
+    a: npt.ArrayLike, k: int, largest: bool = True, axis: int = -1, *, sorted: bool = True
+) -> Tuple[Array, Indices]:
+    """Return the `k` largest or smallest elements along an axis, and their indices.
+
+    Of equal elements that of the lowest index comes first. -0 equals 0, and NaN is greater than all numbers.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types.
+    k : int
+        From 0 to the length of the axis.
+    largest : bool, optional
+        Whether to take the largest elements, or the smallest.
+    axis : int, optional
+        Axis along which to select, the last one by default.
+    sorted : bool, optional
+        False leaves the elements in the order of the axis, which is faster.
+
+    Returns
+    -------
+    values : ndarray
+    indices : ndarray of intp
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.topk([10, 40, 20, 30], 2)
+    (array([40, 30]), array([1, 3]))
+    """
+    table, axis = last_axis(numbers(a), axis)
+    k, length = operator.index(k), table.shape[-1]
+    if not 0 <= k <= length:
+        raise ValueError(f"k is {k}, and the axis has {length} elements: give 0 to {length}")
+    shape = (*table.shape[:-1], k)
+    if k == 0 or table.size == 0:
+        values, indices = np.empty(shape, table.dtype), np.empty(shape, np.intp)
+    else:
+        keys, columns = current().top_k(words(table), element(table), length, k, largest, sorted)
+        values, indices = keys.view(table.dtype).reshape(shape), columns.astype(np.intp).reshape(shape)
+    return np.moveaxis(values, -1, axis), np.moveaxis(indices, -1, axis)
+
+
+def searchsorted(
+    a: npt.ArrayLike,
+    v: npt.ArrayLike,
+    side: Literal["left", "right"] = "left",
+    sorter: Optional[npt.ArrayLike] = None,
+) -> Any:
+    """Find the indices at which elements would be inserted into a sorted array.
+
+    Equals ``numpy.searchsorted(a, v, side, sorter)``. That `a` is sorted is not checked.
+
+    Parameters
+    ----------
+    a : array_like
+        One dimension, sorted in numpy's order; with `sorter` in any order.
+    v : array_like
+        Needles, of any shape.
+    side : {'left', 'right'}, optional
+        Before the elements that equal a needle, or after them.
+    sorter : array_like of int, optional
+        Indices that sort `a`, such as those of `argsort`.
+
+    Returns
+    -------
+    ndarray of intp, or intp for a scalar `v`
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.searchsorted([1, 3, 3, 7], [3, 0, 8], side="right")
+    array([3, 0, 4])
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side is {side!r}, and there are 'left' and 'right'")
+    array, needles = promoted(a, v, ("a", "v"))
+    check_dimensions(array, "a")
+    if sorter is not None:
+        array = take(array, sorter)
+    if array.size == 0 or needles.size == 0:
+        positions = np.zeros(needles.size, np.uint32)
+    else:
+        positions = current().search(words(array), words(needles), element(array), side == "right")
+    return positions.astype(np.intp).reshape(needles.shape)[()]
+
+
+def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Array:
+    """Merge two sorted arrays into one.
+
+    Equals ``numpy.sort(numpy.concatenate((a, b)), kind='stable')``: of equal elements those of `a` come first. That both are
+    sorted is not checked; otherwise the result has some of their elements in an unspecified order.
+
+    Parameters
+    ----------
+    a, b : array_like
+        One dimension, sorted as `order` says.
+    order : optional
+        As in `sort`.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.merge([1, 3, 5], [2, 3])
+    array([1, 2, 3, 3, 5])
+    """
+    arrays = promoted(a, b, ("a", "b"))
+    for array, name in zip(arrays, ("a", "b")):
+        check_dimensions(array, name)
+    kind, dtype = element(arrays[0]), arrays[0].dtype
+    if arrays[0].size + arrays[1].size == 0:
+        return np.empty(0, dtype)
+    first, second = words(arrays[0]), words(arrays[1])
+    keys = [_numpy_keys(array, order) for array in arrays]
+    if keys[0] is None and keys[1] is None:
+        return current().merge(first, second, kind, None, None, 0)[0].view(dtype)
+    a_keys, b_keys = (own if key is None else key for key, own in zip(keys, (first, second)))
+    return current().merge(a_keys, b_keys, kind, first, second, dtype.itemsize)[1].view(dtype)
+
+
+def unique(
+    a: npt.ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    """Return the distinct elements of an array, sorted.
+
+    Equals ``numpy.unique(a, return_index, return_inverse, return_counts)``: -0 equals 0, and all NaNs are equal. `runs` takes runs
+    as they are, without a sort.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types, taken as one array.
+    return_index : bool, optional
+        Whether to return the index of the first of each as well.
+    return_inverse : bool, optional
+        Whether to return the index of each element in the result as well, in the shape of `a`.
+    return_counts : bool, optional
+        Whether to return how often each occurs as well.
+
+    Returns
+    -------
+    ndarray, or a tuple of ndarray
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.unique([3, 1, 3, 2, 1], return_counts=True)
+    (array([1, 2, 3]), array([2, 1, 2]))
+    """
+    array = numbers(a)
+    flat = array.reshape(-1)
+    if return_index:
+        order = argsort(flat)
+        ordered = take(flat, order)
+    else:
+        ordered = sort(flat)
+    if return_index or return_counts:
+        values, counts, offsets = runs_of(ordered)
+    elif ordered.size:
+        values = current().unique(words(ordered), element(ordered)).view(array.dtype)
+    else:
+        values = ordered
+    results = [values]
+    if return_index:
+        results.append(order[offsets])
+    if return_inverse:
+        results.append(searchsorted(values, array))
+    if return_counts:
+        results.append(counts)
+    return tuple(results) if len(results) > 1 else values

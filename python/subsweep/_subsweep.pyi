@@ -1,0 +1,80 @@
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+_Words = npt.NDArray[np.uint32]
+
+__version__: str
+
+class Error(RuntimeError): ...
+
+def devices() -> List[Dict[str, Any]]: ...
+def has_numpy_order(words: _Words, element: str) -> bool: ...
+def numpy_keys(words: _Words, element: str) -> npt.NDArray[Any]: ...
+
+class Device:
+    def __new__(cls, selector: Optional[str]) -> Device: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def driver(self) -> str: ...
+    @property
+    def uuid(self) -> str: ...
+    def sort(
+        self,
+        keys: _Words,
+        element: str,
+        values: Optional[_Words],
+        value_size: int,
+        descending: bool,
+        segments: Optional[_Words],
+    ) -> None: ...
+    def argsort(self, keys: _Words, element: str, descending: bool, segments: Optional[_Words]) -> _Words: ...
+    def scan(
+        self,
+        words: _Words,
+        element: str,
+        operator: str,
+        exclusive: bool,
+        reverse: bool,
+        columns: int,
+        row_length: Optional[int],
+        segments: Optional[_Words],
+        initial: Optional[_Words],
+    ) -> None: ...
+    def reduce(
+        self,
+        words: _Words,
+        element: str,
+        operator: str,
+        columns: int,
+        row_length: Optional[int],
+        segments: Optional[_Words],
+    ) -> _Words: ...
+    def select_flagged(
+        self, words: _Words, words_per_row: int, flags: npt.NDArray[np.uint8], partition: bool, indices: bool
+    ) -> Tuple[_Words, _Words, int]: ...
+    def select_compared(
+        self, words: _Words, element: str, comparison: str, operands: _Words, partition: bool, indices: bool
+    ) -> Tuple[_Words, _Words, int]: ...
+    def unique(self, words: _Words, element: str) -> _Words: ...
+    def runs(self, words: _Words, element: str) -> Tuple[_Words, _Words, _Words]: ...
+    def histogram(self, words: _Words, element: str, edges: npt.NDArray[np.float64], even: bool) -> _Words: ...
+    def top_k(
+        self, words: _Words, element: str, columns: int, k: int, largest: bool, sorted: bool
+    ) -> Tuple[_Words, _Words]: ...
+    def search(self, sorted: _Words, needles: _Words, element: str, upper: bool) -> _Words: ...
+    def merge(
+        self,
+        a: _Words,
+        b: _Words,
+        element: str,
+        a_values: Optional[_Words],
+        b_values: Optional[_Words],
+        value_size: int,
+    ) -> Tuple[_Words, _Words]: ...
+    def difference(self, words: _Words, element: str, columns: int, along_rows: bool) -> _Words: ...
+    def gather(self, words: _Words, words_per_row: int, indices: _Words) -> _Words: ...

@@ -1,0 +1,49 @@
+"""Inputs of all tests: random numbers of each type, with what is special of floats."""
+
+import numpy as np
+import pytest
+
+TYPES = [np.uint32, np.int32, np.float32, np.uint64, np.int64, np.float64]
+SIZES = [0, 1, 2, 1000, 65537, 2**20 + 3]
+
+
+def random_array(dtype, shape, seed=1, few=False, special=False):
+    """Numbers of all magnitudes, or of few values; with `special` NaNs of both signs, infinities and zeros."""
+    rng = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        low, high = (0, 9) if few else (limits.min, limits.max)
+        return rng.integers(low, high, shape, dtype=dtype, endpoint=True)
+    array = rng.integers(-4, 5, shape) / 2 if few else rng.standard_normal(shape)
+    array = np.asarray(array, dtype)
+    if special and array.size:
+        odd = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0], dtype)
+        # NaNs of both signs, and one with a payload.
+        odd = np.concatenate([odd, -odd[:1], (odd[:1].view(f"u{dtype.itemsize}") + 7).view(dtype)])
+        where = rng.random(shape) < 0.2
+        array[where] = rng.choice(odd, int(where.sum()))
+    return array
+
+
+def bits(array):
+    """The bits of floats, which tell NaNs and zeros apart."""
+    array = np.ascontiguousarray(array)
+    return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "f" else array
+
+
+def assert_same(got, expected):
+    """Equal type, shape and bits."""
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.dtype == expected.dtype and got.shape == expected.shape, (got.dtype, got.shape, expected.dtype, expected.shape)
+    np.testing.assert_array_equal(bits(got), bits(expected))
+
+
+@pytest.fixture(params=TYPES, ids=lambda dtype: dtype.__name__)
+def dtype(request):
+    return request.param
+
+
+@pytest.fixture(params=SIZES)
+def size(request):
+    return request.param

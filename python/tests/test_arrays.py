@@ -1,0 +1,85 @@
+"""Which arrays are taken, which refused, and how."""
+
+import numpy as np
+import pytest
+from conftest import assert_same, random_array
+
+import subsweep
+
+
+@pytest.mark.parametrize(
+    "other, remedy",
+    [
+        (np.int8, "int32"),
+        (np.uint16, "uint32"),
+        (np.bool_, "int32"),
+        (np.float16, "float32"),
+        (np.longdouble, "float64"),
+        (np.complex128, "real"),
+        ("datetime64[s]", "int64"),
+        ("U3", "numbers"),
+        (object, "numbers"),
+    ],
+)
+def test_other_types_are_refused_with_a_remedy(other, remedy):
+    a = np.zeros(3, other)
+    for function in (subsweep.sort, subsweep.argsort, subsweep.cumsum, subsweep.reduce, subsweep.unique, subsweep.diff):
+        with pytest.raises(TypeError, match=remedy) as error:
+            function(a)
+        assert "float64" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_any_layout_and_byte_order(dtype):
+    a = random_array(dtype, (40, 30))
+    swapped = a.astype(a.dtype.newbyteorder())
+    unaligned = np.frombuffer(b"x" + a.tobytes(), a.dtype, offset=1).reshape(a.shape)
+    read_only = a.copy()
+    read_only.flags.writeable = False
+    for other in (swapped, unaligned, read_only, np.asfortranarray(a), np.repeat(a, 2, 1)[:, ::2], a[::-1][::-1]):
+        assert_same(subsweep.sort(other), np.sort(a))
+        assert_same(subsweep.cumsum(other, 0, op="max"), np.maximum.accumulate(a))
+        assert_same(subsweep.take(other, [3, 1], 0), np.take(other, [3, 1], 0))
+        assert_same(subsweep.reduce(other, "max"), a.max())
+    assert_same(subsweep.sort(a[::-1, ::-2]), np.sort(a[::-1, ::-2]))
+    assert_same(subsweep.sort(np.broadcast_to(a[0], (3, 30))), np.sort(np.broadcast_to(a[0], (3, 30))))
+
+
+def test_lists_and_scalars():
+    assert_same(subsweep.sort([3, 1, 2]), np.array([1, 2, 3]))
+    assert_same(subsweep.sort([2.5, -1]), np.array([-1, 2.5]))
+    assert_same(subsweep.cumsum(7), np.array([7]))
+    assert_same(subsweep.sort(3.5, None), np.array([3.5]))
+
+
+def test_wrong_axes():
+    axis_error = getattr(np, "exceptions", np).AxisError
+    for function in (subsweep.sort, subsweep.argsort, subsweep.cumsum, subsweep.argmax):
+        with pytest.raises(axis_error, match="axis 2 is out of bounds"):
+            function(np.zeros((2, 3)), 2)
+    with pytest.raises(axis_error):
+        subsweep.sort(3.5)
+    with pytest.raises(TypeError):
+        subsweep.sort(np.zeros(3), 0.5)
+    with pytest.raises(ValueError, match="twice"):
+        subsweep.reduce(np.zeros((2, 3)), axis=(0, 0))
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match="compressed"):
+        subsweep.sort(np.ma.masked_array([3, 1], [0, 1]))
+
+
+def test_wrong_operators():
+    with pytest.raises(ValueError, match="add, mul"):
+        subsweep.cumsum([1, 2], op="sub")
+    with pytest.raises(ValueError, match="add, mul"):
+        subsweep.reduce([1, 2], np.subtract)
+    with pytest.raises(TypeError, match="bits"):
+        subsweep.reduce([1.5], "xor")
+
+
+def test_dimensions():
+    table = np.zeros((2, 3))
+    for function in (subsweep.runs, lambda a: subsweep.merge(a, a), lambda a: subsweep.segmented_sort(a, [0])):
+        with pytest.raises(ValueError, match="dimensions"):
+            function(table)

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from conftest import assert_same, random_array
+
+import subsweep
+
+OPERATORS = {
+    "add": np.add,
+    "mul": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+#: Shapes of which each axis takes another way: columns, rows, rows of a copy.
+TABLES = [(1000,), (70, 16), (70, 17), (3, 40, 5), (1, 9, 2), (5, 1, 20)]
+
+
+def operators_of(dtype):
+    is_float = np.dtype(dtype).kind == "f"
+    return {name: ufunc for name, ufunc in OPERATORS.items() if not (is_float and name in ("and", "or", "xor"))}
+
+
+def small(dtype, shape, name):
+    """Numbers whose sums and products are exact."""
+    if np.dtype(dtype).kind != "f":
+        return random_array(dtype, shape)
+    if name == "mul":
+        return np.random.default_rng(3).choice(np.array([1, -1], dtype), shape)
+    return random_array(dtype, shape, few=True)
+
+
+def test_cumsum(dtype, size):
+    for name, ufunc in operators_of(dtype).items():
+        a = small(dtype, size, name)
+        assert_same(subsweep.cumsum(a, op=name), ufunc.accumulate(a, dtype=a.dtype))
+        assert_same(subsweep.cumsum(a, op=ufunc, reverse=True), ufunc.accumulate(a[::-1], dtype=a.dtype)[::-1])
+
+
+@pytest.mark.parametrize("shape", TABLES)
+def test_cumsum_along_axes(dtype, shape):
+    a = small(dtype, shape, "add")
+    for axis in (None, *range(-len(shape), len(shape))):
+        assert_same(subsweep.cumsum(a, axis), np.cumsum(a, axis, dtype=a.dtype))
+        assert_same(subsweep.cumsum(a, axis, op="max"), np.maximum.accumulate(a.reshape(-1) if axis is None else a, axis or 0))
+
+
+def test_cumsum_exclusive_from_an_initial_value(dtype):
+    a = small(dtype, (40, 3), "add")
+    sums = np.cumsum(a, 0, dtype=a.dtype)
+    assert_same(subsweep.cumsum(a, 0, exclusive=True), np.concatenate([np.zeros((1, 3), dtype), sums[:-1]]))
+    assert_same(subsweep.cumsum(a, 0, initial=5), sums + np.asarray(5, dtype))
+    with pytest.raises(TypeError, match="one number"):
+        subsweep.cumsum(a, initial=[1, 2])
+    with pytest.raises(ValueError, match="a number of this type"):
+        subsweep.cumsum(np.arange(3, dtype=np.int32), initial=2**31)
+
+
+def test_cumsum_keeps_the_type_unless_told():
+    a = np.full(3, 2**31 - 1, np.int32)
+    assert_same(subsweep.cumsum(a), np.cumsum(a, dtype=np.int32))
+    assert_same(subsweep.cumsum(a, dtype=np.int64), np.cumsum(a))
+    assert_same(subsweep.cumsum(np.ones(5, bool), dtype=np.int32), np.arange(1, 6, dtype=np.int32))
+
+
+def test_sums_of_floats_are_close():
+    for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-11)):
+        a = np.abs(random_array(dtype, 100000))
+        np.testing.assert_allclose(subsweep.cumsum(a), np.cumsum(a, dtype=np.float64), rtol=tolerance)
+        np.testing.assert_allclose(subsweep.reduce(a), np.sum(a, dtype=np.float64), rtol=tolerance)
+
+
+@pytest.mark.parametrize("begins", [[0], [0, 5, 5, 900], [3, 1000], []])
+def test_segments(dtype, begins):
+    a = small(dtype, 1000, "add")
+    whole = sorted({0, *begins})
+    parts = np.split(a, whole[1:])
+    assert_same(subsweep.segmented_cumsum(a, begins), np.concatenate([np.cumsum(part, dtype=a.dtype) for part in parts]))
+    parts = [a[begin:end] for begin, end in zip(begins, [*begins[1:], len(a)])]
+    assert_same(subsweep.segmented_reduce(a, begins), np.array([part.sum(dtype=a.dtype) for part in parts], a.dtype))
+
+
+@pytest.mark.parametrize("begins, error", [([5, 3], ValueError), ([-1], ValueError), ([11], ValueError), ([0.5], TypeError), ([[1]], ValueError)])
+def test_wrong_segments(begins, error):
+    for function in (subsweep.segmented_sort, subsweep.segmented_cumsum, subsweep.segmented_reduce):
+        with pytest.raises(error, match="segments"):
+            function(np.arange(10), begins)
+
+
+def test_reduce(dtype, size):
+    for name, ufunc in operators_of(dtype).items():
+        a = small(dtype, size, name)
+        if size == 0 and name in ("min", "max"):
+            with pytest.raises(ValueError, match="no elements"):
+                subsweep.reduce(a, name)
+        else:
+            assert_same(subsweep.reduce(a, name), ufunc.reduce(a, dtype=a.dtype))
+
+
+@pytest.mark.parametrize("shape", [*TABLES, (0, 3), (3, 0), ()])
+def test_reduce_along_axes(dtype, shape):
+    a = small(dtype, shape, "add")
+    axes = [None, *range(-len(shape), len(shape))]
+    axes += [(0, 1), (-1, 0), (0, 1, 2), ()][: 0 if len(shape) < 3 else None]
+    for axis in axes:
+        for keepdims in (False, True):
+            assert_same(subsweep.reduce(a, "add", axis, keepdims=keepdims), np.sum(a, axis, a.dtype, keepdims=keepdims))
+    assert type(subsweep.reduce(a)) is type(np.sum(a, dtype=a.dtype))
+
+
+def test_minima_and_maxima_of_nan(dtype):
+    a = random_array(dtype, (50, 20), special=True)
+    for axis in (None, 0, 1):
+        np.testing.assert_array_equal(subsweep.reduce(a, "min", axis), np.min(a, axis))
+        np.testing.assert_array_equal(subsweep.reduce(a, np.maximum, axis), np.max(a, axis))
+
+
+def test_argmin_and_argmax(dtype, size):
+    for options in ({"few": True}, {"special": True}):
+        a = random_array(dtype, size, **options)
+        for ours, numpys in ((subsweep.argmin, np.argmin), (subsweep.argmax, np.argmax)):
+            if size == 0:
+                with pytest.raises(ValueError, match="no elements"):
+                    ours(a)
+            else:
+                assert_same(ours(a), numpys(a))
+
+
+@pytest.mark.parametrize("shape", TABLES)
+def test_argmin_along_axes(dtype, shape):
+    a = random_array(dtype, shape, few=True, special=True)
+    for axis in (None, *range(-len(shape), len(shape))):
+        assert_same(subsweep.argmin(a, axis), np.argmin(a, axis))
+        assert_same(subsweep.argmax(a, axis, keepdims=True).reshape(-1), np.argmax(a, axis).reshape(-1))
+
+
+def test_diff(dtype, size):
+    a = random_array(dtype, size)
+    for n in (0, 1, 3):
+        assert_same(subsweep.diff(a, n), np.diff(a, n))
+
+
+@pytest.mark.parametrize("shape", [*TABLES, (0, 3), (1, 3), (2, 70000), (70000, 2), (3, 70000, 2), (2, 3, 70000)])
+def test_diff_along_axes(shape):
+    a = random_array(np.float32, shape)
+    for axis in range(-len(shape), len(shape)):
+        assert_same(subsweep.diff(a, axis=axis), np.diff(a, axis=axis))
+    assert_same(subsweep.diff(a, prepend=0), np.diff(a, prepend=np.float32(0)))
+    assert_same(subsweep.diff(a, append=a), np.diff(a, append=a))

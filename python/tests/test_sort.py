@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from conftest import assert_same, random_array
+
+import subsweep
+
+
+def test_sort(dtype, size):
+    for options in ({}, {"few": True}, {"special": True}):
+        a = random_array(dtype, size, **options)
+        assert_same(subsweep.sort(a), np.sort(a, kind="stable"))
+
+
+def test_argsort(dtype, size):
+    for options in ({}, {"few": True}, {"special": True}):
+        a = random_array(dtype, size, **options)
+        assert_same(subsweep.argsort(a), np.argsort(a, kind="stable"))
+
+
+def test_descending_is_stable(dtype):
+    a = random_array(dtype, 1000, few=True)
+    backwards = a.size - 1 - np.argsort(a[::-1], kind="stable")[::-1]
+    assert_same(subsweep.argsort(a, descending=True), backwards)
+    assert_same(subsweep.sort(a, descending=True), np.sort(a)[::-1])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3, None])
+@pytest.mark.parametrize("shape", [(3, 5, 7), (1, 40, 1), (0, 3, 2), (2, 0, 3), (17, 2, 300)])
+def test_axes(dtype, axis, shape):
+    a = random_array(dtype, shape, special=True)
+    assert_same(subsweep.sort(a, axis), np.sort(a, axis, kind="stable"))
+    assert_same(subsweep.argsort(a, axis), np.argsort(a, axis, kind="stable"))
+
+
+def test_total_order():
+    a = np.array([np.nan, 0.0, -0.0, 1.0, -np.nan, -np.inf], np.float32)
+    a.view(np.uint32)[[0, 4]] = 0x7FC00000, 0xFFC00000
+    assert_same(subsweep.sort(a, order="total"), a[[4, 5, 2, 1, 3, 0]])
+    assert_same(subsweep.argsort(a, order="total"), np.array([4, 5, 2, 1, 3, 0]))
+    with pytest.raises(ValueError, match="'total'"):
+        subsweep.sort(a, order="field")
+
+
+def test_the_input_is_unchanged(dtype):
+    a = random_array(dtype, 100, special=True)
+    before = a.copy()
+    subsweep.sort(a), subsweep.argsort(a), subsweep.cumsum(a), subsweep.sort_pairs(a, a)
+    assert_same(a, before)
+
+
+@pytest.mark.parametrize("value", [np.int32, np.float64, np.complex64, np.complex128, "S8"])
+def test_sort_pairs(dtype, value):
+    for special in (False, True):
+        keys = random_array(dtype, 1000, few=not special, special=special)
+        values = np.arange(1000).astype(value)
+        order = np.argsort(keys, kind="stable")
+        got = subsweep.sort_pairs(keys, values)
+        assert_same(got[0], keys[order])
+        assert got[1].dtype == values.dtype
+        np.testing.assert_array_equal(got[1], values[order])
+
+
+def test_sort_pairs_of_rows():
+    keys, values = random_array(np.int64, 500), random_array(np.float32, (500, 3))
+    order = np.argsort(keys, kind="stable")
+    got = subsweep.sort_pairs(keys, values)
+    assert_same(got[1], values[order])
+    assert_same(subsweep.sort_pairs(keys[:0], values[:0])[1], values[:0])
+    with pytest.raises(ValueError, match="each of 500 keys"):
+        subsweep.sort_pairs(keys, values[1:])
+
+
+def test_lexsort(dtype):
+    keys = [random_array(dtype, 3000, seed, few=True) for seed in range(3)]
+    assert_same(subsweep.lexsort(keys), np.lexsort(keys))
+    assert_same(subsweep.lexsort(np.stack(keys)), np.lexsort(np.stack(keys)))
+    assert_same(subsweep.lexsort(keys[:1]), np.lexsort(keys[:1]))
+    with pytest.raises(ValueError, match="give as many"):
+        subsweep.lexsort([keys[0], keys[1][1:]])
+
+
+def by_segments(function, a, begins):
+    ends = [*begins[1:], len(a)]
+    return [function(a[begin:end]) for begin, end in zip(begins, ends)]
+
+
+@pytest.mark.parametrize("begins", [[0], [0, 5, 5, 900], [3, 1000], [], [1000]])
+def test_segmented_sort(dtype, begins):
+    a = random_array(dtype, 1000, special=True)
+    first = begins[0] if begins else len(a)
+    parts = by_segments(lambda part: np.sort(part, kind="stable"), a, begins)
+    assert_same(subsweep.segmented_sort(a, begins), np.concatenate([a[:first], *parts]))
+    order = by_segments(lambda part: np.argsort(part, kind="stable"), a, begins)
+    order = [np.arange(first), *(begin + part for begin, part in zip(begins, order))]
+    assert_same(subsweep.segmented_argsort(a, begins), np.concatenate(order))
+
+
+def test_topk(dtype):
+    for shape in [(1000,), (7, 65), (2, 70000)]:
+        a = random_array(dtype, shape, few=True, special=True)
+        for k in (0, 5, min(shape[-1], 65)):
+            order = np.argsort(a, axis=-1, kind="stable")[..., :k]
+            values, indices = subsweep.topk(a, k, largest=False)
+            assert_same(indices, order)
+            assert_same(values, np.take_along_axis(a, order, -1))
+            order = subsweep.argsort(a, axis=-1, descending=True)[..., :k]
+            assert_same(subsweep.topk(a, k)[1], order)
+            assert_same(subsweep.topk(a, k, sorted=False)[1], np.sort(order, axis=-1))
+    a = random_array(dtype, (6, 4, 3))
+    assert_same(subsweep.topk(a, 2, largest=False, axis=1)[0], np.sort(a, axis=1)[:, :2])
+    with pytest.raises(ValueError, match="give 0 to 6"):
+        subsweep.topk(a, 7, axis=0)
+
+
+def test_searchsorted(dtype, size):
+    a = np.sort(random_array(dtype, size, few=True, special=True))
+    for shape in [(), (50,), (3, 4)]:
+        v = random_array(dtype, shape, seed=2, few=True, special=bool(shape))
+        for side in ("left", "right"):
+            assert_same(subsweep.searchsorted(a, v, side), np.searchsorted(a, v, side))
+
+
+def test_searchsorted_of_other_types():
+    a = np.array([1, 3, 3, 7], np.int32)
+    for v in (3, 2.5, [1, 9], np.float32(3), np.array([2**40])):
+        assert_same(subsweep.searchsorted(a, v), np.searchsorted(a, v))
+    assert type(subsweep.searchsorted(a, 3)) is type(np.searchsorted(a, 3))
+    b = random_array(np.float32, 100)
+    sorter = np.argsort(b)
+    assert_same(subsweep.searchsorted(b, b, sorter=sorter), np.searchsorted(b, b, sorter=sorter))
+    assert_same(subsweep.searchsorted([], [1.0]), np.searchsorted([], [1.0]))
+
+
+def test_merge(dtype, size):
+    for special in (False, True):
+        a = np.sort(random_array(dtype, size, 1, special=special), kind="stable")
+        b = np.sort(random_array(dtype, size // 2, 2, special=special), kind="stable")
+        assert_same(subsweep.merge(a, b), np.sort(np.concatenate((a, b)), kind="stable"))
+
+
+def test_unique(dtype, size):
+    for options in ({"few": True}, {"special": True}):
+        a = random_array(dtype, size, **options)
+        got = subsweep.unique(a, True, True, True)
+        expected = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+        np.testing.assert_array_equal(got[0], expected[0])
+        for one, other in zip(got[1:], expected[1:]):
+            assert_same(one, other.reshape(one.shape))
+        np.testing.assert_array_equal(subsweep.unique(a), expected[0])
+        assert subsweep.unique(a).dtype == a.dtype
+
+
+def test_unique_of_a_table():
+    a = random_array(np.int32, (30, 40), few=True)
+    values, inverse = subsweep.unique(a, return_inverse=True)
+    assert_same(values, np.unique(a))
+    assert_same(values[inverse], a)
