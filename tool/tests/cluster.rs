@@ -60,7 +60,9 @@ fn mpirun_with(
     let mut command = Command::new("mpirun");
     command.current_dir(folder.path()).envs(environment);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // For Open MPI: more ranks than cores, which leave them to others while they wait; root is whom containers run as.
+    // For Open MPI: more ranks than cores, which leave them to others while they wait; root is whom containers run as. A folder of
+    // sessions that two runs make at the same time fails one of them.
+    command.env("OMPI_MCA_orte_tmpdir_base", folder.path());
     for (name, value) in [
         ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
         ("OMPI_MCA_mpi_yield_when_idle", "1"),

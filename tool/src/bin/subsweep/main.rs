@@ -134,6 +134,7 @@ const SHOWN: [Shown; 12] = [
 ];
 
 fn main() -> ExitCode {
+    files::memory::return_freed();
     gpus::end_with_parent();
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),

@@ -50,6 +50,7 @@ commands! {
 }
 
 fn main() -> ExitCode {
+    files::memory::return_freed();
     handle_signals();
     let parsed = parse();
     if let Ok(Parsed::Command(cli)) = &parsed {
