@@ -7,6 +7,7 @@ import operator
 from typing import Any, Optional, Tuple, Union
 
 import numpy as np
+import numpy.ma  # Not on first use: that may be in the handler of a signal.
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
@@ -53,11 +54,18 @@ def _remedy(dtype: np.dtype[Any], name: str) -> str:
     return "give it numbers"
 
 
-def numbers(a: npt.ArrayLike, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Array:
-    """Return `a` as an array of a supported type in native byte order; `dtype` converts it before."""
+def unmasked(a: npt.ArrayLike, name: str) -> Array:
+    """Return `a` as an array. One with a mask is refused, which would be lost."""
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: give {name}.compressed(), or {name}.filled(value)")
-    array: Array = np.asarray(a) if dtype is None else np.asarray(a).astype(dtype, copy=False)
+    return np.asarray(a)
+
+
+def numbers(a: npt.ArrayLike, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Array:
+    """Return `a` as an array of a supported type in native byte order; `dtype` converts it before."""
+    array = unmasked(a, name)
+    if dtype is not None:
+        array = array.astype(dtype, copy=False)
     if (array.dtype.kind, array.dtype.itemsize) not in ELEMENTS:
         remedy = _remedy(array.dtype, name)
         raise TypeError(f"{name} is of {array.dtype}, and subsweep takes {_SUPPORTED}: {remedy}")
@@ -72,7 +80,8 @@ def element(array: Array) -> str:
 def words(array: Array) -> npt.NDArray[np.uint32]:
     """Return the words of `array` in C order: a view where it is contiguous and aligned, else a copy."""
     contiguous = np.require(array, requirements=["C", "A"])
-    return contiguous.reshape(-1).view(np.uint32)
+    # Elements of other types than numbers may have any size and alignment.
+    return np.require(contiguous.reshape(-1).view(np.uint8).view(np.uint32), requirements=["A"])
 
 
 def copied(array: Array) -> Array:
@@ -83,6 +92,8 @@ def copied(array: Array) -> Array:
 def number_of(dtype: np.dtype[Any], number: Any, name: str) -> Array:
     """Return one number in a type of which it is; floats are rounded to the type, as numpy rounds a scalar."""
     given = np.asarray(number)
+    if isinstance(number, int) and given.dtype.kind == "O":
+        raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
     if given.ndim or given.dtype.kind not in "biuf":
         raise TypeError(f"{name} is {number!r}: give one number")
     if dtype.kind == "f":
@@ -112,7 +123,7 @@ def indices32(array: npt.ArrayLike, name: str, count: int) -> npt.NDArray[np.uin
         wrong = low if low < -count else high
         raise IndexError(f"index {wrong} in {name} is out of bounds for {count} elements")
     if low < 0:
-        indices = np.where(indices < 0, indices + count, indices)
+        indices = np.where(indices < 0, indices.astype(np.int64) + count, indices)
     return indices.astype(np.uint32)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import dataclasses
 import os
 import threading
@@ -38,14 +39,14 @@ _chosen: ContextVar[Optional[str]] = ContextVar("subsweep.device", default=None)
 _opened: Dict[Optional[str], _subsweep.Device] = {}
 #: The handler of a signal may open a device while another one is opened.
 _lock = threading.RLock()
-#: Devices of the parent of a forked process: their threads are gone, so that even closing them could wait forever.
-_abandoned: List[_subsweep.Device] = []
 
 
 def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
-    _abandoned.extend(_opened.values())
+    for opened in _opened.values():
+        # The threads of the parent's devices are gone, so that to close one could wait forever: it is never closed.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(opened))
     _opened.clear()
 
 

@@ -20,6 +20,7 @@ from ._arrays import (
     numbers,
     operator_name,
     segments32,
+    unmasked,
     words,
 )
 from ._device import current
@@ -334,7 +335,15 @@ def diff(
 def _edge(values: Optional[npt.ArrayLike], name: str, array: Array, axis: int) -> Optional[Array]:
     if values is None:
         return None
-    edge = np.asarray(values).astype(array.dtype, casting="same_kind")
+    given = unmasked(values, name)
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is of {given.dtype}: give numbers of {array.dtype}, the type of a")
+    with np.errstate(all="ignore"):
+        edge = given.astype(array.dtype)
+    # Floats are rounded.
+    are_right = np.isfinite(edge) == np.isfinite(given) if array.dtype.kind == "f" else edge == given
+    if not np.all(are_right):
+        raise ValueError(f"{name} has a number that is none of {array.dtype}, the type of a: give others, or convert a")
     if edge.ndim == 0:
         return np.full([1 if index == axis else length for index, length in enumerate(array.shape)], edge)
     return edge

@@ -8,7 +8,18 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Array, check_dimensions, copied, element, indices32, normalized, number_of, numbers, words
+from ._arrays import (
+    Array,
+    check_dimensions,
+    copied,
+    element,
+    indices32,
+    normalized,
+    number_of,
+    numbers,
+    unmasked,
+    words,
+)
 from ._device import current
 
 Indices = npt.NDArray[np.intp]
@@ -27,7 +38,7 @@ _COMPARISONS = {
 
 
 def _flags(condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-    flags = np.asarray(condition)
+    flags = unmasked(condition, "condition")
     if flags.dtype.kind != "b":
         raise TypeError(
             f"condition is of {flags.dtype}, and it is an array of bool, or a comparison such as ('>=', 3): condition != 0"
@@ -150,14 +161,16 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
     array([[5, 6],
            [1, 2]])
     """
-    array = np.asarray(a)
+    array = unmasked(a, "a")
     if axis is None:
         array, axis = array.reshape(-1), 0
     axis = normalized(axis, array)
     picked = indices32(indices, "indices", array.shape[axis])
     table = np.moveaxis(array, axis, 0)
     row_size = math.prod(table.shape[1:]) * array.itemsize
-    if array.dtype.hasobject or row_size % 4:
+    if array.dtype.hasobject:
+        raise TypeError(f"a is of {array.dtype}, which refers to objects, and a gather moves bytes: use numpy.take")
+    if row_size % 4:
         raise TypeError(
             f"a row of a has {row_size} bytes of {array.dtype}, and a gather takes a multiple of 4: convert a, a.astype(numpy.int32)"
         )
@@ -165,7 +178,7 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
         rows = np.empty((*picked.shape, *table.shape[1:]), array.dtype)
     else:
         gathered = current().gather(words(table), row_size // 4, picked.reshape(-1))
-        rows = gathered.view(array.dtype).reshape((*picked.shape, *table.shape[1:]))
+        rows = gathered.view(np.uint8).view(array.dtype).reshape((*picked.shape, *table.shape[1:]))
     # numpy puts the axes of the indices in the place of the axis.
     order = range(picked.ndim)
     return np.moveaxis(rows, order, [axis + index for index in order])[()]
@@ -225,8 +238,8 @@ def histogram(
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types, taken as one array; those of 64 bits are compared as float64, and take a search and a
-        count.
+        Numbers of one of the six types, taken as one array. Those of 64 bits take a search and a count; they are compared as
+        float64, but integers with edges that are integers as such.
     bins : int, str or array_like, optional
         Number of bins of equal widths, up to 65,536; a rule of ``numpy.histogram_bin_edges``; or the edges.
     range : (float, float), optional
@@ -261,8 +274,11 @@ def _counts(array: Array, edges: Array, is_even: bool) -> Indices:
         edges64 = np.ascontiguousarray(edges, np.float64)
         return current().histogram(words(array), element(array), edges64, is_even).astype(np.intp)
     # Positions from 1 on are bins; those past the last edge, and NaNs, are in the last one until they are subtracted.
-    values, bounds = (np.asarray(part, np.float64) for part in (array, edges))
-    positions = current().search(words(bounds[:-1]), words(values), "f64", True)
+    common = np.promote_types(array.dtype, edges.dtype)
+    if common.kind not in "iu":
+        common = np.dtype(np.float64)
+    values, bounds = (np.asarray(part, common) for part in (array, edges))
+    positions = current().search(words(bounds[:-1]), words(values), element(values), True)
     limits = np.arange(1, bin_count + 2, dtype=np.float64)
     counts = current().histogram(positions, "u32", limits, True).astype(np.intp)
     counts[-1] -= np.count_nonzero(~(values <= bounds[-1]))

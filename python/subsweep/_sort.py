@@ -19,6 +19,7 @@ from ._arrays import (
     promoted,
     row_segments,
     segments32,
+    unmasked,
     words,
 )
 from ._device import current
@@ -149,7 +150,7 @@ def sort_pairs(
     >>> subsweep.sort_pairs([30, 10, 20], np.array([1.5, 2.5, 3.5]))
     (array([10, 20, 30]), array([2.5, 3.5, 1.5]))
     """
-    key_array, value_array = numbers(keys, "keys"), np.asarray(values)
+    key_array, value_array = numbers(keys, "keys"), unmasked(values, "values")
     check_dimensions(key_array, "keys")
     if value_array.ndim == 0 or len(value_array) != len(key_array):
         raise ValueError(f"values has the shape {value_array.shape}: give a value for each of {len(key_array)} keys")
@@ -336,6 +337,8 @@ def searchsorted(
     array, needles = promoted(a, v, ("a", "v"))
     check_dimensions(array, "a")
     if sorter is not None:
+        if np.shape(sorter) != array.shape:
+            raise ValueError(f"sorter has the shape {np.shape(sorter)}: give an index for each of {len(array)} elements")
         array = take(array, sorter)
     if array.size == 0 or needles.size == 0:
         positions = np.zeros(needles.size, np.uint32)

@@ -181,3 +181,16 @@ def test_out_of_memory():
     with pytest.raises(MemoryError, match="memory"):
         subsweep.sort(a)
     assert_same(subsweep.sort([2, 1]), np.array([1, 2]))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_process_of_multiprocessing_ends():
+    program = """if True:
+        import multiprocessing, subsweep
+        subsweep.sort([1, 2])
+        child = multiprocessing.get_context("fork").Process(target=subsweep.sort, args=([2, 1],))
+        child.start()
+        child.join()
+        assert child.exitcode == 0, child.exitcode
+    """
+    subprocess.run([sys.executable, "-c", program], timeout=60, check=True)

@@ -148,3 +148,14 @@ def test_diff_along_axes(shape):
         assert_same(subsweep.diff(a, axis=axis), np.diff(a, axis=axis))
     assert_same(subsweep.diff(a, prepend=0), np.diff(a, prepend=np.float32(0)))
     assert_same(subsweep.diff(a, append=a), np.diff(a, append=a))
+
+
+def test_edges_of_differences_keep_their_values():
+    assert_same(subsweep.diff(np.array([5, 7, 9], np.uint32), prepend=0), np.array([5, 2, 2], np.uint32))
+    assert_same(subsweep.diff(np.array([1, 2], np.int32), append=[5, 9]), np.array([1, 3, 4], np.int32))
+    assert_same(subsweep.diff(np.array([1.0], np.float32), prepend=np.nan), np.array([np.nan], np.float32))
+    for a, edge in ((np.int32, 2**40), (np.uint32, -1), (np.int64, 0.5), (np.float32, 1e300)):
+        with pytest.raises(ValueError, match="prepend has a number that is none of"):
+            subsweep.diff(np.array([1, 2, 3], a), prepend=edge)
+    with pytest.raises(TypeError, match="give numbers"):
+        subsweep.diff([1, 2], prepend="x")

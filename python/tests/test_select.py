@@ -114,3 +114,36 @@ def test_histogram_leaves_out_nan(dtype):
 def test_too_many_bins():
     with pytest.raises(ValueError, match="65536"):
         subsweep.histogram(np.arange(5, dtype=np.int32), 70000)
+
+
+def test_histogram_of_large_integers_is_exact():
+    edges = [2**60, 2**60 + 1, 2**60 + 2]
+    a = np.array(edges, np.int64)
+    assert_same(subsweep.histogram(a, edges)[0], np.histogram(a, edges)[0])
+
+
+def test_take_of_odd_sizes_and_narrow_indices():
+    rows = np.array([[b"abc", b"de", b"f", b"ghi"], [b"", b"x", b"yz", b"q"]])
+    assert_same(subsweep.take(rows, [1, 0, -1], axis=0), rows[[1, 0, -1]])
+    a = np.arange(1000, dtype=np.int32)
+    assert_same(subsweep.take(a, np.array([-1, 3, -128], np.int8)), a[[-1, 3, -128]])
+    with pytest.raises(TypeError, match="numpy.take"):
+        subsweep.take(np.array([{}, {}], object), [0])
+
+
+def test_masks_are_not_lost():
+    masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    calls = [
+        lambda: subsweep.take(masked, [1]),
+        lambda: subsweep.sort_pairs([1, 2, 3], masked),
+        lambda: subsweep.diff([1, 2, 3], prepend=masked),
+        lambda: subsweep.select([1, 2, 3], masked > 1),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="masked"):
+            call()
+
+
+def test_a_number_beyond_the_type_is_told_as_one():
+    with pytest.raises(ValueError, match="1180591620717411303424"):
+        subsweep.select(np.arange(3, dtype=np.int32), ("<", 2**70))

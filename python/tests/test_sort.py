@@ -155,3 +155,9 @@ def test_unique_of_a_table():
     values, inverse = subsweep.unique(a, return_inverse=True)
     assert_same(values, np.unique(a))
     assert_same(values[inverse], a)
+
+
+@pytest.mark.parametrize("sorter", [[0], [0, 1, 2, 2, 2], [[0, 1, 2]]])
+def test_a_sorter_has_an_index_for_each_element(sorter):
+    with pytest.raises(ValueError, match="give an index for each of 3"):
+        subsweep.searchsorted([1, 2, 3], [2], sorter=sorter)
