@@ -1,41 +1,65 @@
 //! A device, and its calls on arrays.
 //!
-//! All arrays are one-dimensional, contiguous, and of 32-bit words, the lowest first; those of 64-bit numbers are aligned to 8
-//! bytes. Where a method returns nothing, its first array receives the result.
+//! All arrays are one-dimensional, contiguous, and of 32-bit words, the lowest first: of the host, or on the device. Where one is
+//! on the device, results are. Those of 64-bit numbers are aligned to 8 bytes.
 
+use std::process;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use subsweep::ElementType;
-use subsweep::difference::DifferenceConfig;
-use subsweep::gather::GatherConfig;
-use subsweep::headless::{
-    DeviceSelector, Gpu, GpuOptions, ReducedWords, RunLengths, ScanInputs, SelectInputs, Selected, TopKWords,
-    WorkOptions,
-};
-use subsweep::histogram::HistogramConfig;
-use subsweep::merge::MergeConfig;
-use subsweep::reduce::{ReduceConfig, ReduceRuns};
-use subsweep::run_length::RunLengthConfig;
-use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
-use subsweep::search::SearchConfig;
-use subsweep::select::{Comparison, Operands, SelectConfig};
-use subsweep::sort::{SortConfig, ValueSize};
-use subsweep::top_k::TopKConfig;
+use subsweep::difference::{DifferenceBuffers, DifferenceConfig};
+use subsweep::gather::{GatherBuffers, GatherConfig};
+use subsweep::headless::{DeviceSelector, Gpu, GpuOptions, WorkOptions};
+use subsweep::histogram::{HistogramBuffers, HistogramConfig, edge_words};
+use subsweep::merge::{MergeBuffers, MergeConfig};
+use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
+use subsweep::run_length::{RunLengthBuffers, RunLengthConfig};
+use subsweep::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanOperator, SegmentsBy};
+use subsweep::search::{SearchBuffers, SearchConfig};
+use subsweep::select::{Comparison, Operands, SelectBuffers, SelectConfig};
+use subsweep::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers, SortConfig, ValueSize};
+use subsweep::top_k::{TopKBuffers, TopKConfig};
+use subsweep::{ElementType, Result};
 
-use crate::error::{check_reentry, exception, interrupted};
+use crate::array::{Buffer, Output, Source, Words, slice};
+use crate::call::{Completed, Inputs};
+use crate::error::{Error, check_reentry, exception, interrupted};
 use crate::list::kind;
 
-type Words<'py> = PyReadonlyArray1<'py, u32>;
-type WordsMut<'py> = PyReadwriteArray1<'py, u32>;
-type Array<'py> = Bound<'py, PyArray1<u32>>;
+/// An opened device, and the process that has opened it.
+pub struct Opened {
+    gpu: Gpu,
+    process: u32,
+}
 
 /// An opened device.
 #[pyclass(frozen, module = "subsweep._subsweep")]
 pub struct Device {
-    gpu: Gpu,
+    pub opened: Arc<Opened>,
+}
+
+impl Opened {
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Fails where nothing may be called: in a forked process, which has none of the threads of a driver, and by the handler of
+    /// a signal that came amid a call.
+    pub fn check(&self) -> PyResult<()> {
+        if self.process == process::id() {
+            return check_reentry();
+        }
+        let text = "the device was opened before this process was forked, and so was the memory of its arrays: take them anew";
+        Err(Error::new_err(text))
+    }
+
+    /// Runs without the lock of the interpreter.
+    pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Gpu) -> Result<T> + Send) -> PyResult<T> {
+        self.check()?;
+        py.detach(|| work(&self.gpu)).map_err(exception)
+    }
 }
 
 /// The element type of a name, as in Rust.
@@ -43,22 +67,9 @@ pub fn element_type(name: &str) -> PyResult<ElementType> {
     named(name, ElementType::ALL, ElementType::name)
 }
 
-/// The words of an array.
-pub fn slice<'a>(words: &'a Words<'_>) -> PyResult<&'a [u32]> {
-    words.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
 /// Words as numbers of a type. The words of an empty array may have any address.
 pub fn numbers<N: bytemuck::Pod>(words: &[u32]) -> &[N] {
     if words.is_empty() { &[] } else { bytemuck::cast_slice(words) }
-}
-
-fn slice_mut<'a>(words: &'a mut WordsMut<'_>) -> PyResult<&'a mut [u32]> {
-    words.as_slice_mut().map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-fn slice_or_none<'a>(words: Option<&'a Words<'_>>) -> PyResult<&'a [u32]> {
-    words.map_or(Ok(&[]), slice)
 }
 
 fn named<T: Copy, const N: usize>(name: &str, all: [T; N], name_of: fn(T) -> &'static str) -> PyResult<T> {
@@ -66,24 +77,21 @@ fn named<T: Copy, const N: usize>(name: &str, all: [T; N], name_of: fn(T) -> &'s
     found.ok_or_else(|| PyValueError::new_err(format!("'{name}': {}", all.map(name_of).join(", "))))
 }
 
-/// The pairs of a sort, or its keys alone.
-fn sort_config(element: ElementType, value_size: usize, is_descending: bool) -> PyResult<SortConfig> {
-    let config = match value_size {
-        0 => SortConfig::keys(element),
-        size => SortConfig::pairs(element, ValueSize::new(size).map_err(exception)?),
-    };
-    Ok(if is_descending { config.descending() } else { config })
-}
-
 impl Device {
-    /// Runs without the lock of the interpreter.
-    fn run<T: Send>(
+    /// Runs the plan of a configuration without the lock of the interpreter, and what takes its results.
+    fn call<C: subsweep::Config, T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Gpu) -> subsweep::Result<T> + Send,
-    ) -> PyResult<T> {
-        check_reentry()?;
-        py.detach(|| work(&self.gpu)).map_err(exception)
+        config: C,
+        buffers: <C::Primitive as subsweep::Primitive>::Buffers,
+        count: impl Into<<C::Primitive as subsweep::Primitive>::Count> + Send,
+        inputs: &Inputs<'_>,
+        take: impl FnOnce(Completed<'_>) -> Result<T> + Send,
+    ) -> PyResult<T>
+    where
+        <C::Primitive as subsweep::Primitive>::Buffers: Send + Sync,
+    {
+        self.opened.run(py, |gpu| take(self.opened.call(&*gpu.plan(config)?, buffers, count, inputs)?))
     }
 }
 
@@ -99,96 +107,97 @@ impl Device {
         let work = WorkOptions { interrupted: Some(Arc::new(interrupted)), ..WorkOptions::default() };
         let options = GpuOptions { device, work, ..GpuOptions::default() };
         let gpu = py.detach(|| Gpu::open(options)).map_err(exception)?;
-        Ok(Self { gpu })
+        Ok(Self { opened: Arc::new(Opened { gpu, process: process::id() }) })
     }
 
     #[getter]
     fn name(&self) -> &str {
-        &self.gpu.identity().name
+        &self.opened.gpu.identity().name
     }
 
     #[getter]
     fn kind(&self) -> &'static str {
-        kind(self.gpu.identity())
+        kind(self.opened.gpu.identity())
     }
 
     #[getter]
     fn driver(&self) -> String {
-        self.gpu.identity().driver_text()
+        self.opened.gpu.identity().driver_text()
     }
 
     #[getter]
     fn uuid(&self) -> String {
-        self.gpu.identity().device_uuid_text()
+        self.opened.gpu.identity().device_uuid_text()
     }
 
     fn __repr__(&self) -> String {
         format!("<subsweep device '{}', {}>", self.name(), self.driver())
     }
 
-    /// Sorts keys, each segment by itself, and moves values of `value_size` bytes along.
+    /// Memory of `len` words on the device, of which the first are `words`.
+    fn allocate(&self, py: Python<'_>, words: PyReadonlyArray1<'_, u32>, len: usize) -> PyResult<Buffer> {
+        let words = slice(&words)?;
+        let memory = self.opened.run(py, |gpu| {
+            let memory = gpu.allocate(4 * len as u64)?;
+            gpu.upload(&memory, 0, words)?;
+            Ok(memory)
+        })?;
+        Ok(Buffer::new(&self.opened, memory, len))
+    }
+
+    /// Sorts keys, each segment by itself, and moves values of `value_size` bytes along: the keys, and the values.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn sort(
         &self,
         py: Python<'_>,
-        mut keys: WordsMut<'_>,
+        keys: Words<'_>,
         element: &str,
-        mut values: Option<WordsMut<'_>>,
+        values: Option<Words<'_>>,
         value_size: usize,
         descending: bool,
-        segments: Option<Words<'_>>,
-    ) -> PyResult<()> {
-        let config = sort_config(element_type(element)?, value_size, descending)?;
-        let keys = slice_mut(&mut keys)?;
-        let values = values.as_mut().map_or(Ok(&mut [][..]), slice_mut)?;
+        segments: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<(Output, Output)> {
+        let element = element_type(element)?;
+        let config = match value_size {
+            0 => SortConfig::keys(element),
+            size => SortConfig::pairs(element, ValueSize::new(size).map_err(exception)?),
+        };
+        let config = if descending { config.descending() } else { config };
+        let (keys, values) = (keys.source()?, Source::of(values.as_ref())?);
+        let inputs = [("keys", keys), ("values", values)];
         let segments = segments.as_ref().map(slice).transpose()?;
-        self.run(py, |gpu| match segments {
-            None => gpu.prepare_sort(config, keys, values)?.run(),
-            Some(segments) => gpu.prepare_segmented_sort(config, keys, values, segments)?.run(),
+        self.sorted(py, config, &inputs, segments, |mut sorted| {
+            Ok((sorted.take("keys", keys.len() as u64)?, sorted.take("values", values.len() as u64)?))
         })
     }
 
     /// The permutation that sorts the keys, each segment by itself.
-    fn argsort<'py>(
+    fn argsort(
         &self,
-        py: Python<'py>,
-        keys: Words<'py>,
+        py: Python<'_>,
+        keys: Words<'_>,
         element: &str,
         descending: bool,
-        segments: Option<Words<'py>>,
-    ) -> PyResult<Array<'py>> {
-        // The keys are unchanged only as numbers of their type.
-        macro_rules! argsort {
-            ($gpu:ident, $config:ident, $keys:ident, $segments:ident, $number:ty) => {{
-                let keys: &[$number] = numbers($keys);
-                match $segments {
-                    None => $gpu.argsort($config, keys),
-                    Some(segments) => $gpu.segmented_argsort($config, keys, segments),
-                }
-            }};
-        }
-        let element = element_type(element)?;
-        let config = SortConfig::argsort(element);
+        segments: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<Output> {
+        let config = SortConfig::argsort(element_type(element)?);
         let config = if descending { config.descending() } else { config };
-        let keys = slice(&keys)?;
+        let keys = keys.source()?;
         let segments = segments.as_ref().map(slice).transpose()?;
-        let indices = self.run(py, |gpu| match element {
-            ElementType::U32 => argsort!(gpu, config, keys, segments, u32),
-            ElementType::I32 => argsort!(gpu, config, keys, segments, i32),
-            ElementType::F32 => argsort!(gpu, config, keys, segments, f32),
-            ElementType::U64 => argsort!(gpu, config, keys, segments, u64),
-            ElementType::I64 => argsort!(gpu, config, keys, segments, i64),
-            ElementType::F64 => argsort!(gpu, config, keys, segments, f64),
-        })?;
-        Ok(indices.into_pyarray(py))
+        let first = segments.and_then(|segments| segments.first().copied()).unwrap_or(0);
+        self.sorted(py, config, &[("keys", keys)], segments, |mut sorted| {
+            // The device writes no indices for keys before the first segment.
+            sorted.replace("values", &(0..first).collect::<Vec<_>>())?;
+            sorted.take("values", keys.count(config.key_size()))
+        })
     }
 
-    /// Scans columns, rows of `row_length` numbers, or segments, in place.
+    /// Scans columns, rows of `row_length` numbers, or segments.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn scan(
         &self,
         py: Python<'_>,
-        mut words: WordsMut<'_>,
+        words: Words<'_>,
         element: &str,
         operator: &str,
         exclusive: bool,
@@ -196,8 +205,8 @@ impl Device {
         columns: u32,
         row_length: Option<u32>,
         segments: Option<Words<'_>>,
-        initial: Option<Words<'_>>,
-    ) -> PyResult<()> {
+        initial: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<Output> {
         let operator = named(operator, ScanOperator::ALL, ScanOperator::name)?;
         let kind = if exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
         let mut config = ScanConfig::new(kind, element_type(element)?).operator(operator).columns(columns);
@@ -209,24 +218,30 @@ impl Device {
         } else if let Some(length) = row_length {
             config = config.along_rows(length);
         }
-        let words = slice_mut(&mut words)?;
-        let initial = initial.as_ref().map(slice).transpose()?;
-        let inputs = ScanInputs { initial, segments: slice_or_none(segments.as_ref())? };
-        self.run(py, |gpu| gpu.prepare_scan(config, words, inputs)?.run())
+        let mut buffers = ScanBuffers::default();
+        if let Some(row) = &initial {
+            buffers = buffers.initial(InitialValue::host(slice(row)?).map_err(exception)?);
+            config = config.with_initial();
+        }
+        let words = words.source()?;
+        let inputs = [("source", words), ("segments", Source::of(segments.as_ref())?)];
+        self.call(py, config, buffers, words.count(config.row_size()), &inputs, |mut scanned| {
+            scanned.take("destination", words.len() as u64)
+        })
     }
 
     /// Reduces columns, rows of `row_length` numbers, or segments; `argmin` and `argmax` give indices.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
-    fn reduce<'py>(
+    fn reduce(
         &self,
-        py: Python<'py>,
-        words: Words<'py>,
+        py: Python<'_>,
+        words: Words<'_>,
         element: &str,
         operator: &str,
         columns: u32,
         row_length: Option<u32>,
-        segments: Option<Words<'py>>,
-    ) -> PyResult<Array<'py>> {
+        segments: Option<Words<'_>>,
+    ) -> PyResult<Output> {
         let element = element_type(element)?;
         let config = match operator {
             "argmin" => ReduceConfig::argmin(element),
@@ -239,222 +254,252 @@ impl Device {
         } else if let Some(length) = row_length {
             config = config.along_rows(length);
         }
-        let (words, segments) = (slice(&words)?, slice_or_none(segments.as_ref())?);
-        let reduced = self.run(py, |gpu| {
-            let mut reduced = ReducedWords::default();
-            gpu.prepare_reduce(config, words, segments, &mut reduced)?.run()?;
-            Ok(reduced)
-        })?;
-        Ok(reduced.results.into_pyarray(py))
+        let (words, segments) = (words.source()?, Source::of(segments.as_ref())?);
+        let inputs = [("source", words), ("segments", segments)];
+        self.call(
+            py,
+            config,
+            ReduceBuffers::default(),
+            words.count(config.row_size()),
+            &inputs,
+            |mut reduced| reduced.take_all("destination"),
+        )
     }
 
     /// Selects rows of `words_per_row` words by flags of 8 bits, or partitions them: the rows, their indices, and the number
     /// of those selected.
-    fn select_flagged<'py>(
+    fn select_flagged(
         &self,
-        py: Python<'py>,
-        words: Words<'py>,
+        py: Python<'_>,
+        words: Words<'_>,
         words_per_row: u32,
-        flags: PyReadonlyArray1<'py, u8>,
+        flags: PyReadonlyArray1<'_, u8>,
         partition: bool,
         indices: bool,
-    ) -> PyResult<(Array<'py>, Array<'py>, u32)> {
-        let flags = flags.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let inputs = SelectInputs::new(slice(&words)?).flags8(flags);
-        self.select(py, SelectConfig::flags8(words_per_row), &inputs, partition, indices)
+    ) -> PyResult<(Output, Output, u32)> {
+        let flags = slice(&flags)?;
+        let mut padded = vec![0; flags.len().div_ceil(4)];
+        bytemuck::cast_slice_mut(&mut padded)[..flags.len()].copy_from_slice(flags);
+        let inputs = [("source", words.source()?), ("flags", Source::Host(&padded))];
+        let config = SelectConfig::flags8(words_per_row);
+        self.select(py, config, SelectBuffers::default(), &inputs, partition, indices)
     }
 
     /// Selects numbers by a comparison with one operand, or the two of a range.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
-    fn select_compared<'py>(
+    fn select_compared(
         &self,
-        py: Python<'py>,
-        words: Words<'py>,
+        py: Python<'_>,
+        words: Words<'_>,
         element: &str,
         comparison: &str,
-        operands: Words<'py>,
+        operands: PyReadonlyArray1<'_, u32>,
         partition: bool,
         indices: bool,
-    ) -> PyResult<(Array<'py>, Array<'py>, u32)> {
+    ) -> PyResult<(Output, Output, u32)> {
         let element = element_type(element)?;
-        let comparison = named(comparison, Comparison::ALL, Comparison::name)?;
+        let config = SelectConfig::compare(element, named(comparison, Comparison::ALL, Comparison::name)?);
         let operands = Operands::of_words(element, slice(&operands)?).map_err(exception)?;
-        let inputs = SelectInputs::new(slice(&words)?).operands(operands);
-        self.select(py, SelectConfig::compare(element, comparison), &inputs, partition, indices)
+        let buffers = SelectBuffers::default().operands(operands);
+        self.select(py, config, buffers, &[("source", words.source()?)], partition, indices)
     }
 
     /// The first of each run of equal numbers.
-    fn unique<'py>(&self, py: Python<'py>, words: Words<'py>, element: &str) -> PyResult<Array<'py>> {
-        let inputs = SelectInputs::new(slice(&words)?);
-        Ok(self.select(py, SelectConfig::unique(element_type(element)?), &inputs, false, false)?.0)
+    fn unique(&self, py: Python<'_>, words: Words<'_>, element: &str) -> PyResult<Output> {
+        let config = SelectConfig::unique(element_type(element)?);
+        let inputs = [("source", words.source()?)];
+        Ok(self.select(py, config, SelectBuffers::default(), &inputs, false, false)?.0)
     }
 
     /// Values, counts and first indices of runs of equal numbers.
-    fn runs<'py>(
-        &self,
-        py: Python<'py>,
-        words: Words<'py>,
-        element: &str,
-    ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
+    fn runs(&self, py: Python<'_>, words: Words<'_>, element: &str) -> PyResult<(Output, Output, Output)> {
         let config = RunLengthConfig::encode(element_type(element)?).offsets();
-        let words = slice(&words)?;
-        let runs = self.run(py, |gpu| {
-            let mut runs = RunLengths::default();
-            gpu.prepare_run_length_encode(config, words, &mut runs)?.run()?;
-            Ok(runs)
-        })?;
-        Ok((runs.values.into_pyarray(py), runs.counts.into_pyarray(py), runs.offsets.into_pyarray(py)))
+        let words = words.source()?;
+        let (count, inputs) = (words.count(config.element_size()), [("elements", words)]);
+        self.call(py, config, RunLengthBuffers::default(), count, &inputs, |mut runs| {
+            let run_count = u64::from(runs.read("result_count", 1)?[0]);
+            let values = runs.take("values", run_count * config.element_size() / 4)?;
+            Ok((values, runs.take("counts", run_count)?, runs.take("offsets", run_count)?))
+        })
     }
 
-    /// The number of values in each bin.
+    /// The number of values in each bin, on the host.
     fn histogram<'py>(
         &self,
         py: Python<'py>,
-        words: Words<'py>,
+        words: Words<'_>,
         element: &str,
         edges: PyReadonlyArray1<'py, f64>,
         even: bool,
-    ) -> PyResult<Array<'py>> {
-        let edges = edges.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let (element, words) = (element_type(element)?, slice(&words)?);
-        let bins = u32::try_from(edges.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let (element, edges) = (element_type(element)?, slice(&edges)?);
+        let bounds = edge_words(element, edges).map_err(exception)?;
+        // Later bins have no values.
+        let possible_bins = u32::try_from(bounds.len() - 1).unwrap_or(u32::MAX);
         let config = match even {
-            true => HistogramConfig::even(element, bins),
-            false => HistogramConfig::by_edges(element, bins),
+            true => HistogramConfig::even(element, possible_bins),
+            false => HistogramConfig::by_edges(element, possible_bins),
         };
-        let counts = self.run(py, |gpu| {
-            // A number of bins beyond the greatest is refused before there are counts.
-            let mut counts = vec![0; bins.min(HistogramConfig::MAX_BINS) as usize];
-            gpu.prepare_histogram(config, words, edges, &mut counts)?.run()?;
-            Ok(counts)
+        let words = words.source()?;
+        let inputs = [("source", words), ("edges", Source::Host(&bounds))];
+        let count = words.count(config.row_size());
+        let mut counts = self.call(py, config, HistogramBuffers::default(), count, &inputs, |counted| {
+            counted.read("counts", possible_bins.into())
         })?;
+        counts.resize(edges.len() - 1, 0);
         Ok(counts.into_pyarray(py))
     }
 
     /// The `k` largest or smallest numbers of each row of `columns`, and their columns.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
-    fn top_k<'py>(
+    fn top_k(
         &self,
-        py: Python<'py>,
-        words: Words<'py>,
+        py: Python<'_>,
+        words: Words<'_>,
         element: &str,
         columns: u32,
         k: u32,
         largest: bool,
         sorted: bool,
-    ) -> PyResult<(Array<'py>, Array<'py>)> {
+    ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
         let config = match largest {
             true => TopKConfig::largest(element, columns, k),
             false => TopKConfig::smallest(element, columns, k),
         };
         let config = if sorted { config } else { config.unsorted() };
-        let words = slice(&words)?;
-        let top = self.run(py, |gpu| {
-            let mut top = TopKWords::default();
-            gpu.prepare_top_k(config, words, &[], &mut top)?.run()?;
-            Ok(top)
-        })?;
-        Ok((top.keys.into_pyarray(py), top.indices.into_pyarray(py)))
+        let words = words.source()?;
+        let (count, inputs) = (words.count(config.row_size()), [("source", words)]);
+        self.call(py, config, TopKBuffers::default(), count, &inputs, |mut top| {
+            Ok((top.take_all("destination")?, top.take_all("destination_indices")?))
+        })
     }
 
     /// The lower bounds of needles in sorted numbers, or the upper ones.
-    fn search<'py>(
+    fn search(
         &self,
-        py: Python<'py>,
-        sorted: Words<'py>,
-        needles: Words<'py>,
+        py: Python<'_>,
+        sorted: Words<'_>,
+        needles: Words<'_>,
         element: &str,
         upper: bool,
-    ) -> PyResult<Array<'py>> {
+    ) -> PyResult<Output> {
         let element = element_type(element)?;
         let config =
             if upper { SearchConfig::upper_bound(element) } else { SearchConfig::lower_bound(element) };
-        let (sorted, needles) = (slice(&sorted)?, slice(&needles)?);
-        let positions = self.run(py, |gpu| {
-            let mut positions = vec![0; needles.len() / element.words() as usize];
-            gpu.prepare_search(config, sorted, needles, &mut positions)?.run()?;
-            Ok(positions)
-        })?;
-        Ok(positions.into_pyarray(py))
+        let [sorted, needles] = [sorted.source()?, needles.source()?];
+        let counts = [sorted, needles].map(|words| words.count(element.size() as u64));
+        let inputs = [("sorted", sorted), ("needles", needles)];
+        self.call(py, config, SearchBuffers::default(), (counts[0], counts[1]), &inputs, |mut found| {
+            found.take("positions", counts[1])
+        })
     }
 
     /// Two sorted arrays as one, with values of `value_size` bytes: the keys, and the values.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
-    fn merge<'py>(
+    fn merge(
         &self,
-        py: Python<'py>,
-        a: Words<'py>,
-        b: Words<'py>,
+        py: Python<'_>,
+        a: Words<'_>,
+        b: Words<'_>,
         element: &str,
-        a_values: Option<Words<'py>>,
-        b_values: Option<Words<'py>>,
+        a_values: Option<Words<'_>>,
+        b_values: Option<Words<'_>>,
         value_size: u32,
-    ) -> PyResult<(Array<'py>, Array<'py>)> {
-        let mut config = MergeConfig::keys(element_type(element)?);
+    ) -> PyResult<(Output, Output)> {
+        let element = element_type(element)?;
+        let mut config = MergeConfig::keys(element);
         if value_size > 0 {
             config = config.values(value_size / 4);
         }
-        let keys = [slice(&a)?, slice(&b)?];
-        let values = [slice_or_none(a_values.as_ref())?, slice_or_none(b_values.as_ref())?];
-        let (merged, merged_values) = self.run(py, |gpu| {
-            let [mut merged, mut merged_values] =
-                [keys, values].map(|[a, b]: [&[u32]; 2]| vec![0; a.len() + b.len()]);
-            gpu.prepare_merge(config, keys, values, [&mut merged, &mut merged_values])?.run()?;
-            Ok((merged, merged_values))
-        })?;
-        Ok((merged.into_pyarray(py), merged_values.into_pyarray(py)))
+        let [a, b] = [a.source()?, b.source()?];
+        let values =
+            [("a_values", Source::of(a_values.as_ref())?), ("b_values", Source::of(b_values.as_ref())?)];
+        let inputs = [("a", a), ("b", b), values[0], values[1]];
+        let counts = [a, b].map(|keys| keys.count(element.size() as u64));
+        self.call(py, config, MergeBuffers::default(), (counts[0], counts[1]), &inputs, |mut merged| {
+            Ok((merged.take_all("destination")?, merged.take_all("destination_values")?))
+        })
     }
 
     /// Each row less the one before it, or each column.
-    fn difference<'py>(
+    fn difference(
         &self,
-        py: Python<'py>,
-        words: Words<'py>,
+        py: Python<'_>,
+        words: Words<'_>,
         element: &str,
         columns: u32,
         along_rows: bool,
-    ) -> PyResult<Array<'py>> {
+    ) -> PyResult<Output> {
         let config = DifferenceConfig::new(element_type(element)?).columns(columns);
         let config = if along_rows { config.along_rows() } else { config };
-        let words = slice(&words)?;
-        let result = self.run(py, |gpu| {
-            let count = words.len() as u64 * 4 / config.row_size().max(1);
-            let mut result = vec![0; config.result_size(count) as usize / 4];
-            gpu.prepare_difference(config, words, &mut result)?.run()?;
-            Ok(result)
-        })?;
-        Ok(result.into_pyarray(py))
+        let words = words.source()?;
+        let (count, inputs) = (words.count(config.row_size()), [("source", words)]);
+        self.call(py, config, DifferenceBuffers::default(), count, &inputs, |mut differences| {
+            differences.take_all("destination")
+        })
     }
 
     /// Rows of `words_per_row` words by their indices.
-    fn gather<'py>(
+    fn gather(
         &self,
-        py: Python<'py>,
-        words: Words<'py>,
+        py: Python<'_>,
+        words: Words<'_>,
         words_per_row: u32,
-        indices: Words<'py>,
-    ) -> PyResult<Array<'py>> {
+        indices: Words<'_>,
+    ) -> PyResult<Output> {
         let config = GatherConfig::elements(words_per_row);
-        let (words, indices) = (slice(&words)?, slice(&indices)?);
-        let gathered = self.run(py, |gpu| gpu.gather_words(config, words, indices))?;
-        Ok(gathered.into_pyarray(py))
+        let (words, indices) = (words.source()?, indices.source()?);
+        let inputs = [("source", words), ("indices", indices)];
+        self.call(py, config, GatherBuffers::default(), indices.len() as u64, &inputs, |mut gathered| {
+            gathered.take_all("destination")
+        })
     }
 }
 
 impl Device {
-    fn select<'py>(
+    fn sorted<T: Send>(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
+        config: SortConfig,
+        inputs: &Inputs<'_>,
+        segments: Option<&[u32]>,
+        take: impl FnOnce(Completed<'_>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let count = inputs[0].1.count(config.key_size());
+        let Some(segments) = segments else {
+            return self.call(
+                py,
+                config.large_counts_for(count),
+                SortBuffers::default(),
+                count,
+                inputs,
+                take,
+            );
+        };
+        let counts = (count, segments.len() as u64);
+        let inputs: Vec<_> = inputs.iter().copied().chain([("segments", Source::Host(segments))]).collect();
+        let config = SegmentedSortConfig::from(config);
+        self.call(py, config, SegmentedSortBuffers::default(), counts, &inputs, take)
+    }
+
+    fn select(
+        &self,
+        py: Python<'_>,
         config: SelectConfig,
-        inputs: &SelectInputs<'_>,
+        buffers: SelectBuffers,
+        inputs: &Inputs<'_>,
         partition: bool,
         indices: bool,
-    ) -> PyResult<(Array<'py>, Array<'py>, u32)> {
+    ) -> PyResult<(Output, Output, u32)> {
         let config = if partition { config.partition() } else { config };
         let config = if indices { config.indices() } else { config };
-        let Selected { elements, indices, counts, .. } = self.run(py, |gpu| gpu.select(config, inputs))?;
-        let count = counts.first().copied().unwrap_or(0);
-        Ok((elements.into_pyarray(py), indices.into_pyarray(py), count))
+        let count = inputs[0].1.count(config.element_size());
+        self.call(py, config, buffers, count, inputs, |mut selected| {
+            let selected_count = selected.read("counts", 1)?[0];
+            let kept = if partition { count } else { selected_count.into() };
+            let elements = selected.take("destination", kept * config.element_size() / 4)?;
+            Ok((elements, selected.take("destination_indices", kept)?, selected_count))
+        })
     }
 }

@@ -6,7 +6,8 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use subsweep::ElementType;
 
-use crate::device::{element_type, numbers, slice};
+use crate::array::slice;
+use crate::device::{element_type, numbers};
 
 /// The bits of a positive quiet NaN.
 const NAN32: u32 = 0x7fc0_0000;

@@ -1,7 +1,10 @@
-//! The native module of the Python package: one class, [`Device`](device::Device), whose methods take arrays as 32-bit words.
+//! The native module of the Python package: the class [`Device`](device::Device), whose methods take and give
+//! arrays as 32-bit words, and [`Buffer`](array::Buffer), such words on a device.
 //!
 //! The Python side checks types, shapes and axes; this side releases the interpreter's lock, runs, and maps errors.
 
+mod array;
+mod call;
 mod device;
 mod error;
 mod floats;
@@ -14,6 +17,7 @@ use pyo3::prelude::*;
 fn _subsweep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<array::Buffer>()?;
     module.add_class::<device::Device>()?;
     module.add_function(wrap_pyfunction!(list::devices, module)?)?;
     module.add_function(wrap_pyfunction!(floats::has_numpy_order, module)?)?;

@@ -4,7 +4,7 @@ Functions have the names, arguments and results of numpy's. They take arrays of 
 in any memory layout and byte order, and return new arrays of the same type; other types are refused with the conversion to use.
 Indices and counts are intp, as numpy's.
 
-A call copies its arrays to the device and the result back. It releases the interpreter's lock, so that other threads run; threads
+A call copies its arrays to the device and the result back; an `Array` stays there between calls. A call releases the interpreter's lock, so that other threads run; threads
 may share a device. Ctrl-C ends long work between two of its submissions. Do not change an array while a call reads it.
 
 Errors are `TypeError`, `ValueError` and `IndexError` for arguments, `MemoryError` for memory of device and host, and `Error`, a
@@ -15,6 +15,7 @@ Errors are `TypeError`, `ValueError` and `IndexError` for arguments, `MemoryErro
 array([1, 2, 0])
 """
 
+from ._array import Array
 from ._device import DeviceInfo, device, devices
 from ._scan import argmax, argmin, cumsum, diff, reduce, segmented_cumsum, segmented_reduce
 from ._select import histogram, partition, runs, select, take
@@ -33,6 +34,7 @@ from ._sort import (
 from ._subsweep import Error, __version__
 
 __all__ = [
+    "Array",
     "DeviceInfo",
     "Error",
     "__version__",

@@ -9,21 +9,28 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import (
-    Array,
-    check_dimensions,
-    copied,
+from ._array import Array
+from ._operands import (
+    NDArray,
+    Numbers,
+    axes_last,
+    device_of,
     element,
+    given,
+    indices_of,
     last_axis,
+    like,
     normalized,
     number_of,
     numbers,
     operator_name,
+    scalar,
     segments32,
+    to_axis,
     unmasked,
+    vector,
     words,
 )
-from ._device import current
 
 Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]
@@ -34,10 +41,11 @@ _MAX_COLUMNS = 16
 _MAX_DIFFERENCE_COLUMNS = 1 << 16
 
 
-def _initial_words(initial: Any, array: Array, columns: int) -> Optional[npt.NDArray[np.uint32]]:
+def _initial_words(initial: Any, array: Numbers, columns: int) -> Optional[npt.NDArray[np.uint32]]:
     if initial is None:
         return None
-    return words(np.full(columns, number_of(array.dtype, initial, "initial")))
+    row: npt.NDArray[np.uint32] = words(np.full(columns, number_of(array.dtype, initial, "initial")))
+    return row
 
 
 def cumsum(
@@ -49,7 +57,7 @@ def cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     initial: Any = None,
-) -> Array:
+) -> Numbers:
     """Return the cumulative sum along an axis, or the scan by another operator.
 
     Equals ``numpy.cumsum(a, axis, dtype=a.dtype)``, or ``op.accumulate``: the type of `a` is kept, where numpy's default adds
@@ -91,16 +99,19 @@ def cumsum(
     if axis is None:
         array, axis = array.reshape(-1), 0
     axis = normalized(axis, array)
-    columns = math.prod(array.shape[axis + 1 :])
-    if math.prod(array.shape[:axis]) == 1 and 1 <= columns <= _MAX_COLUMNS:
-        result, row_length, moved = copied(array), None, False
-    else:
-        result, columns, moved = copied(np.moveaxis(array, axis, -1)), 1, True
-        row_length = result.shape[-1]
+    columns, row_length, table = math.prod(array.shape[axis + 1 :]), None, array
+    is_moved = math.prod(array.shape[:axis]) != 1 or not 1 <= columns <= _MAX_COLUMNS
+    if is_moved:
+        table, _ = last_axis(array, axis)
+        columns, row_length = 1, table.shape[-1]
     start = _initial_words(initial, array, columns)
-    if result.size:
-        current().scan(words(result), element(result), name, exclusive, reverse, columns, row_length, None, start)
-    return np.moveaxis(result, -1, axis) if moved else result
+    if table.size == 0:
+        return array
+    scanned = device_of(table).scan(
+        words(table), element(table), name, exclusive, reverse, columns, row_length, None, start
+    )
+    result = given(scanned, table.dtype, table.shape)
+    return to_axis(result, axis) if is_moved else result
 
 
 def segmented_cumsum(
@@ -111,7 +122,7 @@ def segmented_cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     initial: Any = None,
-) -> Array:
+) -> Numbers:
     """Return the cumulative sum of each segment by itself, or the scan by another operator.
 
     Parameters
@@ -133,16 +144,17 @@ def segmented_cumsum(
     >>> subsweep.segmented_cumsum([1, 2, 3, 4, 5], [0, 3])
     array([1, 3, 6, 4, 9])
     """
-    array = numbers(a)
-    check_dimensions(array, "a")
-    name, begins, result = operator_name(op, array), segments32(segments, len(array)), copied(array)
+    array = vector(a)
+    name, begins = operator_name(op, array), segments32(segments, len(array))
     start = _initial_words(initial, array, 1)
-    if result.size:
-        current().scan(words(result), element(result), name, exclusive, reverse, 1, None, begins, start)
-    return result
+    if array.size == 0:
+        return array
+    device = device_of(array)
+    scanned = device.scan(words(array), element(array), name, exclusive, reverse, 1, None, begins, start)
+    return given(scanned, array.dtype, array.shape)
 
 
-def _reduced_axes(array: Array, axis: Axes) -> Tuple[int, ...]:
+def _reduced_axes(array: Numbers, axis: Axes) -> Tuple[int, ...]:
     if axis is None:
         return tuple(range(array.ndim))
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -152,7 +164,7 @@ def _reduced_axes(array: Array, axis: Axes) -> Tuple[int, ...]:
     return found
 
 
-def _reduced(array: Array, axis: Axes, keepdims: bool, name: str, dtype: npt.DTypeLike) -> Any:
+def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: npt.DTypeLike) -> Any:
     """Reduce along axes; the results are of `dtype`."""
     axes = _reduced_axes(array, axis)
     shape = tuple(length for index, length in enumerate(array.shape) if index not in axes)
@@ -163,16 +175,15 @@ def _reduced(array: Array, axis: Axes, keepdims: bool, name: str, dtype: npt.DTy
         if columns and name not in ("add", "mul", "and", "or", "xor"):
             raise ValueError(f"{name} of no elements is not a number: give one element or more")
         identity = {"mul": 1, "and": ~np.zeros((), array.dtype) if array.dtype.kind != "f" else 0}.get(name, 0)
-        results = np.full(columns, identity, dtype)
+        results = like(array, np.full(shape, identity, dtype))
     else:
         # Axes that come first, as in a table of few columns, are reduced as they lie.
         if sorted(axes) == list(range(len(axes))) and columns <= _MAX_COLUMNS:
-            reduced = current().reduce(words(array), element(array), name, columns, None, None)
+            reduced = device_of(array).reduce(words(array), element(array), name, columns, None, None)
         else:
-            table = np.moveaxis(array, axes, range(array.ndim - len(axes), array.ndim))
-            reduced = current().reduce(words(table), element(array), name, 1, length, None)
-        results = reduced.astype(dtype) if name.startswith("arg") else reduced.view(dtype)
-    return results.reshape(kept) if keepdims else results.reshape(shape)[()]
+            reduced = device_of(array).reduce(words(axes_last(array, axes)), element(array), name, 1, length, None)
+        results = indices_of(reduced, shape) if name.startswith("arg") else given(reduced, dtype, shape)
+    return results.reshape(kept) if keepdims else scalar(results)
 
 
 def reduce(
@@ -255,7 +266,7 @@ def argmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = Fal
     return _reduced(numbers(a), axis, keepdims, "argmax", np.intp)
 
 
-def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") -> Array:
+def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") -> Numbers:
     """Reduce each segment by itself.
 
     Parameters
@@ -279,12 +290,12 @@ def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") 
     >>> subsweep.segmented_reduce([1, 2, 3, 4, 5], [0, 3])
     array([6, 9])
     """
-    array = numbers(a)
-    check_dimensions(array, "a")
+    array = vector(a)
     name, begins = operator_name(op, array), segments32(segments, len(array))
     if len(begins) == 0:
-        return np.empty(0, array.dtype)
-    return current().reduce(words(array), element(array), name, 1, None, begins).view(array.dtype)
+        return like(array, np.empty(0, array.dtype))
+    reduced = device_of(array).reduce(words(array), element(array), name, 1, None, begins)
+    return given(reduced, array.dtype, (len(begins),))
 
 
 def diff(
@@ -293,7 +304,7 @@ def diff(
     axis: int = -1,
     prepend: Optional[npt.ArrayLike] = None,
     append: Optional[npt.ArrayLike] = None,
-) -> Array:
+) -> Numbers:
     """Return the `n`-th difference along an axis.
 
     Equals ``numpy.diff(a, n, axis, prepend, append)``. Integers wrap.
@@ -326,13 +337,16 @@ def diff(
     if n == 0:
         return array
     parts = [_edge(prepend, "prepend", array, axis), array, _edge(append, "append", array, axis)]
-    array = np.concatenate([part for part in parts if part is not None], axis)
+    if prepend is not None or append is not None:
+        if isinstance(array, Array):
+            raise ValueError("an Array takes neither prepend nor append: give one of all numbers")
+        array = np.concatenate([part for part in parts if part is not None], axis)
     for _ in range(n):
         array = _difference(array, axis)
     return array
 
 
-def _edge(values: Optional[npt.ArrayLike], name: str, array: Array, axis: int) -> Optional[Array]:
+def _edge(values: Optional[npt.ArrayLike], name: str, array: Numbers, axis: int) -> Optional[NDArray]:
     if values is None:
         return None
     given = unmasked(values, name)
@@ -346,23 +360,26 @@ def _edge(values: Optional[npt.ArrayLike], name: str, array: Array, axis: int) -
         raise ValueError(f"{name} has a number that is none of {array.dtype}, the type of a: give others, or convert a")
     if edge.ndim == 0:
         return np.full([1 if index == axis else length for index, length in enumerate(array.shape)], edge)
-    return edge
+    return np.asarray(edge)
 
 
-def _difference(array: Array, axis: int) -> Array:
+def _difference(array: Numbers, axis: int) -> Numbers:
     shape = list(array.shape)
     shape[axis] = max(shape[axis] - 1, 0)
     if math.prod(shape) == 0:
-        return np.empty(shape, array.dtype)
-    kind = element(array)
+        return like(array, np.empty(shape, array.dtype))
+    device, kind = device_of(array), element(array)
     columns = math.prod(array.shape[axis + 1 :])
     if math.prod(array.shape[:axis]) == 1 and columns <= _MAX_DIFFERENCE_COLUMNS:
-        return current().difference(words(array), kind, columns, False).view(array.dtype).reshape(shape)
+        return given(device.difference(words(array), kind, columns, False), array.dtype, tuple(shape))
     table, _ = last_axis(array, axis)
-    if table.shape[-1] <= _MAX_DIFFERENCE_COLUMNS:
-        result = current().difference(words(table), kind, table.shape[-1], True)
-        return np.moveaxis(result.view(array.dtype).reshape(*table.shape[:-1], -1), -1, axis)
+    length = table.shape[-1]
+    if length <= _MAX_DIFFERENCE_COLUMNS:
+        result = device.difference(words(table), kind, length, True)
+        return to_axis(given(result, array.dtype, (*table.shape[:-1], length - 1)), axis)
+    if isinstance(array, Array):
+        raise ValueError(f"rows of an Array have up to {_MAX_DIFFERENCE_COLUMNS} numbers, and a has {length}: numpy.asarray(a)")
     # Rows of more than 2^16 elements: fewer than 2^16 of them, as columns.
     table = np.moveaxis(array, axis, 0)
-    result = current().difference(words(table), kind, math.prod(table.shape[1:]), False)
-    return np.moveaxis(result.view(array.dtype).reshape(-1, *table.shape[1:]), 0, axis)
+    result = device.difference(words(table), kind, math.prod(table.shape[1:]), False)
+    return np.moveaxis(given(result, array.dtype, (-1, *table.shape[1:])), 0, axis)

@@ -8,19 +8,26 @@ from typing import Any, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import (
-    Array,
-    check_dimensions,
-    copied,
+from ._array import Array
+from ._operands import (
+    NDArray,
+    Numbers,
+    device_of,
     element,
+    given,
+    index_dtype,
     indices32,
+    indices_of,
+    like,
     normalized,
     number_of,
     numbers,
+    scalar,
     unmasked,
+    vector,
     words,
 )
-from ._device import current
+from ._scan import reduce
 
 Indices = npt.NDArray[np.intp]
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
@@ -38,7 +45,7 @@ _COMPARISONS = {
 
 
 def _flags(condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-    flags = unmasked(condition, "condition")
+    flags = np.asarray(unmasked(condition, "condition"))
     if flags.dtype.kind != "b":
         raise TypeError(
             f"condition is of {flags.dtype}, and it is an array of bool, or a comparison such as ('>=', 3): condition != 0"
@@ -47,19 +54,19 @@ def _flags(condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
 
 
 def _selected(
-    a: npt.ArrayLike, condition: Condition, partition: bool, wants_indices: bool
-) -> Tuple[Array, Indices, int]:
+    a: Any, condition: Condition, partition: bool, wants_indices: bool
+) -> Tuple[Numbers, Numbers, int]:
     array = numbers(a)
     if isinstance(condition, tuple) and condition and isinstance(condition[0], str):
-        sign, *given = condition
+        sign, *bounds = condition
         comparison = _COMPARISONS.get(sign)
-        if comparison is None or len(given) != (2 if sign == "range" else 1):
+        if comparison is None or len(bounds) != (2 if sign == "range" else 1):
             raise ValueError(f"condition is {condition!r}: give (sign, number) with one of <, <=, ==, !=, >=, > or ('range', low, end)")
-        operands = np.array([number_of(array.dtype, number, "the number of condition") for number in given], array.dtype)
-        shape, count = (-1,), array.size
-        if count == 0:
-            return array.reshape(-1), np.empty(0, np.intp), 0
-        rows, indices, selected = current().select_compared(
+        operands = np.array([number_of(array.dtype, number, "the number of condition") for number in bounds], array.dtype)
+        rest: Tuple[int, ...] = ()
+        if array.size == 0:
+            return array.reshape(-1), like(array, np.empty(0, index_dtype(array))), 0
+        rows, indices, selected = device_of(array).select_compared(
             words(array), element(array), comparison, words(operands), partition, wants_indices
         )
     else:
@@ -67,15 +74,16 @@ def _selected(
         flag_shape = np.shape(condition)
         if not flag_shape or flag_shape != array.shape[: len(flag_shape)]:
             raise ValueError(f"condition has the shape {flag_shape}, and a has {array.shape}: give a flag for each element or row")
-        shape = (-1, *array.shape[len(flag_shape) :])
-        row_words = math.prod(shape[1:]) * array.itemsize // 4
+        rest = array.shape[len(flag_shape) :]
         if array.size == 0:
-            kept = flags.view(np.bool_)
-            indices_of_kept = np.flatnonzero(kept)
-            row_count = len(flags) if partition else len(indices_of_kept)
-            return np.empty((row_count, *shape[1:]), array.dtype), indices_of_kept, len(indices_of_kept)
-        rows, indices, selected = current().select_flagged(words(array), row_words, flags, partition, wants_indices)
-    return rows.view(array.dtype).reshape(shape), indices.astype(np.intp), selected
+            kept = np.flatnonzero(flags)
+            row_count = len(flags) if partition else len(kept)
+            empty = np.empty((row_count, *rest), array.dtype)
+            return like(array, empty), like(array, kept.astype(index_dtype(array))), len(kept)
+        row_words = math.prod(rest) * array.itemsize // 4
+        rows, indices, selected = device_of(array).select_flagged(words(array), row_words, flags, partition, wants_indices)
+    row_count = len(rows) * 4 // (math.prod(rest) * array.itemsize)
+    return given(rows, array.dtype, (row_count, *rest)), indices_of(indices, (len(indices),)), selected
 
 
 def select(a: npt.ArrayLike, condition: Condition, *, return_index: bool = False) -> Any:
@@ -111,7 +119,7 @@ def select(a: npt.ArrayLike, condition: Condition, *, return_index: bool = False
     return (rows, indices) if return_index else rows
 
 
-def partition(a: npt.ArrayLike, condition: Condition) -> Tuple[Array, int]:
+def partition(a: npt.ArrayLike, condition: Condition) -> Tuple[Numbers, int]:
     """Return the elements, or rows, that a condition selects, followed by all others, and the number of those selected.
 
     Equals ``numpy.concatenate([a[condition], a[~condition]])``: both parts keep their order. This is not ``numpy.partition``, which
@@ -166,7 +174,9 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
         array, axis = array.reshape(-1), 0
     axis = normalized(axis, array)
     picked = indices32(indices, "indices", array.shape[axis])
-    table = np.moveaxis(array, axis, 0)
+    if isinstance(array, Array) and axis > 0:
+        raise ValueError(f"axis is {axis}, and an Array gives rows of its first axis: numpy.asarray(a)")
+    table = array if isinstance(array, Array) else np.moveaxis(array, axis, 0)
     row_size = math.prod(table.shape[1:]) * array.itemsize
     if array.dtype.hasobject:
         raise TypeError(f"a is of {array.dtype}, which refers to objects, and a gather moves bytes: use numpy.take")
@@ -174,11 +184,14 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
         raise TypeError(
             f"a row of a has {row_size} bytes of {array.dtype}, and a gather takes a multiple of 4: convert a, a.astype(numpy.int32)"
         )
+    shape = (*picked.shape, *table.shape[1:])
     if picked.size == 0 or row_size == 0:
-        rows = np.empty((*picked.shape, *table.shape[1:]), array.dtype)
+        rows = like(array, np.empty(shape, array.dtype))
     else:
-        gathered = current().gather(words(table), row_size // 4, picked.reshape(-1))
-        rows = gathered.view(np.uint8).view(array.dtype).reshape((*picked.shape, *table.shape[1:]))
+        gathered = device_of(table, picked).gather(words(table), row_size // 4, words(picked))
+        rows = given(gathered, array.dtype, shape)
+    if isinstance(rows, Array):
+        return rows
     # numpy puts the axes of the indices in the place of the axis.
     order = range(picked.ndim)
     return np.moveaxis(rows, order, [axis + index for index in order])[()]
@@ -210,18 +223,18 @@ def runs(a: npt.ArrayLike, *, return_index: bool = False) -> Any:
     >>> subsweep.runs([7, 7, 8, 7])
     (array([7, 8, 7]), array([2, 1, 1]))
     """
-    array = numbers(a)
-    check_dimensions(array, "a")
-    values, counts, offsets = runs_of(array)
+    values, counts, offsets = runs_of(vector(a))
     return (values, counts, offsets) if return_index else (values, counts)
 
 
-def runs_of(array: Array) -> Tuple[Array, Indices, Indices]:
+def runs_of(array: Numbers) -> Tuple[Numbers, Numbers, Numbers]:
     """Return values, counts and first indices of the runs of an array of one dimension."""
     if array.size == 0:
-        return copied(array), np.empty(0, np.intp), np.empty(0, np.intp)
-    values, counts, offsets = current().runs(words(array), element(array))
-    return values.view(array.dtype), counts.astype(np.intp), offsets.astype(np.intp)
+        none = like(array, np.empty(0, index_dtype(array)))
+        return array, none, none
+    values, counts, offsets = device_of(array).runs(words(array), element(array))
+    shape = (len(counts),)
+    return given(values, array.dtype, shape), indices_of(counts, shape), indices_of(offsets, shape)
 
 
 def histogram(
@@ -229,7 +242,7 @@ def histogram(
     bins: Union[int, str, npt.ArrayLike] = 10,
     range: Optional[Tuple[float, float]] = None,
     density: bool = False,
-) -> Tuple[Array, Array]:
+) -> Tuple[NDArray, NDArray]:
     """Count the elements in each bin.
 
     Equals ``numpy.histogram(a, bins, range, density)``, count by count: each bin has its lower edge, and the last one its upper edge
@@ -259,27 +272,39 @@ def histogram(
     (array([3, 2]), array([1., 3., 5.]))
     """
     array = numbers(a)
-    edges: Array = np.histogram_bin_edges(array, bins, range)
+    edges = _edges(array, bins, range)
     counts = _counts(array, edges, is_even=np.ndim(bins) == 0)
     if density:
         return counts / np.diff(edges) / counts.sum(), edges
     return counts, edges
 
 
-def _counts(array: Array, edges: Array, is_even: bool) -> Indices:
-    bin_count = len(edges) - 1
+def _edges(array: Numbers, bins: Any, range: Any) -> NDArray:
+    if not isinstance(array, Array):
+        return np.histogram_bin_edges(array, bins, range)
+    if isinstance(bins, str):
+        raise ValueError(f"bins is {bins!r}, and an Array takes their number or the edges: numpy.histogram_bin_edges(a, {bins!r})")
+    if array.itemsize > 4:
+        raise TypeError(f"a is an Array of {array.dtype}, and a histogram takes one of 32 bits: numpy.asarray(a)")
+    if range is None and np.ndim(bins) == 0 and array.size:
+        range = (np.asarray(reduce(array, "min"))[()], np.asarray(reduce(array, "max"))[()])
+    return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
+
+
+def _counts(array: Numbers, edges: NDArray, is_even: bool) -> Indices:
+    bin_count, device = len(edges) - 1, device_of(array)
     if array.size == 0 or bin_count == 0:
         return np.zeros(bin_count, np.intp)
     if array.itemsize == 4:
         edges64 = np.ascontiguousarray(edges, np.float64)
-        return current().histogram(words(array), element(array), edges64, is_even).astype(np.intp)
+        return device.histogram(words(array), element(array), edges64, is_even).astype(np.intp)
     # Positions from 1 on are bins; those past the last edge, and NaNs, are in the last one until they are subtracted.
     common = np.promote_types(array.dtype, edges.dtype)
     if common.kind not in "iu":
         common = np.dtype(np.float64)
     values, bounds = (np.asarray(part, common) for part in (array, edges))
-    positions = current().search(words(bounds[:-1]), words(values), element(values), True)
+    positions = device.search(words(bounds[:-1]), words(values), element(values), True)
     limits = np.arange(1, bin_count + 2, dtype=np.float64)
-    counts = current().histogram(positions, "u32", limits, True).astype(np.intp)
+    counts: Indices = device.histogram(positions, "u32", limits, True).astype(np.intp)
     counts[-1] -= np.count_nonzero(~(values <= bounds[-1]))
     return counts

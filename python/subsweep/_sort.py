@@ -9,61 +9,73 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _subsweep
-from ._arrays import (
-    Array,
-    check_dimensions,
-    copied,
+from ._array import Array
+from ._operands import (
+    NDArray,
+    Numbers,
+    device_of,
     element,
+    given,
+    index_dtype,
+    indices_of,
     last_axis,
+    like,
     numbers,
     promoted,
     row_segments,
+    scalar,
     segments32,
+    to_axis,
     unmasked,
+    vector,
     words,
 )
-from ._device import current
 from ._select import runs_of, take
 
-Indices = npt.NDArray[np.intp]
-Words = npt.NDArray[np.uint32]
-Order = Literal["numpy", "total"]
+Segments = npt.NDArray[np.uint32]
+#: By default numpy's of an array, and that of the device of an Array.
+Order = Optional[Literal["numpy", "total"]]
 
 
-def _numpy_keys(array: Array, order: Order) -> Optional[Words]:
+def _numpy_keys(array: Numbers, order: Order) -> Optional[Segments]:
     """Keys for numpy's order of floats; None where the device's own order of `array` is the one asked for."""
-    if order not in ("numpy", "total"):
+    if order not in ("numpy", "total", None):
         raise ValueError(f"order is {order!r}, and there are 'numpy' (NaN last, -0 equals 0) and 'total' (by sign and bits)")
     if order == "total" or array.dtype.kind != "f":
         return None
+    if isinstance(array, Array):
+        if order == "numpy":
+            raise ValueError("an Array of floats is sorted in total order: give order='total', or numpy.asarray(array)")
+        return None
     if _subsweep.has_numpy_order(words(array), element(array)):
         return None
-    keys: Words = _subsweep.numpy_keys(words(array), element(array)).view(np.uint32)
+    keys: Segments = _subsweep.numpy_keys(words(array), element(array)).view(np.uint32)
     return keys
 
 
-def _sort_in_place(result: Array, descending: bool, order: Order, segments: Optional[Words]) -> None:
-    if result.size == 0:
-        return
-    keys = _numpy_keys(result, order)
+def _sorted(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
+    if array.size == 0:
+        return array
+    keys, device = _numpy_keys(array, order), device_of(array)
     if keys is None:
-        current().sort(words(result), element(result), None, 0, descending, segments)
+        result, _ = device.sort(words(array), element(array), None, 0, descending, segments)
     else:
         # The floats themselves are the values of their keys.
-        current().sort(keys, element(result), words(result), result.itemsize, descending, segments)
+        _, result = device.sort(keys, element(array), words(array), array.itemsize, descending, segments)
+    return given(result, array.dtype, array.shape)
 
 
-def _argsort(array: Array, descending: bool, order: Order, segments: Optional[Words]) -> Indices:
+def _argsort(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
     if array.size == 0:
-        return np.empty(0, np.intp)
+        return like(array, np.empty(0, index_dtype(array)))
     keys = _numpy_keys(array, order)
-    indices = current().argsort(words(array) if keys is None else keys, element(array), descending, segments)
-    return indices.astype(np.intp)
+    indices = device_of(array).argsort(words(array) if keys is None else keys, element(array), descending, segments)
+    return indices_of(indices, (array.size,))
 
 
 def sort(
-    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
-) -> Array:
+    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = None
+) -> Numbers:
     """Return a sorted copy of an array.
 
     Equals ``numpy.sort(a, axis, kind='stable')`` bit by bit: NaNs come last, and -0 equals 0.
@@ -94,15 +106,13 @@ def sort(
            [9, 8, 7]])
     """
     table, axis = last_axis(numbers(a), axis)
-    result = copied(table)
-    if result.size:
-        _sort_in_place(result, descending, order, row_segments(result.shape))
-    return np.moveaxis(result, -1, axis)
+    segments = row_segments(table.shape) if table.size else None
+    return to_axis(_sorted(table, descending, order, segments), axis)
 
 
 def argsort(
-    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
-) -> Indices:
+    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = None
+) -> Numbers:
     """Return the indices that sort an array.
 
     Equals ``numpy.argsort(a, axis, kind='stable')``. Parameters are those of `sort`.
@@ -119,15 +129,17 @@ def argsort(
     """
     table, axis = last_axis(numbers(a), axis)
     segments = row_segments(table.shape) if table.size else None
+    if segments is not None and isinstance(table, Array):
+        raise ValueError(f"a has the shape {table.shape}, and argsort takes one row of an Array: sort each by itself, or topk")
     indices = _argsort(table, descending, order, segments)
     if segments is not None:
         indices = indices.reshape(-1, table.shape[-1]) - segments[:, None].astype(np.intp)
-    return np.moveaxis(indices.reshape(table.shape), -1, axis)
+    return to_axis(indices.reshape(table.shape), axis)
 
 
 def sort_pairs(
-    keys: npt.ArrayLike, values: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
-) -> Tuple[Array, Array]:
+    keys: npt.ArrayLike, values: npt.ArrayLike, *, descending: bool = False, order: Order = None
+) -> Tuple[Numbers, Numbers]:
     """Sort keys, and move a value along with each.
 
     Parameters
@@ -150,22 +162,26 @@ def sort_pairs(
     >>> subsweep.sort_pairs([30, 10, 20], np.array([1.5, 2.5, 3.5]))
     (array([10, 20, 30]), array([2.5, 3.5, 1.5]))
     """
-    key_array, value_array = numbers(keys, "keys"), unmasked(values, "values")
-    check_dimensions(key_array, "keys")
+    key_array, value_array = vector(keys, "keys"), unmasked(values, "values")
     if value_array.ndim == 0 or len(value_array) != len(key_array):
         raise ValueError(f"values has the shape {value_array.shape}: give a value for each of {len(key_array)} keys")
     if len(key_array) == 0:
-        return copied(key_array), copied(value_array)
+        return key_array, value_array
     row_size = value_array.nbytes // len(value_array)
     if row_size in (4, 8) and not value_array.dtype.hasobject and _numpy_keys(key_array, order) is None:
-        sorted_keys, moved = copied(key_array), copied(value_array)
-        current().sort(words(sorted_keys), element(sorted_keys), words(moved), row_size, descending, None)
-        return sorted_keys, moved
+        device = device_of(key_array, value_array)
+        sorted_keys, moved = device.sort(
+            words(key_array), element(key_array), words(value_array), row_size, descending, None
+        )
+        return (
+            given(sorted_keys, key_array.dtype, key_array.shape),
+            given(moved, value_array.dtype, value_array.shape),
+        )
     indices = _argsort(key_array, descending, order, None)
     return take(key_array, indices), take(value_array, indices, axis=0)
 
 
-def lexsort(keys: Union[Sequence[npt.ArrayLike], Array]) -> Indices:
+def lexsort(keys: Union[Sequence[Any], NDArray]) -> Numbers:
     """Return the indices that sort by several keys, the last of them first.
 
     Equals ``numpy.lexsort(keys)``: a stable argsort by each key, from the first to the last.
@@ -186,22 +202,21 @@ def lexsort(keys: Union[Sequence[npt.ArrayLike], Array]) -> Indices:
     >>> subsweep.lexsort((first_names, surnames))
     array([2, 1, 0])
     """
-    arrays = [numbers(key, f"keys[{index}]") for index, key in enumerate(keys)]
+    arrays = [vector(key, f"keys[{index}]") for index, key in enumerate(keys)]
     if not arrays:
         raise TypeError("keys is empty: give one key or more")
     for index, array in enumerate(arrays):
-        check_dimensions(array, f"keys[{index}]")
         if len(array) != len(arrays[0]):
             raise ValueError(f"keys[{index}] has {len(array)} elements, and keys[0] has {len(arrays[0])}: give as many")
     indices = argsort(arrays[0])
     for array in arrays[1:]:
-        indices = indices[argsort(take(array, indices))]
+        indices = _picked(indices, argsort(take(array, indices)))
     return indices
 
 
 def segmented_sort(
-    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
-) -> Array:
+    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = None
+) -> Numbers:
     """Return a copy of an array of one dimension with each segment sorted by itself.
 
     Parameters
@@ -224,17 +239,16 @@ def segmented_sort(
     >>> subsweep.segmented_sort([3, 2, 9, 1, 4], [0, 2])
     array([2, 3, 1, 4, 9])
     """
-    array = numbers(a)
-    check_dimensions(array, "a")
-    begins, result = segments32(segments, len(array)), copied(array)
-    if len(begins):
-        _sort_in_place(result, descending, order, begins)
-    return result
+    array = vector(a)
+    begins = segments32(segments, len(array))
+    if len(begins) == 0:
+        return array if isinstance(array, Array) else array.copy()
+    return _sorted(array, descending, order, begins)
 
 
 def segmented_argsort(
-    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
-) -> Indices:
+    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = None
+) -> Numbers:
     """Return the indices, into all of `a`, that sort each segment by itself.
 
     Parameters are those of `segmented_sort`.
@@ -249,17 +263,16 @@ def segmented_argsort(
     >>> subsweep.segmented_argsort([3, 2, 9, 1, 4], [0, 2])
     array([1, 0, 3, 4, 2])
     """
-    array = numbers(a)
-    check_dimensions(array, "a")
+    array = vector(a)
     begins = segments32(segments, len(array))
     if len(begins) == 0:
-        return np.arange(len(array), dtype=np.intp)
+        return like(array, np.arange(len(array), dtype=index_dtype(array)))
     return _argsort(array, descending, order, begins)
 
 
 def topk(
     a: npt.ArrayLike, k: int, largest: bool = True, axis: int = -1, *, sorted: bool = True
-) -> Tuple[Array, Indices]:
+) -> Tuple[Numbers, Numbers]:
     """Return the `k` largest or smallest elements along an axis, and their indices.
 
     Of equal elements that of the lowest index comes first. -0 equals 0, and NaN is greater than all numbers.
@@ -294,11 +307,12 @@ def topk(
         raise ValueError(f"k is {k}, and the axis has {length} elements: give 0 to {length}")
     shape = (*table.shape[:-1], k)
     if k == 0 or table.size == 0:
-        values, indices = np.empty(shape, table.dtype), np.empty(shape, np.intp)
+        values = like(table, np.empty(shape, table.dtype))
+        indices = like(table, np.empty(shape, index_dtype(table)))
     else:
-        keys, columns = current().top_k(words(table), element(table), length, k, largest, sorted)
-        values, indices = keys.view(table.dtype).reshape(shape), columns.astype(np.intp).reshape(shape)
-    return np.moveaxis(values, -1, axis), np.moveaxis(indices, -1, axis)
+        keys, columns = device_of(table).top_k(words(table), element(table), length, k, largest, sorted)
+        values, indices = given(keys, table.dtype, shape), indices_of(columns, shape)
+    return to_axis(values, axis), to_axis(indices, axis)
 
 
 def searchsorted(
@@ -335,19 +349,20 @@ def searchsorted(
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}, and there are 'left' and 'right'")
     array, needles = promoted(a, v, ("a", "v"))
-    check_dimensions(array, "a")
+    array = vector(array)
     if sorter is not None:
         if np.shape(sorter) != array.shape:
             raise ValueError(f"sorter has the shape {np.shape(sorter)}: give an index for each of {len(array)} elements")
         array = take(array, sorter)
     if array.size == 0 or needles.size == 0:
-        positions = np.zeros(needles.size, np.uint32)
+        positions = words(like(needles, np.zeros(needles.size, np.uint32)))
     else:
-        positions = current().search(words(array), words(needles), element(array), side == "right")
-    return positions.astype(np.intp).reshape(needles.shape)[()]
+        device = device_of(array, needles)
+        positions = device.search(words(array), words(needles), element(array), side == "right")
+    return scalar(indices_of(positions, needles.shape))
 
 
-def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Array:
+def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = None) -> Numbers:
     """Merge two sorted arrays into one.
 
     Equals ``numpy.sort(numpy.concatenate((a, b)), kind='stable')``: of equal elements those of `a` come first. That both are
@@ -370,18 +385,21 @@ def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Arra
     >>> subsweep.merge([1, 3, 5], [2, 3])
     array([1, 2, 3, 3, 5])
     """
-    arrays = promoted(a, b, ("a", "b"))
-    for array, name in zip(arrays, ("a", "b")):
-        check_dimensions(array, name)
-    kind, dtype = element(arrays[0]), arrays[0].dtype
-    if arrays[0].size + arrays[1].size == 0:
-        return np.empty(0, dtype)
-    first, second = words(arrays[0]), words(arrays[1])
+    arrays = [vector(array, name) for array, name in zip(promoted(a, b, ("a", "b")), ("a", "b"))]
+    kind, dtype, count = element(arrays[0]), arrays[0].dtype, arrays[0].size + arrays[1].size
+    if count == 0:
+        return arrays[0]
+    device, own = device_of(*arrays), [words(array) for array in arrays]
     keys = [_numpy_keys(array, order) for array in arrays]
     if keys[0] is None and keys[1] is None:
-        return current().merge(first, second, kind, None, None, 0)[0].view(dtype)
-    a_keys, b_keys = (own if key is None else key for key, own in zip(keys, (first, second)))
-    return current().merge(a_keys, b_keys, kind, first, second, dtype.itemsize)[1].view(dtype)
+        return given(device.merge(own[0], own[1], kind, None, None, 0)[0], dtype, (count,))
+    a_keys, b_keys = (words_ if key is None else key for key, words_ in zip(keys, own))
+    return given(device.merge(a_keys, b_keys, kind, own[0], own[1], dtype.itemsize)[1], dtype, (count,))
+
+
+def _picked(array: Numbers, indices: Numbers) -> Numbers:
+    """Return the elements at indices, where both are."""
+    return take(array, indices) if isinstance(array, Array) else array[indices]
 
 
 def unique(
@@ -423,12 +441,13 @@ def unique(
     if return_index or return_counts:
         values, counts, offsets = runs_of(ordered)
     elif ordered.size:
-        values = current().unique(words(ordered), element(ordered)).view(array.dtype)
+        distinct = device_of(ordered).unique(words(ordered), element(ordered))
+        values = given(distinct, array.dtype, (len(distinct) * 4 // array.itemsize,))
     else:
         values = ordered
     results = [values]
     if return_index:
-        results.append(order[offsets])
+        results.append(_picked(order, offsets))
     if return_inverse:
         results.append(searchsorted(values, array))
     if return_counts:

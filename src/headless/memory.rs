@@ -1,6 +1,7 @@
 //! Device memory, by `gpu-allocator`.
 
 use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 use ash::vk;
@@ -216,6 +217,18 @@ impl GpuBuffer {
     /// The whole buffer by device address alone.
     pub fn addresses(&self) -> AddressRange {
         self.range().addresses()
+    }
+
+    /// The address at which the host sees the first byte, in mapped and coherent memory: that of CPU devices, and of most
+    /// integrated GPUs. What a submission has written is there once it was waited for, and what the host writes before the
+    /// next one is there to that.
+    pub fn host_address(&self) -> Option<NonNull<u8>> {
+        match &self.allocations[..] {
+            [one] if one.memory_properties().contains(vk::MemoryPropertyFlags::HOST_COHERENT) => {
+                one.mapped_ptr().map(NonNull::cast)
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn is_from(&self, memory: &Arc<Memory>) -> bool {

@@ -1,24 +1,27 @@
-"""Arrays of the six types, and the 32-bit words that the native module takes."""
+"""Arrays of the six types, of the host or on a device, and the 32-bit words that the native module takes and gives."""
 
 from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.ma  # Not on first use: that may be in the handler of a signal.
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from . import _subsweep
+from ._array import ELEMENTS, SUPPORTED, Array
+from ._device import current
 
-#: The name of a type in the native module, by numpy's kind and size.
-ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}
+NDArray = npt.NDArray[Any]
+#: An array; of a function that returns one, an `Array` where it is given one.
+Numbers = Any
+#: Words of an array, on the host or on a device.
+Words = Union[npt.NDArray[np.uint32], _subsweep.Buffer]
 
 #: numpy 1.25 has moved it.
 AxisError = getattr(np, "exceptions", np).AxisError
-
-_SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
 
 _OPERATORS = {
     "add": "add",
@@ -54,42 +57,86 @@ def _remedy(dtype: np.dtype[Any], name: str) -> str:
     return "give it numbers"
 
 
-def unmasked(a: npt.ArrayLike, name: str) -> Array:
+def unmasked(a: Any, name: str) -> Numbers:
     """Return `a` as an array. One with a mask is refused, which would be lost."""
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: give {name}.compressed(), or {name}.filled(value)")
-    return np.asarray(a)
+    return a if isinstance(a, Array) else np.asarray(a)
 
 
-def numbers(a: npt.ArrayLike, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Array:
+def numbers(a: Any, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Numbers:
     """Return `a` as an array of a supported type in native byte order; `dtype` converts it before."""
     array = unmasked(a, name)
-    if dtype is not None:
+    if dtype is not None and array.dtype != np.dtype(dtype):
+        if isinstance(array, Array):
+            raise TypeError(f"{name} is an Array of {array.dtype}: convert it, subsweep.Array({name}, numpy.{np.dtype(dtype)})")
         array = array.astype(dtype, copy=False)
     if (array.dtype.kind, array.dtype.itemsize) not in ELEMENTS:
         remedy = _remedy(array.dtype, name)
-        raise TypeError(f"{name} is of {array.dtype}, and subsweep takes {_SUPPORTED}: {remedy}")
+        raise TypeError(f"{name} is of {array.dtype}, and subsweep takes {SUPPORTED}: {remedy}")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def element(array: Array) -> str:
+def vector(a: Any, name: str = "a") -> Numbers:
+    """Return `a` as `numbers` do, of one dimension."""
+    array = numbers(a, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} dimensions, and this function takes one: {name}.reshape(-1)")
+    return array
+
+
+def element(array: Numbers) -> str:
     """Return the native module's name of the type of `array`."""
     return ELEMENTS[array.dtype.kind, array.dtype.itemsize]
 
 
-def words(array: Array) -> npt.NDArray[np.uint32]:
-    """Return the words of `array` in C order: a view where it is contiguous and aligned, else a copy."""
+def words(array: Numbers) -> Any:
+    """Return the words of `array` in C order: those of an Array, a view where it is contiguous and aligned, else a copy."""
+    if isinstance(array, Array):
+        return array.buffer
     contiguous = np.require(array, requirements=["C", "A"])
     # Elements of other types than numbers may have any size and alignment.
     return np.require(contiguous.reshape(-1).view(np.uint8).view(np.uint32), requirements=["A"])
 
 
-def copied(array: Array) -> Array:
-    """Return a contiguous copy, which the native module may overwrite."""
-    return np.array(array, order="C", copy=True, subok=False)
+def device_of(*operands: Any) -> _subsweep.Device:
+    """Return the device of a call: that of its Arrays, else the one in use."""
+    for operand in operands:
+        if isinstance(operand, Array):
+            return operand.device
+    return current()
 
 
-def number_of(dtype: np.dtype[Any], number: Any, name: str) -> Array:
+def given(result: Words, dtype: npt.DTypeLike, shape: Tuple[int, ...]) -> Numbers:
+    """Return words of a result as an array of the host, or as an Array."""
+    if isinstance(result, _subsweep.Buffer):
+        return Array.of_buffer(result, np.dtype(dtype), shape)
+    return result.view(np.uint8).view(dtype).reshape(shape)
+
+
+def indices_of(result: Words, shape: Tuple[int, ...]) -> Numbers:
+    """Return indices or counts of a result: of intp as numpy's, of an Array of uint32 as the device's."""
+    if isinstance(result, _subsweep.Buffer):
+        return given(result, np.uint32, shape)
+    return result.astype(np.intp).reshape(shape)
+
+
+def index_dtype(array: Numbers) -> Any:
+    """Return the type of indices into `array`."""
+    return np.uint32 if isinstance(array, Array) else np.intp
+
+
+def like(other: Numbers, array: NDArray) -> Numbers:
+    """Return `array` as an Array where `other` is one."""
+    return Array.on(other.device, array) if isinstance(other, Array) else array
+
+
+def scalar(array: Numbers) -> Any:
+    """Return the element of an array of the host without dimensions; else the array."""
+    return array if isinstance(array, Array) else array[()]
+
+
+def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
     """Return one number in a type of which it is; floats are rounded to the type, as numpy rounds a scalar."""
     given = np.asarray(number)
     if isinstance(number, int) and given.dtype.kind == "O":
@@ -110,9 +157,13 @@ def _check_count(count: int) -> None:
         raise ValueError(f"{count} elements are more than the {MAX_COUNT} that indices of the device take: split the array")
 
 
-def indices32(array: npt.ArrayLike, name: str, count: int) -> npt.NDArray[np.uint32]:
-    """Return indices into `count` elements as uint32, negative ones from the end, as numpy takes them."""
+def indices32(array: Any, name: str, count: int) -> Numbers:
+    """Return indices into `count` elements as uint32, negative ones from the end, as numpy takes them; an Array as it is."""
     _check_count(count)
+    if isinstance(array, Array):
+        if array.dtype != np.uint32:
+            raise TypeError(f"{name} is an Array of {array.dtype}, and indices on a device are of uint32: convert it before")
+        return array
     indices = np.asarray(array)
     if indices.size == 0:
         return np.zeros(indices.shape, np.uint32)
@@ -142,13 +193,7 @@ def segments32(segments: npt.ArrayLike, count: int) -> npt.NDArray[np.uint32]:
     return begins.astype(np.uint32)
 
 
-def check_dimensions(array: Array, name: str) -> None:
-    """Refuse anything but one dimension."""
-    if array.ndim != 1:
-        raise ValueError(f"{name} has {array.ndim} dimensions, and this function takes one: {name}.reshape(-1)")
-
-
-def operator_name(op: Union[str, np.ufunc], array: Array) -> str:
+def operator_name(op: Union[str, np.ufunc], array: Numbers) -> str:
     """Return the native module's name of an operator: a ufunc of numpy, or a name."""
     name = op if isinstance(op, str) else getattr(op, "__name__", repr(op))
     found = _OPERATORS.get(name)
@@ -159,20 +204,46 @@ def operator_name(op: Union[str, np.ufunc], array: Array) -> str:
     return found
 
 
-def normalized(axis: int, array: Array) -> int:
+def normalized(axis: int, array: Numbers) -> int:
     """Return the axis from 0 on."""
     axis = operator.index(axis)
     if not -array.ndim <= axis < array.ndim:
         raise AxisError(axis, array.ndim)
-    return axis % array.ndim
+    return axis % int(array.ndim)
 
 
-def last_axis(array: Array, axis: Optional[int]) -> Tuple[Array, int]:
+def last_axis(array: Numbers, axis: Optional[int]) -> Tuple[Numbers, int]:
     """Return a view with `axis` as the last one, and where it came from; `None` takes the elements in C order."""
     if axis is None:
         return array.reshape(-1), 0
     axis = normalized(axis, array)
-    return np.moveaxis(array, axis, -1), axis
+    if not isinstance(array, Array):
+        return np.moveaxis(array, axis, -1), axis
+    if axis < array.ndim - 1:
+        raise _not_moved(array, axis)
+    return array, axis
+
+
+def to_axis(array: Numbers, axis: int) -> Numbers:
+    """Return a view with the last axis where `last_axis` found it."""
+    return array if isinstance(array, Array) else np.moveaxis(array, -1, axis)
+
+
+def axes_last(array: Numbers, axes: Sequence[int]) -> Numbers:
+    """Return a view with `axes` as the last ones."""
+    places = range(array.ndim - len(axes), array.ndim)
+    if not isinstance(array, Array):
+        return np.moveaxis(array, axes, places)
+    if sorted(axes) != list(places):
+        raise _not_moved(array, axes)
+    return array
+
+
+def _not_moved(array: Array, axis: Any) -> ValueError:
+    return ValueError(
+        f"axis is {axis}, and no axes of an Array of shape {array.shape} are moved: give one with this axis last, "
+        "subsweep.Array(numpy.moveaxis(a, axis, -1))"
+    )
 
 
 def row_segments(shape: Tuple[int, ...]) -> Optional[npt.NDArray[np.uint32]]:
@@ -184,7 +255,8 @@ def row_segments(shape: Tuple[int, ...]) -> Optional[npt.NDArray[np.uint32]]:
     return np.arange(0, size, length, dtype=np.uint32)
 
 
-def promoted(a: npt.ArrayLike, b: npt.ArrayLike, names: Tuple[str, str]) -> Tuple[Array, Array]:
+def promoted(a: Any, b: Any, names: Tuple[str, str]) -> Tuple[Numbers, Numbers]:
     """Return both arrays in the common type that numpy's function of the same name takes."""
-    common = np.promote_types(np.asarray(a).dtype, np.asarray(b).dtype)
+    dtypes = [array.dtype if isinstance(array, Array) else np.asarray(array).dtype for array in (a, b)]
+    common = np.promote_types(*dtypes)
     return numbers(a, names[0], common), numbers(b, names[1], common)

@@ -1,0 +1,142 @@
+//! Memory of arrays on a device, and the words that methods take and give.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use subsweep::headless::GpuBuffer;
+
+use crate::device::{Device, Opened};
+
+/// Words of an array in the memory of a device.
+#[pyclass(frozen, module = "subsweep._subsweep")]
+pub struct Buffer {
+    opened: Arc<Opened>,
+    memory: ManuallyDrop<GpuBuffer>,
+    len: usize,
+}
+
+/// Words that a method takes: one-dimensional and contiguous, the lowest first.
+#[derive(FromPyObject)]
+pub enum Words<'py> {
+    Host(PyReadonlyArray1<'py, u32>),
+    Device(Bound<'py, Buffer>),
+}
+
+/// The words of an argument, without the interpreter.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    Host(&'a [u32]),
+    Device(&'a Buffer),
+}
+
+/// Words that a method gives: on a device where an input is there.
+pub enum Output {
+    Host(Vec<u32>),
+    Device(Buffer),
+}
+
+impl Buffer {
+    /// The first `len` words of `memory`.
+    pub fn new(opened: &Arc<Opened>, memory: GpuBuffer, len: usize) -> Self {
+        Self { opened: Arc::clone(opened), memory: ManuallyDrop::new(memory), len }
+    }
+
+    pub fn memory(&self) -> &GpuBuffer {
+        &self.memory
+    }
+
+    /// Whether it is of this device.
+    pub fn is_on(&self, opened: &Opened) -> bool {
+        std::ptr::eq(&raw const *self.opened, opened)
+    }
+}
+
+#[pymethods]
+impl Buffer {
+    fn __len__(&self) -> usize {
+        self.len
+    }
+
+    /// The device that has the memory.
+    #[getter]
+    fn device(&self) -> Device {
+        Device { opened: Arc::clone(&self.opened) }
+    }
+
+    /// Reads the words.
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let words = self.opened.run(py, |gpu| gpu.read(&self.memory, self.len))?;
+        Ok(words.into_pyarray(py))
+    }
+
+    /// The address at which the host sees the words; None if it does not.
+    #[getter]
+    fn address(&self) -> PyResult<Option<usize>> {
+        self.opened.check()?;
+        Ok(self.memory.host_address().map(|address| address.as_ptr() as usize))
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // In a forked process the device is another's: its memory stays.
+        if self.opened.check().is_ok() {
+            // SAFETY: it is not used again.
+            unsafe { ManuallyDrop::drop(&mut self.memory) };
+        }
+    }
+}
+
+impl Words<'_> {
+    pub fn source(&self) -> PyResult<Source<'_>> {
+        Ok(match self {
+            Self::Host(words) => Source::Host(slice(words)?),
+            Self::Device(buffer) => Source::Device(buffer.get()),
+        })
+    }
+}
+
+impl<'a> Source<'a> {
+    /// Those of an argument that may be missing.
+    pub fn of(words: Option<&'a Words<'_>>) -> PyResult<Self> {
+        words.map_or(Ok(Self::Host(&[])), Words::source)
+    }
+
+    pub fn len(self) -> usize {
+        match self {
+            Self::Host(words) => words.len(),
+            Self::Device(buffer) => buffer.len,
+        }
+    }
+
+    /// Bytes.
+    pub fn size(self) -> u64 {
+        4 * self.len() as u64
+    }
+
+    /// How many elements of `element_size` bytes it has.
+    pub fn count(self, element_size: u64) -> u64 {
+        self.size() / element_size.max(1)
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Output {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self {
+            Self::Host(words) => words.into_pyarray(py).into_any(),
+            Self::Device(buffer) => Bound::new(py, buffer)?.into_any(),
+        })
+    }
+}
+
+/// The words of an array of the host.
+pub fn slice<'a, T: numpy::Element>(words: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    words.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,185 @@
+"""Arrays that stay on a device between calls."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _subsweep
+from ._device import current
+
+#: The name of a type in the native module, by numpy's kind and size.
+ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}
+SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
+
+Shape = Union[int, Sequence[int]]
+
+
+class Array:
+    """Numbers in the memory of a device, which stay there between calls.
+
+    A function that is given an Array runs on its device and returns Arrays; indices and counts are of uint32 then. Nothing changes
+    an Array but what writes through ``numpy.asarray(array)``, where that is the memory itself.
+
+    ``numpy.asarray(array)`` is the memory itself, without a copy, where the host sees it: on CPU devices and most integrated GPUs.
+    Elsewhere it is a copy. Where it is no copy, there are DLPack (``numpy.from_dlpack``, ``torch.from_dlpack``) and, from Python 3.12
+    on, the buffer protocol (``memoryview``) as well.
+
+    Parameters
+    ----------
+    a : array_like
+        Numbers of one of the six types, copied to the device in use.
+    dtype : dtype, optional
+        Type to convert `a` to before.
+
+    Examples
+    --------
+    >>> import numpy as np, subsweep
+    >>> keys = subsweep.Array([30, 10, 20])
+    >>> order = subsweep.argsort(keys)
+    >>> subsweep.take(keys, order)
+    Array([10, 20, 30], device='...')
+    >>> np.asarray(order)
+    array([1, 2, 0], dtype=uint32)
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_dtype", "_shape")
+
+    _buffer: _subsweep.Buffer
+    _dtype: np.dtype[Any]
+    _shape: Tuple[int, ...]
+
+    def __init__(self, a: Any, dtype: Optional[npt.DTypeLike] = None) -> None:
+        from ._operands import numbers  # It stands on this module.
+
+        copied = Array.on(current(), numbers(np.asarray(a), dtype=dtype))
+        self._buffer, self._dtype, self._shape = copied._buffer, copied._dtype, copied._shape
+
+    @classmethod
+    def empty(cls, shape: Shape, dtype: npt.DTypeLike = np.float64) -> Array:
+        """Return an Array of undefined numbers on the device in use, to be written through ``numpy.asarray``."""
+        shape = tuple(operator.index(length) for length in (shape if isinstance(shape, Sequence) else (shape,)))
+        dtype = np.dtype(dtype)
+        if (dtype.kind, dtype.itemsize) not in ELEMENTS or not dtype.isnative:
+            raise TypeError(f"dtype is {dtype}, and subsweep takes {SUPPORTED}")
+        if any(length < 0 for length in shape):
+            raise ValueError(f"shape is {shape}: give lengths from 0 on")
+        word_count = math.prod(shape) * dtype.itemsize // 4
+        return cls.of_buffer(current().allocate(np.empty(0, np.uint32), word_count), dtype, shape)
+
+    @classmethod
+    def on(cls, device: _subsweep.Device, array: npt.NDArray[Any]) -> Array:
+        """Return a copy of `array`, of one of the six types, on a device."""
+        array = np.require(array, requirements=["C", "A"])
+        words = array.reshape(-1).view(np.uint32)
+        return cls.of_buffer(device.allocate(words, len(words)), array.dtype, array.shape)
+
+    @classmethod
+    def of_buffer(cls, buffer: _subsweep.Buffer, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> Array:
+        """Return the Array of words of the native module."""
+        array = cls.__new__(cls)
+        array._buffer, array._dtype, array._shape = buffer, dtype, shape
+        return array
+
+    @property
+    def buffer(self) -> _subsweep.Buffer:
+        """The words, for the native module."""
+        return self._buffer
+
+    @property
+    def device(self) -> _subsweep.Device:
+        """The device that has the memory."""
+        return self._buffer.device
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return self._dtype
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Length along each axis."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """Number of numbers."""
+        return math.prod(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all numbers."""
+        return self.size * self.itemsize
+
+    def reshape(self, *shape: Any) -> Array:
+        """Return the same memory in another shape; one length may be -1."""
+        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        # numpy finds the length that is missing, and refuses what does not fit, of an array that takes one byte.
+        found = np.broadcast_to(np.zeros((), np.bool_), self._shape).reshape(lengths).shape
+        return Array.of_buffer(self._buffer, self._dtype, found)
+
+    def item(self) -> Any:
+        """Return the only number as one of Python."""
+        return np.asarray(self).item()
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of an Array without axes")
+        return self._shape[0]
+
+    def __repr__(self) -> str:
+        return f"Array({np.array2string(np.asarray(self), separator=', ', prefix='Array(')}, device={self.device.name!r})"
+
+    def _is_visible(self) -> bool:
+        return self.size == 0 or self._buffer.address is not None
+
+    def __array__(self, dtype: Optional[npt.DTypeLike] = None, copy: Optional[bool] = None) -> npt.NDArray[Any]:
+        if self._is_visible():
+            array = np.asarray(_Visible(self)) if self.size else np.empty(self._shape, self._dtype)
+            array = array.copy() if copy else array
+        elif copy is False:
+            raise ValueError(f"the host does not see the memory of {self.device.name}: a copy is needed")
+        else:
+            array = self._buffer.read()[: self.nbytes // 4].view(self._dtype).reshape(self._shape)
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def _view(self) -> npt.NDArray[Any]:
+        if not self._is_visible():
+            raise BufferError(f"the host does not see the memory of {self.device.name}: give a copy, numpy.asarray(array)")
+        return np.asarray(self)
+
+    def __buffer__(self, flags: int) -> memoryview:
+        view: Any = self._view()
+        return memoryview(view)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._view().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return self._view().__dlpack_device__()
+
+
+class _Visible:
+    """The memory of an Array as numpy takes it, which keeps it alive."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    @property
+    def __array_interface__(self) -> Dict[str, Any]:
+        array = self._array
+        return {"version": 3, "shape": array.shape, "typestr": array.dtype.str, "data": (array.buffer.address, False)}

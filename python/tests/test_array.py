@@ -1,0 +1,218 @@
+"""Arrays on a device: results are those of the host's arrays, and stay there."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+import subsweep
+from conftest import assert_same, random_array
+from subsweep import Array
+
+SEGMENTS = [3, 3, 700, 5000]
+
+#: Calls of one array of one dimension, whose sorts are by total order.
+CALLS = {
+    "sort": lambda a: subsweep.sort(a, order="total"),
+    "sort descending": lambda a: subsweep.sort(a, descending=True, order="total"),
+    "argsort": lambda a: subsweep.argsort(a, order="total"),
+    "sort_pairs": lambda a: subsweep.sort_pairs(a, a, order="total"),
+    "segmented_sort": lambda a: subsweep.segmented_sort(a, SEGMENTS, order="total"),
+    "segmented_argsort": lambda a: subsweep.segmented_argsort(a, SEGMENTS, order="total"),
+    "segmented_cumsum": lambda a: subsweep.segmented_cumsum(a, SEGMENTS, op="max"),
+    "segmented_reduce": lambda a: subsweep.segmented_reduce(a, SEGMENTS, "max"),
+    "cumsum": lambda a: subsweep.cumsum(a, exclusive=True, reverse=True, initial=3),
+    "cummax": lambda a: subsweep.cumsum(a, op=np.maximum),
+    "reduce": lambda a: subsweep.reduce(a, "min", keepdims=True),
+    "argmin": lambda a: subsweep.argmin(a, keepdims=True),
+    "argmax": lambda a: subsweep.argmax(a, keepdims=True),
+    "diff": lambda a: subsweep.diff(a, 2),
+    "select flags": lambda a: subsweep.select(a, np.arange(len(a)) % 3 == 0, return_index=True),
+    "select compared": lambda a: subsweep.select(a, (">", 1), return_index=True),
+    "partition": lambda a: subsweep.partition(a, ("range", 0, 3)),
+    "topk": lambda a: subsweep.topk(a, 5),
+    "runs": lambda a: subsweep.runs(a, return_index=True),
+    "merge": lambda a: subsweep.merge(subsweep.sort(a, order="total"), subsweep.sort(a, order="total"), order="total"),
+}
+
+
+def assert_alike(got, expected):
+    """Equal values; what is on the device has indices of uint32."""
+    if isinstance(expected, tuple):
+        assert len(got) == len(expected)
+        for one, other in zip(got, expected):
+            assert_alike(one, other)
+        return
+    assert isinstance(got, (Array, int))
+    expected = np.asarray(expected)
+    if isinstance(got, Array) and expected.dtype == np.intp and got.dtype == np.uint32:
+        expected = expected.astype(np.uint32)
+    assert_same(got, expected) if isinstance(got, Array) else np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("few", [False, True])
+def test_calls_give_what_those_of_the_host_give(dtype, name, few):
+    a = random_array(dtype, 70001, few=few)
+    kept = a.copy()
+    on_device = Array(a)
+    assert_alike(CALLS[name](on_device), CALLS[name](a))
+    # The operand is as before.
+    assert_same(on_device, kept)
+
+
+def test_several_operands(dtype):
+    a, b = random_array(dtype, 5000, few=True), random_array(dtype, 3000, seed=2, few=True)
+    first, second = Array(np.sort(a)), Array(np.sort(b))
+    assert_alike(subsweep.searchsorted(first, second, "right"), subsweep.searchsorted(np.sort(a), np.sort(b), "right"))
+    # One of them may be of the host.
+    assert_alike(subsweep.searchsorted(np.sort(a), second), subsweep.searchsorted(np.sort(a), np.sort(b)))
+    assert_alike(subsweep.merge(first, np.sort(b)), subsweep.merge(np.sort(a), np.sort(b)))
+    keys = [random_array(dtype, 4000, seed, few=True) for seed in (1, 2, 3)]
+    assert_alike(subsweep.lexsort([Array(key) for key in keys]), np.lexsort(keys))
+    indices = subsweep.argsort(Array(a))
+    assert_alike(subsweep.take(Array(a), indices), np.sort(a, kind="stable"))
+    assert_alike(subsweep.take(Array(a), [-1, 0]), a[[-1, 0]])
+
+
+def test_unique(dtype):
+    a = np.abs(random_array(dtype, 4000, few=True))
+    expected = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+    got = subsweep.unique(Array(a), return_index=True, return_inverse=True, return_counts=True)
+    assert_alike(got, tuple(expected))
+    assert_alike(subsweep.unique(Array(a)), expected[0])
+
+
+@pytest.mark.parametrize("axis", [None, 1, (0, 1)])
+def test_tables(dtype, axis):
+    a = random_array(dtype, (300, 33))
+    table = Array(a)
+    assert_alike(subsweep.reduce(table, "max", axis), subsweep.reduce(a, "max", axis))
+    if axis != (0, 1):
+        assert_alike(subsweep.sort(table, axis, order="total"), subsweep.sort(a, axis, order="total"))
+        assert_alike(subsweep.cumsum(table, axis, op="min"), subsweep.cumsum(a, axis, op="min"))
+        assert_alike(subsweep.argmax(table, axis), subsweep.argmax(a, axis))
+    if axis == 1:
+        assert_alike(subsweep.topk(table, 3), subsweep.topk(a, 3))
+        assert_alike(subsweep.diff(table), subsweep.diff(a))
+        assert_alike(subsweep.select(table, a[:, 0] > 1), a[a[:, 0] > 1])
+        assert_alike(subsweep.take(table, [4, 2], 0), a[[4, 2]])
+        few = a[:, :7]
+        assert_alike(subsweep.reduce(Array(few), "max", 0), few.max(0))
+        assert_alike(subsweep.cumsum(Array(few), 0, op="max"), np.maximum.accumulate(few))
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.int32, np.float32])
+@pytest.mark.parametrize("bins", [13, [0, 1, 3, 8]])
+def test_histogram(dtype, bins):
+    a = random_array(dtype, 5000, few=True)
+    for got, expected in zip(subsweep.histogram(Array(a), bins), np.histogram(a, bins)):
+        assert_same(got, expected)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_empty_arrays(name, dtype):
+    a = np.empty(0, dtype)
+
+    def outcome(a):
+        try:
+            return CALLS[name](a)
+        except (ValueError, IndexError) as error:
+            return type(error)
+
+    expected, got = outcome(a), outcome(Array(a))
+    if isinstance(expected, type):
+        assert got is expected
+    else:
+        assert_alike(got, expected)
+
+
+def test_memory_of_the_host_is_shared(dtype):
+    array = Array.empty(1000, dtype)
+    written = random_array(dtype, 1000)
+    view = np.asarray(array)
+    view[:] = written
+    assert_same(subsweep.cumsum(array, op="max"), np.maximum.accumulate(written))
+    # It outlives the Array.
+    del array
+    assert_same(view, written)
+
+
+def test_dlpack_and_buffers():
+    array = subsweep.sort(Array([3, 1, 2]))
+    assert_same(np.from_dlpack(array), [1, 2, 3])
+    assert np.shares_memory(np.from_dlpack(array), np.asarray(array))
+    assert array.__dlpack_device__() == (1, 0)
+    if sys.version_info >= (3, 12):
+        assert memoryview(array).tolist() == [1, 2, 3]
+
+
+def test_memory_that_the_host_does_not_see(monkeypatch):
+    array = subsweep.sort(Array([3, 1, 2]))
+    monkeypatch.setattr(Array, "_is_visible", lambda self: False)
+    assert_same(np.asarray(array), [1, 2, 3])
+    with pytest.raises(BufferError, match="numpy.asarray"):
+        np.from_dlpack(array)
+    with pytest.raises(ValueError, match="copy"):
+        array.__array__(copy=False)
+
+
+def test_shapes():
+    array = Array(np.arange(6, dtype=np.uint32))
+    assert array.reshape(2, -1).shape == (2, 3) == array.reshape((2, 3)).shape
+    assert_same(array.reshape(3, 2), np.arange(6, dtype=np.uint32).reshape(3, 2))
+    with pytest.raises(ValueError, match="reshape"):
+        array.reshape(4, -1)
+    assert (len(array), array.ndim, array.size, array.nbytes, array.itemsize) == (6, 1, 6, 24, 4)
+    total = subsweep.reduce(array)
+    assert (total.shape, total.item()) == ((), 15)
+    with pytest.raises(TypeError):
+        len(total)
+    assert repr(array.reshape(2, 3)).startswith("Array([[0, 1, 2],\n       [3, 4, 5]], device='")
+    assert Array.empty((2, 0)).dtype == np.float64
+    assert_same(Array(array, np.int64), np.arange(6))
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (lambda: Array([1j]), TypeError, "real"),
+        (lambda: Array.empty(3, np.int8), TypeError, "int8"),
+        (lambda: Array.empty(-3), ValueError, "-3"),
+        (lambda: subsweep.sort(Array([1.0]), order="numpy"), ValueError, "order='total'"),
+        (lambda: subsweep.sort(Array([[1, 2]]), axis=0), ValueError, "moveaxis"),
+        (lambda: subsweep.argsort(Array([[1, 2], [3, 4]])), ValueError, "topk"),
+        (lambda: subsweep.reduce(Array(np.ones((2, 99))), axis=0), ValueError, "moveaxis"),
+        (lambda: subsweep.cumsum(Array([1]), dtype=np.int32), TypeError, "subsweep.Array"),
+        (lambda: subsweep.searchsorted(Array([1]), [1.5]), TypeError, "convert"),
+        (lambda: subsweep.take(Array([1]), Array([0])), TypeError, "uint32"),
+        (lambda: subsweep.take(Array([[1]]), [0], axis=1), ValueError, "first axis"),
+        (lambda: subsweep.diff(Array([1]), prepend=0), ValueError, "prepend"),
+        (lambda: subsweep.histogram(Array([1])), TypeError, "32 bits"),
+        (lambda: subsweep.histogram(Array([1], np.int32), "auto"), ValueError, "histogram_bin_edges"),
+        (lambda: subsweep.select(Array([1]), Array([1])), TypeError, "bool"),
+    ],
+)
+def test_refusals(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_is_refused_the_arrays_of_its_parent():
+    array = Array([2, 1])
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            subsweep.sort(array)
+            os.write(write, b"sorted")
+        except subsweep.Error as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    assert b"forked" in os.read(read, 1000)
+    os.close(read)
+    os.waitpid(child, 0)
+    assert_same(subsweep.sort(array), [1, 2])
