@@ -77,6 +77,12 @@ fn named<T: Copy, const N: usize>(name: &str, all: [T; N], name_of: fn(T) -> &'s
     found.ok_or_else(|| PyValueError::new_err(format!("'{name}': {}", all.map(name_of).join(", "))))
 }
 
+fn scan_config(element: &str, operator: &str, is_exclusive: bool) -> PyResult<ScanConfig> {
+    let operator = named(operator, ScanOperator::ALL, ScanOperator::name)?;
+    let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
+    Ok(ScanConfig::new(kind, element_type(element)?).operator(operator))
+}
+
 impl Device {
     /// Runs the plan of a configuration without the lock of the interpreter, and what takes its results.
     fn call<C: subsweep::Config, T: Send>(
@@ -207,9 +213,7 @@ impl Device {
         segments: Option<Words<'_>>,
         initial: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Output> {
-        let operator = named(operator, ScanOperator::ALL, ScanOperator::name)?;
-        let kind = if exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-        let mut config = ScanConfig::new(kind, element_type(element)?).operator(operator).columns(columns);
+        let mut config = scan_config(element, operator, exclusive)?.columns(columns);
         if reverse {
             config = config.reverse();
         }
@@ -228,6 +232,38 @@ impl Device {
         self.call(py, config, buffers, words.count(config.row_size()), &inputs, |mut scanned| {
             scanned.take("destination", words.len() as u64)
         })
+    }
+
+    /// Sorts the keys that `next` returns, words of an array or none at the end, and passes bytes of the result to `write`.
+    fn sort_stream(
+        &self,
+        py: Python<'_>,
+        next: Py<PyAny>,
+        write: Py<PyAny>,
+        element: &str,
+        descending: bool,
+        memory: Option<u64>,
+    ) -> PyResult<()> {
+        let config = SortConfig::keys(element_type(element)?);
+        let config = if descending { config.descending() } else { config };
+        self.opened.sort_stream(py, config, next, write, memory)
+    }
+
+    /// Scans the rows that `next` returns, and passes them to `write`, likewise.
+    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
+    fn scan_stream(
+        &self,
+        py: Python<'_>,
+        next: Py<PyAny>,
+        write: Py<PyAny>,
+        element: &str,
+        operator: &str,
+        exclusive: bool,
+        initial: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<()> {
+        let config = scan_config(element, operator, exclusive)?;
+        let initial = initial.as_ref().map(slice).transpose()?;
+        self.opened.scan_stream(py, config, next, write, initial)
     }
 
     /// Reduces columns, rows of `row_length` numbers, or segments; `argmin` and `argmax` give indices.

@@ -9,6 +9,7 @@ mod device;
 mod error;
 mod floats;
 mod list;
+mod stream;
 
 use pyo3::prelude::*;
 

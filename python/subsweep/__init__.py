@@ -31,6 +31,7 @@ from ._sort import (
     topk,
     unique,
 )
+from ._stream import blocks, cumsum_stream, reduce_stream, sort_stream
 from ._subsweep import Error, __version__
 
 __all__ = [
@@ -41,7 +42,9 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "blocks",
     "cumsum",
+    "cumsum_stream",
     "device",
     "devices",
     "diff",
@@ -50,6 +53,7 @@ __all__ = [
     "merge",
     "partition",
     "reduce",
+    "reduce_stream",
     "runs",
     "searchsorted",
     "segmented_argsort",
@@ -59,6 +63,7 @@ __all__ = [
     "select",
     "sort",
     "sort_pairs",
+    "sort_stream",
     "take",
     "topk",
     "unique",

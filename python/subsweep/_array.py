@@ -11,10 +11,7 @@ import numpy.typing as npt
 
 from . import _subsweep
 from ._device import current
-
-#: The name of a type in the native module, by numpy's kind and size.
-ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}
-SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
+from ._types import NDArray, check_type, host_numbers
 
 Shape = Union[int, Sequence[int]]
 
@@ -54,25 +51,22 @@ class Array:
     _shape: Tuple[int, ...]
 
     def __init__(self, a: Any, dtype: Optional[npt.DTypeLike] = None) -> None:
-        from ._operands import numbers  # It stands on this module.
-
-        copied = Array.on(current(), numbers(np.asarray(a), dtype=dtype))
+        copied = Array.on(current(), host_numbers(a, "a", dtype))
         self._buffer, self._dtype, self._shape = copied._buffer, copied._dtype, copied._shape
 
     @classmethod
     def empty(cls, shape: Shape, dtype: npt.DTypeLike = np.float64) -> Array:
         """Return an Array of undefined numbers on the device in use, to be written through ``numpy.asarray``."""
         shape = tuple(operator.index(length) for length in (shape if isinstance(shape, Sequence) else (shape,)))
-        dtype = np.dtype(dtype)
-        if (dtype.kind, dtype.itemsize) not in ELEMENTS or not dtype.isnative:
-            raise TypeError(f"dtype is {dtype}, and subsweep takes {SUPPORTED}")
+        dtype = np.dtype(dtype).newbyteorder("=")
+        check_type(dtype, "dtype")
         if any(length < 0 for length in shape):
             raise ValueError(f"shape is {shape}: give lengths from 0 on")
         word_count = math.prod(shape) * dtype.itemsize // 4
         return cls.of_buffer(current().allocate(np.empty(0, np.uint32), word_count), dtype, shape)
 
     @classmethod
-    def on(cls, device: _subsweep.Device, array: npt.NDArray[Any]) -> Array:
+    def on(cls, device: _subsweep.Device, array: NDArray) -> Array:
         """Return a copy of `array`, of one of the six types, on a device."""
         array = np.require(array, requirements=["C", "A"])
         words = array.reshape(-1).view(np.uint32)
@@ -147,7 +141,7 @@ class Array:
     def _is_visible(self) -> bool:
         return self.size == 0 or self._buffer.address is not None
 
-    def __array__(self, dtype: Optional[npt.DTypeLike] = None, copy: Optional[bool] = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Optional[npt.DTypeLike] = None, copy: Optional[bool] = None) -> NDArray:
         if self._is_visible():
             array = np.asarray(_Visible(self)) if self.size else np.empty(self._shape, self._dtype)
             array = array.copy() if copy else array
@@ -157,7 +151,7 @@ class Array:
             array = self._buffer.read()[: self.nbytes // 4].view(self._dtype).reshape(self._shape)
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def _view(self) -> npt.NDArray[Any]:
+    def _view(self) -> NDArray:
         if not self._is_visible():
             raise BufferError(f"the host does not see the memory of {self.device.name}: give a copy, numpy.asarray(array)")
         return np.asarray(self)

@@ -7,14 +7,13 @@ import operator
 from typing import Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
-import numpy.ma  # Not on first use: that may be in the handler of a signal.
 import numpy.typing as npt
 
 from . import _subsweep
-from ._array import ELEMENTS, SUPPORTED, Array
+from ._array import Array
 from ._device import current
+from ._types import ELEMENTS, NDArray, host_array, host_numbers
 
-NDArray = npt.NDArray[Any]
 #: An array; of a function that returns one, an `Array` where it is given one.
 Numbers = Any
 #: Words of an array, on the host or on a device.
@@ -43,38 +42,18 @@ _OPERATORS = {
 MAX_COUNT = 2**32 - 1
 
 
-def _remedy(dtype: np.dtype[Any], name: str) -> str:
-    if dtype.kind == "c":
-        return f"give {name}.real and {name}.imag, each by itself"
-    if dtype.kind in "mM":
-        return f"give {name}.view(numpy.int64)"
-    if dtype.kind in "bif" and dtype.itemsize < 4:
-        return f"convert it, {name}.astype(numpy.{'float32' if dtype.kind == 'f' else 'int32'})"
-    if dtype.kind == "u":
-        return f"convert it, {name}.astype(numpy.uint32)"
-    if dtype.kind == "f":
-        return f"convert it, {name}.astype(numpy.float64)"
-    return "give it numbers"
-
-
 def unmasked(a: Any, name: str) -> Numbers:
-    """Return `a` as an array. One with a mask is refused, which would be lost."""
-    if isinstance(a, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: give {name}.compressed(), or {name}.filled(value)")
-    return a if isinstance(a, Array) else np.asarray(a)
+    """Return `a` as an array of any type, on the host or on a device."""
+    return a if isinstance(a, Array) else host_array(a, name)
 
 
 def numbers(a: Any, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Numbers:
     """Return `a` as an array of a supported type in native byte order; `dtype` converts it before."""
-    array = unmasked(a, name)
-    if dtype is not None and array.dtype != np.dtype(dtype):
-        if isinstance(array, Array):
-            raise TypeError(f"{name} is an Array of {array.dtype}: convert it, subsweep.Array({name}, numpy.{np.dtype(dtype)})")
-        array = array.astype(dtype, copy=False)
-    if (array.dtype.kind, array.dtype.itemsize) not in ELEMENTS:
-        remedy = _remedy(array.dtype, name)
-        raise TypeError(f"{name} is of {array.dtype}, and subsweep takes {SUPPORTED}: {remedy}")
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if not isinstance(a, Array):
+        return host_numbers(a, name, dtype)
+    if dtype is not None and a.dtype != np.dtype(dtype):
+        raise TypeError(f"{name} is an Array of {a.dtype}: convert it, subsweep.Array({name}, numpy.{np.dtype(dtype)})")
+    return a
 
 
 def vector(a: Any, name: str = "a") -> Numbers:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from ._array import Array
 from ._operands import (
-    NDArray,
     Numbers,
     axes_last,
     device_of,
@@ -31,6 +30,7 @@ from ._operands import (
     vector,
     words,
 )
+from ._types import NDArray
 
 Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]

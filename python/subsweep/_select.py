@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ._array import Array
 from ._operands import (
-    NDArray,
     Numbers,
     device_of,
     element,
@@ -28,6 +27,7 @@ from ._operands import (
     words,
 )
 from ._scan import reduce
+from ._types import NDArray
 
 Indices = npt.NDArray[np.intp]
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.

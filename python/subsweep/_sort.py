@@ -11,7 +11,6 @@ import numpy.typing as npt
 from . import _subsweep
 from ._array import Array
 from ._operands import (
-    NDArray,
     Numbers,
     device_of,
     element,
@@ -31,6 +30,7 @@ from ._operands import (
     words,
 )
 from ._select import runs_of, take
+from ._types import NDArray
 
 Segments = npt.NDArray[np.uint32]
 #: By default numpy's of an array, and that of the device of an Array.

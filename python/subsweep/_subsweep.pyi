@@ -1,4 +1,4 @@
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -88,3 +88,20 @@ class Device:
     ) -> Tuple[_Words, _Words]: ...
     def difference(self, words: _Words, element: str, columns: int, along_rows: bool) -> _Words: ...
     def gather(self, words: _Words, words_per_row: int, indices: _Words) -> _Words: ...
+    def sort_stream(
+        self,
+        next: Callable[[], Optional[_HostWords]],
+        write: Callable[[npt.NDArray[np.uint8]], None],
+        element: str,
+        descending: bool,
+        memory: Optional[int],
+    ) -> None: ...
+    def scan_stream(
+        self,
+        next: Callable[[], Optional[_HostWords]],
+        write: Callable[[npt.NDArray[np.uint8]], None],
+        element: str,
+        operator: str,
+        exclusive: bool,
+        initial: Optional[_HostWords],
+    ) -> None: ...

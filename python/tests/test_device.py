@@ -197,3 +197,15 @@ def test_a_process_of_multiprocessing_ends():
         assert child.exitcode == 0, child.exitcode
     """
     subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+
+
+def test_the_program(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([3, 1, 2], np.uint32))
+    program = [sys.executable, "-m", "subsweep"]
+    subprocess.run([*program, "sort", tmp_path / "a.npy", "-o", tmp_path / "b.npy"], timeout=60, check=True)
+    assert_same(np.load(tmp_path / "b.npy"), np.array([1, 2, 3], np.uint32))
+    refused = subprocess.run([*program, "sort", tmp_path / "none.npy"], timeout=60, capture_output=True, text=True)
+    assert refused.returncode == 2 and "none.npy" in refused.stderr
+    # pip has made a command of it.
+    script = os.path.join(os.path.dirname(sys.executable), "subsweep")
+    assert subprocess.run([script, "--version"], timeout=60, capture_output=True, text=True).stdout.startswith("subsweep ")

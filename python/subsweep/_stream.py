@@ -1,0 +1,263 @@
+"""Files and streams of any size, as iterators of blocks: neither host nor device holds them whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import queue
+import threading
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _subsweep
+from ._device import current
+from ._operands import element, number_of, numbers, operator_name, words
+from ._scan import Op, reduce
+from ._types import NDArray
+
+_MAGIC = b"\x93NUMPY"
+
+
+def blocks(
+    file: Union[str, os.PathLike[str], BinaryIO], dtype: Optional[npt.DTypeLike] = None, *, count: int = 2**20
+) -> Iterator[NDArray]:
+    """Read a file or a stream block by block.
+
+    Parameters
+    ----------
+    file : path or binary file object
+        A ``.npy`` file, by its header, or plain numbers; ``sys.stdin.buffer``, for example. An array of several dimensions is read
+        as one of its numbers in C order.
+    dtype : dtype, optional
+        Type of plain numbers.
+    count : int, optional
+        Numbers of a block; the last one has what is left.
+
+    Yields
+    ------
+    ndarray
+        One dimension.
+
+    Examples
+    --------
+    >>> import io, subsweep
+    >>> file = io.BytesIO(bytes([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]))
+    >>> [block.tolist() for block in subsweep.blocks(file, "uint32", count=2)]
+    [[1, 2], [3]]
+    """
+    if count < 1:
+        raise ValueError(f"count is {count}: give the numbers of a block, 1 or more")
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb") as opened:
+            yield from blocks(opened, dtype, count=count)
+        return
+    begin = _read(file, len(_MAGIC))
+    left = None
+    if begin == _MAGIC:
+        found, left = _header(file)
+        if dtype is not None and np.dtype(dtype) != found:
+            raise TypeError(f"the file has numbers of {found}, and dtype is {np.dtype(dtype)}: leave it out, and convert the blocks")
+        begin, kind = b"", found
+    elif dtype is None:
+        raise ValueError("the file is no .npy file: give the dtype of its numbers")
+    else:
+        kind = np.dtype(dtype)
+    while left is None or left > 0:
+        wanted = kind.itemsize * (count if left is None else min(count, left)) - len(begin)
+        data = begin + _read(file, wanted) if wanted > 0 else begin
+        data, begin = data[: kind.itemsize * count], data[kind.itemsize * count :]
+        if not data and left is None:
+            return
+        block = np.frombuffer(data[: len(data) // kind.itemsize * kind.itemsize], kind)
+        if len(data) % kind.itemsize or (left is not None and len(block) < min(count, left)):
+            raise ValueError(f"the file ends within a number of {kind}, or before its last: it is not whole")
+        left = None if left is None else left - len(block)
+        yield block
+
+
+def _read(file: BinaryIO, size: int) -> bytes:
+    """Read `size` bytes, or all there are."""
+    parts = []
+    while size > 0:
+        part = file.read(size)
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _header(file: BinaryIO) -> tuple[np.dtype[Any], int]:
+    """Read the header of a .npy file behind its magic: the type, and the number of numbers."""
+    version = _read(file, 2)
+    length = _read(file, 2 if version[:1] == b"\x01" else 4)
+    text = io.BytesIO(length + _read(file, int.from_bytes(length, "little")))
+    read = np.lib.format.read_array_header_1_0 if version[:1] == b"\x01" else np.lib.format.read_array_header_2_0
+    shape, is_fortran, dtype = read(text)
+    if is_fortran and sum(axis > 1 for axis in shape) > 1:
+        raise ValueError("the file has an array in Fortran order: save it in C order, numpy.ascontiguousarray(a)")
+    return dtype, int(np.prod(shape, dtype=object))
+
+
+def sort_stream(
+    blocks: Iterable[npt.ArrayLike], *, descending: bool = False, memory: Optional[int] = None
+) -> Iterator[NDArray]:
+    """Sort the numbers of blocks: there may be more than host and device hold.
+
+    What exceeds `memory` is sorted in parts, which lie in temporary files (in the folder ``TMPDIR``) until they are merged.
+
+    Parameters
+    ----------
+    blocks : iterable of array_like
+        Numbers of one of the six types, each block of the same one. They are taken in another thread.
+    descending : bool, optional
+        The greatest first.
+    memory : int, optional
+        Bytes of host and device together, at least 28 MiB; by default as much as the device has free.
+
+    Yields
+    ------
+    ndarray
+        One dimension, of 8 MiB but for the last. Floats are in total order: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> [block.tolist() for block in subsweep.sort_stream([[3, 1], [2]])]
+    [[1, 2, 3]]
+    """
+    device = current()
+    return _streamed(
+        blocks, lambda array, next, write: device.sort_stream(next, write, element(array), descending, memory)
+    )
+
+
+def cumsum_stream(
+    blocks: Iterable[npt.ArrayLike], *, op: Op = "add", exclusive: bool = False, initial: Any = None
+) -> Iterator[NDArray]:
+    """Return the cumulative sum of the numbers of blocks, or the scan by another operator, in constant memory.
+
+    Parameters
+    ----------
+    blocks : iterable of array_like
+        Numbers of one of the six types, each block of the same one. They are taken in another thread.
+    op, exclusive, initial : optional
+        As in `cumsum`.
+
+    Yields
+    ------
+    ndarray
+        One dimension, of 8 MiB but for the last, whatever the sizes of `blocks`.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> [block.tolist() for block in subsweep.cumsum_stream([[3, 1], [2]])]
+    [[3, 4, 6]]
+    """
+    device = current()
+
+    def run(array: NDArray, next: _Next, write: _Write) -> None:
+        first = None if initial is None else words(number_of(array.dtype, initial, "initial"))
+        device.scan_stream(next, write, element(array), operator_name(op, array), exclusive, first)
+
+    return _streamed(blocks, run)
+
+
+def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
+    """Reduce the numbers of blocks by an operator.
+
+    Sums and products of floats are of each block, as `reduce` has them, and then of these in their order.
+
+    Parameters
+    ----------
+    blocks : iterable of array_like
+        Numbers of one of the six types, each block of the same one.
+    op : str or ufunc, optional
+        As in `reduce`.
+
+    Returns
+    -------
+    scalar
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> int(subsweep.reduce_stream([[3, 1], [2]], "max"))
+    3
+    """
+    results = [reduce(block, op) for block in _alike(blocks)]
+    if not results:
+        raise ValueError("there is no block: give one or more")
+    return reduce(np.stack(results), op)
+
+
+_Next = Callable[[], Optional[npt.NDArray[np.uint32]]]
+_Write = Callable[[npt.NDArray[np.uint8]], None]
+
+
+def _alike(blocks: Iterable[npt.ArrayLike]) -> Iterator[NDArray]:
+    """Yield the blocks that have numbers, as arrays of one type."""
+    dtype = None
+    for index, block in enumerate(blocks):
+        array = np.asarray(numbers(block, f"block {index}"))
+        if dtype is not None and array.dtype != dtype:
+            raise TypeError(f"block {index} is of {array.dtype}, and those before are of {dtype}: convert it")
+        dtype = array.dtype
+        if array.size:
+            yield array
+
+
+class _Stopped(Exception):
+    """Nobody takes the results any more."""
+
+
+def _streamed(blocks: Iterable[npt.ArrayLike], run: Callable[[NDArray, _Next, _Write], None]) -> Iterator[NDArray]:
+    """Yield what `run` writes, which is given the first array, in a thread of its own."""
+    arrays = _alike(blocks)
+    first = next(arrays, None)
+    if first is None:
+        return
+    # Two blocks wait while the device works on others.
+    results: queue.Queue[Any] = queue.Queue(2)
+    stopped = threading.Event()
+    rest = iter([first])
+
+    def next_words() -> Optional[npt.NDArray[np.uint32]]:
+        if stopped.is_set():
+            raise _Stopped
+        array = next(rest, None)
+        if array is None:
+            array = next(arrays, None)
+        return None if array is None else words(array)
+
+    def put(result: Any) -> None:
+        while not stopped.is_set():
+            try:
+                results.put(result, timeout=0.05)
+                return
+            except queue.Full:
+                continue
+        raise _Stopped
+
+    def work() -> None:
+        try:
+            run(first, next_words, put)
+            put(None)
+        except _Stopped:
+            pass
+        except BaseException as error:
+            put(error)
+
+    worker = threading.Thread(target=work, name="subsweep stream", daemon=True)
+    worker.start()
+    try:
+        while (result := results.get()) is not None:
+            if isinstance(result, BaseException):
+                raise result
+            yield result.view(first.dtype)
+    finally:
+        stopped.set()
+        worker.join()

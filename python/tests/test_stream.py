@@ -1,0 +1,129 @@
+"""Streams: blocks of any sizes, files, and ends before the end."""
+
+import io
+import threading
+import time
+
+import numpy as np
+import pytest
+import subsweep
+from conftest import assert_same, random_array
+
+
+def parts(array, count):
+    return np.array_split(array, count)
+
+
+def whole(blocks):
+    return np.concatenate([*blocks])
+
+
+def total_order(a):
+    if a.dtype.kind != "f":
+        return np.sort(a)
+    bits = a.view(f"i{a.itemsize}")
+    keys = bits ^ ((bits >> (8 * a.itemsize - 1)) & np.iinfo(bits.dtype).max)
+    return a[np.argsort(keys, kind="stable")]
+
+
+@pytest.mark.parametrize("memory", [None, 28 << 20])
+def test_sort(dtype, memory):
+    a = random_array(dtype, 3_000_001, special=True)
+    assert_same(whole(subsweep.sort_stream(parts(a, 7), memory=memory)), total_order(a))
+    assert_same(whole(subsweep.sort_stream(iter(parts(a, 3)), descending=True, memory=memory)), total_order(a)[::-1])
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_cumsum(dtype, exclusive):
+    a = random_array(dtype, 3_000_001)
+    got = whole(subsweep.cumsum_stream(parts(a, 5), op="max", exclusive=exclusive, initial=7))
+    expected = np.maximum.accumulate(np.concatenate([np.array([7], dtype), a]))
+    assert_same(got, expected[:-1] if exclusive else expected[1:])
+
+
+def test_reduce(dtype):
+    a = random_array(dtype, 100_000)
+    assert_same(subsweep.reduce_stream(parts(a, 3), "min"), a.min())
+    if np.dtype(dtype).kind != "f":
+        assert_same(subsweep.reduce_stream(parts(a, 3)), a.sum(dtype=dtype))
+
+
+def test_blocks_of_other_sizes_and_of_none():
+    a = random_array(np.uint32, 5_000_000)
+    uneven = [a[:1], a[1:1], a[1:3_000_000], a[3_000_000:]]
+    got = [*subsweep.sort_stream(uneven)]
+    assert [block.nbytes for block in got] == [8 << 20, 8 << 20, 20_000_000 - (16 << 20)]
+    assert [*subsweep.sort_stream([])] == [*subsweep.cumsum_stream([np.empty(0)])] == []
+
+
+def test_files(tmp_path, dtype):
+    a = random_array(dtype, 1000)
+    np.save(tmp_path / "a.npy", a.reshape(10, 100))
+    a.tofile(tmp_path / "a.bin")
+    for file, kind in ((tmp_path / "a.npy", None), (str(tmp_path / "a.bin"), dtype), (io.BytesIO(a.tobytes()), dtype)):
+        got = [*subsweep.blocks(file, kind, count=300)]
+        assert [*map(len, got)] == [300, 300, 300, 100]
+        assert_same(whole(got), a)
+    assert_same(whole(subsweep.blocks(io.BytesIO(a[:1].tobytes()), dtype, count=1)), a[:1])
+    np.save(tmp_path / "big.npy", a.astype(np.dtype(dtype).newbyteorder(">")))
+    assert_same(whole(subsweep.sort_stream(subsweep.blocks(tmp_path / "big.npy", count=64))), np.sort(a))
+    np.save(tmp_path / "none.npy", a[:0])
+    assert [*subsweep.blocks(tmp_path / "none.npy")] == [*subsweep.blocks(io.BytesIO(), dtype)] == []
+
+
+def test_files_that_are_refused(tmp_path):
+    a = np.arange(10, dtype=np.uint64)
+    np.save(tmp_path / "a.npy", a)
+    data = (tmp_path / "a.npy").read_bytes()
+    with pytest.raises(ValueError, match="not whole"):
+        [*subsweep.blocks(io.BytesIO(data[:-1]))]
+    with pytest.raises(ValueError, match="not whole"):
+        [*subsweep.blocks(io.BytesIO(data[:-8]))]
+    with pytest.raises(ValueError, match="not whole"):
+        [*subsweep.blocks(io.BytesIO(b"12345"), "u4")]
+    with pytest.raises(ValueError, match="dtype"):
+        [*subsweep.blocks(io.BytesIO(b"12345678"))]
+    with pytest.raises(TypeError, match="uint64"):
+        [*subsweep.blocks(tmp_path / "a.npy", "u4")]
+    with pytest.raises(ValueError, match="count"):
+        [*subsweep.blocks(tmp_path / "a.npy", count=0)]
+    np.save(tmp_path / "f.npy", np.asfortranarray(np.ones((2, 3))))
+    with pytest.raises(ValueError, match="Fortran"):
+        [*subsweep.blocks(tmp_path / "f.npy")]
+
+
+def test_errors_of_the_blocks_are_raised():
+    def failing():
+        yield np.arange(5)
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        [*subsweep.sort_stream(failing())]
+    with pytest.raises(TypeError, match="block 1 is of int32"):
+        [*subsweep.cumsum_stream([np.arange(5), np.arange(5, dtype=np.int32)])]
+    with pytest.raises(TypeError, match="int8"):
+        [*subsweep.sort_stream([np.ones(3, np.int8)])]
+    with pytest.raises(ValueError, match="memory is 1,"):
+        [*subsweep.sort_stream([np.arange(5)], memory=1)]
+    with pytest.raises(ValueError, match="initial"):
+        [*subsweep.cumsum_stream([np.arange(5)], initial=0.5)]
+
+
+def test_a_stream_that_is_left_ends_its_thread():
+    def endless():
+        while True:
+            yield np.ones(1_000_000)
+
+    stream = subsweep.cumsum_stream(endless())
+    assert next(stream)[0] == 1
+    stream.close()
+    deadline = time.monotonic() + 10
+    while any(thread.name == "subsweep stream" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_the_device_is_that_of_the_call():
+    with subsweep.device(0):
+        stream = subsweep.sort_stream([[2, 1]])
+    assert_same(whole(stream), [1, 2])
