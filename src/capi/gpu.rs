@@ -172,9 +172,9 @@ unsafe fn run<I: Versioned>(
 /// The words of an array of the caller's, which may be null if it is empty.
 fn array(pointer: *const c_void, what: &'static str, row_count: u64, row_size: u64) -> Result<*mut [u32]> {
     at_most(row_count, isize::MAX as u64 / row_size.max(1), "an array of the host")?;
-    let range = AddressRange::new(pointer.addr() as u64, row_count * row_size);
-    range.check_address(what)?;
-    range.aligned(what, 4)?;
-    let first = if range.size > 0 { pointer.cast_mut().cast() } else { NonNull::dangling().as_ptr() };
-    Ok(ptr::slice_from_raw_parts_mut(first, (range.size / 4) as usize))
+    let size = row_count * row_size;
+    AddressRange::new(pointer.addr() as u64, size).aligned(what, 4)?;
+    let given = NonNull::new(pointer.cast_mut().cast()).ok_or(Failure::Null(what));
+    let first = if size > 0 { given? } else { NonNull::dangling() };
+    Ok(ptr::slice_from_raw_parts_mut(first.as_ptr(), (size / 4) as usize))
 }
