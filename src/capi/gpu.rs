@@ -1,6 +1,6 @@
 //! A device of the library's own, and plans run on arrays of the host.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::ptr::{self, NonNull};
 
 use super::boundary::{Versioned, create, destroy, read, words};
@@ -37,8 +37,11 @@ pub unsafe extern "C" fn subsweep_gpu_open(selector: *const c_char, gpu: *mut *m
 }
 
 fn open(selector: Option<&CStr>) -> Result<SubsweepGpu> {
-    let of_environment = || std::env::var("SUBSWEEP_DEVICE").ok().filter(|selector| !selector.is_empty());
-    let selector = selector.map(|selector| selector.to_string_lossy().into_owned()).or_else(of_environment);
+    let of_environment = std::env::var_os("SUBSWEEP_DEVICE").filter(|selector| !selector.is_empty());
+    let selector = match selector {
+        Some(selector) => Some(selector.to_string_lossy()),
+        None => of_environment.as_deref().map(OsStr::to_string_lossy),
+    };
     let Ok(device) = selector.map_or(Ok(DeviceSelector::Best), |selector| selector.parse());
     let gpu = Gpu::open(GpuOptions { device, ..GpuOptions::default() })?;
     let name = words(&gpu.identity().name);

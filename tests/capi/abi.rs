@@ -1,5 +1,5 @@
 //! The ABI of the header against that of the last release, `released.h`: types and functions by libabigail's abidiff, and
-//! constants, which it does not see. Before the first release `released.h` is what is to be released.
+//! constants and names of fields, which it does not compare. Before the first release `released.h` is what is to be released.
 //!
 //! A C compiler makes a library of each header, whose functions do nothing, so that the types are those that C sees.
 
@@ -65,10 +65,12 @@ fn difference(header: &str, released: &str) -> Result<Option<String>, Failed> {
     if version(header) != version(released) {
         return Ok(None);
     }
-    let constants = |header| str::lines(header).filter(|line| line.starts_with("#define")).collect();
-    let (known, now): (BTreeSet<_>, BTreeSet<_>) = (constants(released), constants(header));
-    if let Some(constant) = known.difference(&now).next() {
-        return Ok(Some(format!("missing or changed: {constant}")));
+    let is_constant = |line: &str| line.starts_with("#define");
+    let is_field = |line: &str| line.starts_with("    ") && line.ends_with(';') && !line.ends_with(");");
+    let lines = |header| str::lines(header).filter(|line| is_constant(line) || is_field(line)).collect();
+    let (known, now): (BTreeSet<_>, BTreeSet<_>) = (lines(released), lines(header));
+    if let Some(line) = known.difference(&now).next() {
+        return Ok(Some(format!("missing or changed: {}", line.trim())));
     }
     let folder = tempfile::tempdir()?;
     let old = library(folder.path(), "old", released)?;
@@ -111,7 +113,7 @@ pub fn changes_are_noticed() -> Result<(), Failed> {
     }
     let sort = "SubsweepSortPlanCreateInfo";
     let last = format!("    const char *algorithm;\n}} {sort};");
-    let cases: [(&str, &str, &str, bool); 9] = [
+    let cases: [(&str, &str, &str, bool); 10] = [
         ("a function less", "\nvoid subsweep_device_destroy(struct SubsweepDevice *device);\n", "\n", true),
         (
             "a parameter more",
@@ -125,6 +127,7 @@ pub fn changes_are_noticed() -> Result<(), Failed> {
             "    uint32_t more;\n    uint32_t begin_bit;\n",
             true,
         ),
+        ("another name", "    uint32_t begin_bit;\n", "    uint32_t first_bit;\n", true),
         ("a wider field", "    SubsweepSortValues values;\n", "    uint64_t values;\n", true),
         (
             "a larger structure without struct_size",

@@ -47,9 +47,9 @@
  * Every subsweep_gpu_... belongs to a device of the library's own, for programs that have none. The libraries of tools/capi
  * have these functions; a build of the crate has them with the features `capi` and `headless` together. Those that take
  * arrays run one plan on arrays of the host, and return when the result is there. `info` is that of the plan, whose flags
- * for counts and forms of memory have no effect here; `count` is that of a recording. Of an array on which there is
- * nothing to do the pointer may be null. They return the errors of the plan's creation and of its recording; and
- * VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. The arrays are unchanged then.
+ * for counts and forms of memory have no effect here; `count` is that of a recording. The pointer to an empty array may be
+ * null. They return the errors of the plan's creation and of its recording, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+ * VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_DEVICE_LOST. The arrays are unchanged then.
  * Threads: any, at any time; calls for one device take turns on it.
  * Safety: `gpu` and `info` are null or alive. The arrays are null, or have as many elements as the configuration and
  * `count` require, and nothing else uses them meanwhile.
