@@ -4,9 +4,9 @@
  *
  * Functions that can fail return VK_SUCCESS, one of Vulkan's errors, or one of SUBSWEEP_ERROR_...; all of these are
  * negative, and subsweep_last_error says more. To switch over them, cast to int. None of them lets a panic out, and none
- * calls Vulkan but through the vkGetInstanceProcAddr that it was given. The structures that a program fills and gives by
- * pointer begin with struct_size: such a one is set to 0, then that to its sizeof, then what is needed. So a program that
- * was compiled with this header goes on with later libraries.
+ * but subsweep_gpu_... calls Vulkan other than through the vkGetInstanceProcAddr that it was given. The structures that a
+ * program fills and gives by pointer begin with struct_size: such a one is set to 0, then that to its sizeof, then what is
+ * needed. So a program that was compiled with this header goes on with later libraries.
  *
  * docs/c.md tells how to build and to link.
  *
@@ -43,6 +43,16 @@
  * Safety: `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device, in the
  * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live device memory with
  * the required usage when the commands run. The caller synchronises their accesses with other work.
+ *
+ * Every subsweep_gpu_... belongs to a device of the library's own, for programs that have none. The libraries of tools/capi
+ * have these functions; a build of the crate has them with the features `capi` and `headless` together. Those that take
+ * arrays run one plan on arrays of the host, and return when the result is there. `info` is that of the plan, whose flags
+ * for counts and forms of memory have no effect here; `count` is that of a recording. The pointer to an empty array may be
+ * null. They return the errors of the plan's creation and of its recording, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+ * VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_DEVICE_LOST. The arrays are unchanged then.
+ * Threads: any, at any time; calls for one device take turns on it.
+ * Safety: `gpu` and `info` are null or alive. The arrays are null, or have as many elements as the configuration and
+ * `count` require, and nothing else uses them meanwhile.
  */
 
 #ifndef SUBSWEEP_H
@@ -105,6 +115,9 @@
 
 /// An adopted VkDevice. Plans are made for it.
 typedef struct SubsweepDevice SubsweepDevice;
+
+/// A device that subsweep_gpu_open has opened, with an instance, queues and memory of its own.
+typedef struct SubsweepGpu SubsweepGpu;
 
 /// A plan of any primitive, recorded any number of times. Immutable; holds pipelines and no memory.
 typedef struct SubsweepPlan SubsweepPlan;
@@ -1600,6 +1613,71 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 VkResult subsweep_cmd_top_k(const struct SubsweepPlan *plan,
                             VkCommandBuffer command_buffer,
                             const struct SubsweepTopKInfo *info);
+
+/// Opens a device, to be closed by subsweep_gpu_close. The Vulkan loader is loaded when this is called: a program
+/// links to none.
+///
+/// `selector` is the device's index in the list of devices, a part of its name, "uuid:..." or "driver:..."; null
+/// for the environment variable SUBSWEEP_DEVICE, and where that is unset or empty for the best device.
+///
+/// Returns VK_ERROR_INITIALIZATION_FAILED if there is no loader, no device or no such device,
+/// VK_ERROR_FEATURE_NOT_PRESENT if the device lacks a requirement of subsweep_requirements_query,
+/// SUBSWEEP_ERROR_NULL, or Vulkan's own error. `*gpu` is null then.
+///
+/// Threads: any, while no other thread changes the environment.
+///
+/// # Safety
+/// `selector` is null or ends with a 0; `gpu` may be written.
+VkResult subsweep_gpu_open(const char *selector,
+                           struct SubsweepGpu **gpu);
+
+/// Closes `gpu`, which may be null.
+///
+/// Threads: any, while no other thread uses `gpu`.
+///
+/// # Safety
+/// `gpu` is null, or was opened by subsweep_gpu_open and is not closed yet.
+void subsweep_gpu_close(struct SubsweepGpu *gpu);
+
+/// The name of the device, owned by `gpu`. "" if `gpu` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `gpu` is null or alive.
+const char *subsweep_gpu_name(const struct SubsweepGpu *gpu);
+
+/// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
+/// for keys alone. Always in place, whatever the form of memory in `info->flags`.
+///
+/// # Safety
+/// As at the top of the header.
+VkResult subsweep_gpu_sort(const struct SubsweepGpu *gpu,
+                           const struct SubsweepSortPlanCreateInfo *info,
+                           void *keys,
+                           void *values,
+                           uint64_t count);
+
+/// Scans `count` rows in place, or along rows, with `info->row_length`, `count` elements. Without segments and
+/// without an initial value.
+///
+/// # Safety
+/// As at the top of the header.
+VkResult subsweep_gpu_scan(const struct SubsweepGpu *gpu,
+                           const struct SubsweepScanPlanCreateInfo *info,
+                           void *elements,
+                           uint64_t count);
+
+/// Reduces `count` rows to `results`: a row, or with SUBSWEEP_REDUCE_INDEX_BIT a uint32_t for each column; along
+/// rows, with `info->row_length`, `count` elements to a result for each row of the table. Without runs.
+///
+/// # Safety
+/// As at the top of the header.
+VkResult subsweep_gpu_reduce(const struct SubsweepGpu *gpu,
+                             const struct SubsweepReducePlanCreateInfo *info,
+                             const void *elements,
+                             uint64_t count,
+                             void *results);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -10,9 +10,9 @@ const MOST: usize = 21;
 /// Files of the primitives whose plans record the page's example.
 const BUILT_ON_IT: [&str; 2] = ["src/primitives/select/", "src/primitives/run_length/"];
 
-/// Whether a file is written by hand; reports, tables and modules are written by tests and tools.
+/// Whether a file is written by hand; reports, tables, modules and headers are written by tests and tools.
 fn is_by_hand(path: &String) -> bool {
-    path == "glsl/kernels.txt" || [".rs", ".comp", ".glsl", ".c", ".h"].iter().any(|end| path.ends_with(end))
+    path == "glsl/kernels.txt" || [".rs", ".comp", ".glsl", ".c"].iter().any(|end| path.ends_with(end))
 }
 
 #[test]

@@ -31,7 +31,18 @@ const RETIRED: [(&str, &str); 20] = [
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<_> = [
-        "docs", "examples", "glsl", "hazards", "include", "python", "src", "tests", "tool", "tools", "xtask",
+        "docs",
+        "examples",
+        "glsl",
+        "hazards",
+        "include",
+        "packaging",
+        "python",
+        "src",
+        "tests",
+        "tool",
+        "tools",
+        "xtask",
     ]
     .iter()
     .map(|folder| root.join(folder))

@@ -8,6 +8,10 @@
 
 #include <subsweep.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Host {
     VkInstance instance;
     VkPhysicalDevice physical_device;
@@ -48,5 +52,9 @@ void host_run(const Host *host, VkCommandBuffer commands);
 /* Records a global memory barrier between these stages and accesses. */
 void host_barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkAccessFlags before_access,
                   VkPipelineStageFlags after, VkAccessFlags after_access);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

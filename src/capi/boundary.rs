@@ -179,6 +179,16 @@ macro_rules! buffers {
 }
 pub(super) use buffers;
 
+/// Sets the options of a configuration whose flags are given.
+macro_rules! options {
+    ($config:ident, $flags:ident, $($bit:ident => $option:ident),+) => {
+        $(if $flags & $bit != 0 {
+            $config = $config.$option();
+        })+
+    };
+}
+pub(super) use options;
+
 /// Upper bound of any structure's size. A larger struct_size was never initialised.
 const MAX_STRUCT_SIZE: usize = 4096;
 

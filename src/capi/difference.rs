@@ -71,20 +71,15 @@ pub unsafe extern "C" fn subsweep_difference_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepDifferencePlanCreateInfo| {
-        let known = SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT
-            | SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT
-            | SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT;
+        let known = 2 * SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT - 1;
         let flags = flags("SubsweepDifferenceFlags", info.flags, known)?;
-        let has = |bit| flags & bit != 0;
         let element = element_type("element_type", info.element_type)?;
         let mut config = DifferenceConfig::new(element).columns(info.column_count);
-        if has(SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT) {
-            config = config.along_rows();
-        }
-        if has(SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT) {
-            config = config.keeps_first();
-        }
-        Ok(if has(SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT) { config.indirect_count() } else { config })
+        options!(config, flags,
+            SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT => indirect_count,
+            SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT => along_rows, SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT => keeps_first
+        );
+        Ok(config)
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Difference, _>(device, info, plan, config) }

@@ -1,5 +1,7 @@
 //! Histogram.
 
+use std::ptr::NonNull;
+
 use super::*;
 use crate::histogram::{Histogram, HistogramBuffers, HistogramConfig, HistogramPlan, edge_words, even_edges};
 
@@ -81,22 +83,16 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
     high: f64,
     edges: *mut u32,
 ) -> VkResult {
-    let words = || -> Result<Vec<u32>, Failure> {
+    result(|| {
+        let edges = NonNull::new(edges).ok_or(Failure::Null("edges"))?;
         let element = self::element_type("element_type", element_type)?;
         let words = edge_words(element, &even_edges(element, bin_count, [low, high])?)?;
         if words.len() as u64 != u64::from(bin_count) + 1 {
             let reason = "a bin of the range has no numbers of the type; narrow the range";
             return Err(Error::Unsupported { reason }.into());
         }
-        Ok(words)
-    };
-    result(|| {
-        if edges.is_null() {
-            return Err(Failure::Null("edges"));
-        }
-        let words = words()?;
         // SAFETY: as the caller promises.
-        unsafe { edges.copy_from_nonoverlapping(words.as_ptr(), words.len()) };
+        unsafe { edges.as_ptr().copy_from_nonoverlapping(words.as_ptr(), words.len()) };
         Ok(())
     })
 }

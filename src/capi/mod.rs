@@ -8,6 +8,8 @@ mod boundary;
 mod device;
 mod difference;
 mod gather;
+#[cfg(feature = "headless")]
+mod gpu;
 mod histogram;
 mod merge;
 mod plan;
@@ -29,6 +31,8 @@ mod vulkan;
 pub use device::*;
 pub use difference::*;
 pub use gather::*;
+#[cfg(feature = "headless")]
+pub use gpu::*;
 pub use histogram::*;
 pub use merge::*;
 pub use plan::*;
@@ -47,7 +51,7 @@ pub use types::*;
 pub use version::*;
 
 // For the files of the primitives, beside the items of the others.
-use boundary::{Result, borrow, buffers, result, text, value, versioned};
+use boundary::{Result, borrow, buffers, options, result, text, value, versioned};
 use vulkan::{VkBool32, VkCommandBuffer, VkResult};
 
 use crate::device::Device;
@@ -59,4 +63,6 @@ const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<SubsweepDevice>();
     is_shared::<SubsweepPlan>();
+    #[cfg(feature = "headless")]
+    is_shared::<SubsweepGpu>();
 };

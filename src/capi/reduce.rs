@@ -84,7 +84,7 @@ impl Exported for Reduce {
     const OTHER: &'static str = "the plan is not of a reduction";
 }
 
-fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
+pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
     let element = element_type("element_type", info.element_type)?;
     let known = SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT | SUBSWEEP_REDUCE_INDEX_BIT;
     let flags = flags("SubsweepReduceFlags", info.flags, known)?;
@@ -93,10 +93,8 @@ fn config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
         (true, crate::scan::ScanOperator::Min) => ReduceConfig::argmin(element),
         (true, crate::scan::ScanOperator::Max) => ReduceConfig::argmax(element),
         (true, _) => {
-            return Err(crate::Error::Unsupported {
-                reason: "an index is that of a minimum or maximum; leave out SUBSWEEP_REDUCE_INDEX_BIT",
-            }
-            .into());
+            let reason = "an index is that of a minimum or maximum; leave out SUBSWEEP_REDUCE_INDEX_BIT";
+            return Err(Error::Unsupported { reason }.into());
         }
     };
     config = config.columns(info.column_count.max(1));
@@ -139,7 +137,7 @@ pub unsafe extern "C" fn subsweep_reduce_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     // SAFETY: as the caller promises.
-    unsafe { create_plan::<Reduce, _>(device, info, plan, |_: &Device, info: &_| config(info)) }
+    unsafe { create_plan::<Reduce, _>(device, info, plan, |_: &Device, info: &_| reduce_config(info)) }
 }
 
 /// Records the reduction of `info->count` rows, or along rows of as many elements.

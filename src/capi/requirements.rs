@@ -27,37 +27,27 @@ pub const SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT: SubsweepFeatureFlags = 8;
 /// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 pub const SUBSWEEP_FEATURE_DEBUG_UTILS_BIT: SubsweepFeatureFlags = 16;
 
-const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT
-    | SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT
-    | SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT
-    | SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT
-    | SUBSWEEP_FEATURE_DEBUG_UTILS_BIT;
+const ALL_FEATURES: SubsweepFeatureFlags = 2 * SUBSWEEP_FEATURE_DEBUG_UTILS_BIT - 1;
 
-/// The enabled features of C's flags.
+type Feature = fn(&mut EnabledFeatures) -> &mut bool;
+/// The features of C's flags.
+const FEATURES: [(SubsweepFeatureFlags, Feature); 5] = [
+    (SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT, |enabled| &mut enabled.buffer_device_address),
+    (SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT, |enabled| &mut enabled.subgroup_size_control),
+    (SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT, |enabled| &mut enabled.compute_full_subgroups),
+    (SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT, |enabled| &mut enabled.shader_float64),
+    (SUBSWEEP_FEATURE_DEBUG_UTILS_BIT, |enabled| &mut enabled.debug_utils),
+];
+
 pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFeatures> {
     let given = flags("SubsweepFeatureFlags", given, ALL_FEATURES)?;
-    Ok(EnabledFeatures {
-        buffer_device_address: given & SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT != 0,
-        subgroup_size_control: given & SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT != 0,
-        compute_full_subgroups: given & SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT != 0,
-        shader_float64: given & SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT != 0,
-        debug_utils: given & SUBSWEEP_FEATURE_DEBUG_UTILS_BIT != 0,
-        pipeline_executable_info: false,
-        sparse_binding: false,
-    })
+    let mut enabled = EnabledFeatures::default();
+    FEATURES.iter().for_each(|(flag, field)| *field(&mut enabled) = given & flag != 0);
+    Ok(enabled)
 }
 
-fn feature_flags(enabled: EnabledFeatures) -> SubsweepFeatureFlags {
-    [
-        (enabled.buffer_device_address, SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT),
-        (enabled.subgroup_size_control, SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT),
-        (enabled.compute_full_subgroups, SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT),
-        (enabled.shader_float64, SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT),
-        (enabled.debug_utils, SUBSWEEP_FEATURE_DEBUG_UTILS_BIT),
-    ]
-    .into_iter()
-    .filter_map(|(is_enabled, flag)| is_enabled.then_some(flag))
-    .sum()
+fn feature_flags(mut enabled: EnabledFeatures) -> SubsweepFeatureFlags {
+    FEATURES.iter().filter(|(_, field)| *field(&mut enabled)).map(|(flag, _)| flag).sum()
 }
 
 /// The features and extensions to enable when a VkDevice is created, found by subsweep_requirements_query.

@@ -21,10 +21,6 @@ pub const SUBSWEEP_RUN_LENGTH_OFFSETS_BIT: SubsweepRunLengthFlags = 2;
 /// Values are not written; to decode, the index of its run is written in place of each value, as uint32_t.
 pub const SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT: SubsweepRunLengthFlags = 4;
 
-const ALL_FLAGS: SubsweepRunLengthFlags = SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT
-    | SUBSWEEP_RUN_LENGTH_OFFSETS_BIT
-    | SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT;
-
 /// The parameters of subsweep_run_length_plan_create.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +75,7 @@ impl Exported for RunLength {
 
 fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     let element = element_type("element_type", info.element_type)?;
-    let flags = flags("SubsweepRunLengthFlags", info.flags, ALL_FLAGS)?;
+    let flags = flags("SubsweepRunLengthFlags", info.flags, 2 * SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT - 1)?;
     let has_values = flags & SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT == 0;
     let config = match info.coding {
         SUBSWEEP_RUN_LENGTH_ENCODE => RunLengthConfig::encode(element),

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::boundary::{Result, text, versioned};
+use super::boundary::{Result, options, text, versioned};
 use super::result::Failure;
 use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::device::Capabilities;
@@ -69,11 +69,6 @@ pub const SUBSWEEP_SCAN_OUT_OF_PLACE_BIT: SubsweepScanFlags = 4;
 /// it, rounding may make a result less than the one before it. For sums of floats alone.
 pub const SUBSWEEP_SCAN_MONOTONE_BIT: SubsweepScanFlags = 8;
 
-const ALL_FLAGS: SubsweepScanFlags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT
-    | SUBSWEEP_SCAN_INDIRECT_COUNT_BIT
-    | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT
-    | SUBSWEEP_SCAN_MONOTONE_BIT;
-
 /// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
 /// uint32_t.
 #[repr(C)]
@@ -108,28 +103,16 @@ pub struct SubsweepScanPlanCreateInfo {
 // SAFETY: numbers and a pointer.
 versioned!(unsafe SubsweepScanPlanCreateInfo, algorithm, 40);
 
+/// The operator of C's enumerator.
 pub(super) fn operator(value: SubsweepScanOperator) -> Result<ScanOperator> {
-    Ok(match value {
-        SUBSWEEP_SCAN_OPERATOR_ADD => ScanOperator::Add,
-        SUBSWEEP_SCAN_OPERATOR_MUL => ScanOperator::Mul,
-        SUBSWEEP_SCAN_OPERATOR_MIN => ScanOperator::Min,
-        SUBSWEEP_SCAN_OPERATOR_MAX => ScanOperator::Max,
-        SUBSWEEP_SCAN_OPERATOR_AND => ScanOperator::And,
-        SUBSWEEP_SCAN_OPERATOR_OR => ScanOperator::Or,
-        SUBSWEEP_SCAN_OPERATOR_XOR => ScanOperator::Xor,
-        _ => return Err(unknown("scan_operator", value, "see SUBSWEEP_SCAN_OPERATOR_...")),
-    })
+    let operator = ScanOperator::ALL.get(value as usize).copied();
+    operator.ok_or_else(|| unknown("scan_operator", value, "see SUBSWEEP_SCAN_OPERATOR_..."))
 }
 
 fn segments_by(value: SubsweepSegmentsBy) -> Result<Option<SegmentsBy>> {
-    Ok(Some(match value {
-        SUBSWEEP_SEGMENTS_BY_NONE => return Ok(None),
-        SUBSWEEP_SEGMENTS_BY_FLAGS => SegmentsBy::Flags,
-        SUBSWEEP_SEGMENTS_BY_KEYS32 => SegmentsBy::Keys32,
-        SUBSWEEP_SEGMENTS_BY_KEYS64 => SegmentsBy::Keys64,
-        SUBSWEEP_SEGMENTS_BY_OFFSETS => SegmentsBy::Offsets,
-        _ => return Err(unknown("segments_by", value, "see SUBSWEEP_SEGMENTS_BY_...")),
-    }))
+    let Some(index) = (value as usize).checked_sub(1) else { return Ok(None) };
+    let by = SegmentsBy::ALL.get(index).copied();
+    by.map(Some).ok_or_else(|| unknown("segments_by", value, "see SUBSWEEP_SEGMENTS_BY_..."))
 }
 
 fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
@@ -153,19 +136,11 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
             return Err(unknown("row_length", length, "it is 0 with segments, which are rows themselves"));
         }
     }
-    let flags = flags("SubsweepScanFlags", info.flags, ALL_FLAGS)?;
-    if flags & SUBSWEEP_SCAN_INITIAL_VALUE_BIT != 0 {
-        config = config.with_initial();
-    }
-    if flags & SUBSWEEP_SCAN_INDIRECT_COUNT_BIT != 0 {
-        config = config.indirect_count();
-    }
-    if flags & SUBSWEEP_SCAN_OUT_OF_PLACE_BIT != 0 {
-        config = config.out_of_place();
-    }
-    if flags & SUBSWEEP_SCAN_MONOTONE_BIT != 0 {
-        config = config.monotone();
-    }
+    let flags = flags("SubsweepScanFlags", info.flags, 2 * SUBSWEEP_SCAN_MONOTONE_BIT - 1)?;
+    options!(config, flags,
+        SUBSWEEP_SCAN_INITIAL_VALUE_BIT => with_initial, SUBSWEEP_SCAN_INDIRECT_COUNT_BIT => indirect_count,
+        SUBSWEEP_SCAN_OUT_OF_PLACE_BIT => out_of_place, SUBSWEEP_SCAN_MONOTONE_BIT => monotone
+    );
     Ok(config)
 }
 

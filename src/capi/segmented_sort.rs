@@ -62,12 +62,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        let (config, algorithm) = unsafe { sort_config(info) }?;
-        if algorithm.is_some() {
-            let reason = "a segmented sort has but one algorithm: leave its name out";
-            return Err(Error::Unsupported { reason }.into());
-        }
-        Ok(config.into())
+        Ok(unsafe { sort_config(info, None) }?.into())
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<SegmentedSort, _>(device, info, plan, config) }

@@ -41,9 +41,6 @@ pub const SUBSWEEP_SELECT_INDICES_BIT: SubsweepSelectFlags = 2;
 /// Elements are not written, only values or indices.
 pub const SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT: SubsweepSelectFlags = 4;
 
-const ALL_FLAGS: SubsweepSelectFlags =
-    SUBSWEEP_SELECT_INDIRECT_COUNT_BIT | SUBSWEEP_SELECT_INDICES_BIT | SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT;
-
 /// The parameters of subsweep_select_plan_create.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -118,10 +115,8 @@ impl Exported for Select {
 }
 
 fn comparison(what: &'static str, value: SubsweepComparison) -> Result<Comparison> {
-    Comparison::ALL
-        .get(value as usize)
-        .copied()
-        .ok_or_else(|| unknown(what, value, "see SUBSWEEP_COMPARISON_..."))
+    let comparison = Comparison::ALL.get(value as usize).copied();
+    comparison.ok_or_else(|| unknown(what, value, "see SUBSWEEP_COMPARISON_..."))
 }
 
 fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
@@ -142,16 +137,11 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
         3 => config.partition_in_three(comparison("second_comparison", info.second_comparison)?),
         value => return Err(unknown("part_count", value, "there are up to 3 parts")),
     };
-    let flags = flags("SubsweepSelectFlags", info.flags, ALL_FLAGS)?;
-    if flags & SUBSWEEP_SELECT_INDIRECT_COUNT_BIT != 0 {
-        config = config.indirect_count();
-    }
-    if flags & SUBSWEEP_SELECT_INDICES_BIT != 0 {
-        config = config.indices();
-    }
-    if flags & SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT != 0 {
-        config = config.without_elements();
-    }
+    let flags = flags("SubsweepSelectFlags", info.flags, 2 * SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT - 1)?;
+    options!(config, flags,
+        SUBSWEEP_SELECT_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_SELECT_INDICES_BIT => indices,
+        SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT => without_elements
+    );
     Ok(config)
 }
 

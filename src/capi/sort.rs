@@ -1,8 +1,9 @@
 //! Radix sort.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 use super::*;
+use crate::device::Capabilities;
 use crate::sort::{Sort, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
 
 /// The values of a sort: one of SUBSWEEP_SORT_VALUES_....
@@ -51,15 +52,6 @@ pub const SUBSWEEP_SORT_DESTROYS_INPUT_BIT: SubsweepSortFlags = 64;
 /// Only the values matter: the last pass does not write the keys, and where the result would have them, the
 /// contents are undefined. For pairs and SUBSWEEP_SORT_VALUES_INDICES.
 pub const SUBSWEEP_SORT_DISCARDS_KEYS_BIT: SubsweepSortFlags = 128;
-
-const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
-    | SUBSWEEP_SORT_BIT_RANGE_BIT
-    | SUBSWEEP_SORT_INDIRECT_COUNT_BIT
-    | SUBSWEEP_SORT_DOUBLE_BUFFER_BIT
-    | SUBSWEEP_SORT_LARGE_COUNTS_BIT
-    | SUBSWEEP_SORT_OUT_OF_PLACE_BIT
-    | SUBSWEEP_SORT_DESTROYS_INPUT_BIT
-    | SUBSWEEP_SORT_DISCARDS_KEYS_BIT;
 
 const FORMS: SubsweepSortFlags =
     SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
@@ -120,13 +112,14 @@ pub struct SubsweepSortInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepSortInfo, scratch, 128);
 
-/// The configuration that C describes, without the policy, and the algorithm's name.
+/// The configuration that C describes, for a device; without one no algorithm may be named.
 ///
 /// # Safety
-/// The strings of `info` are null or end with a 0, and live as long as the result.
-pub(super) unsafe fn sort_config<'a>(
+/// The strings of `info` are null or end with a 0.
+pub(super) unsafe fn sort_config(
     info: &SubsweepSortPlanCreateInfo,
-) -> Result<(SortConfig, Option<&'a CStr>)> {
+    capabilities: Option<&Capabilities>,
+) -> Result<SortConfig> {
     let key = element_type("key_type", info.key_type)?;
     let mut config = match info.values {
         SUBSWEEP_SORT_VALUES_NONE => SortConfig::keys(key),
@@ -136,18 +129,12 @@ pub(super) unsafe fn sort_config<'a>(
         SUBSWEEP_SORT_VALUES_INDICES => SortConfig::keys_and_indices(key),
         value => return Err(unknown("values", value, "see SUBSWEEP_SORT_VALUES_...")),
     };
-    let flags = flags("SubsweepSortFlags", info.flags, ALL_FLAGS)?;
-    if flags & SUBSWEEP_SORT_DESCENDING_BIT != 0 {
-        config = config.descending();
-    }
+    let flags = flags("SubsweepSortFlags", info.flags, 2 * SUBSWEEP_SORT_DISCARDS_KEYS_BIT - 1)?;
     if flags & SUBSWEEP_SORT_BIT_RANGE_BIT != 0 {
         config = config.bits(info.begin_bit..info.end_bit);
     } else if let value @ 1.. = info.begin_bit | info.end_bit {
         let known = "give SUBSWEEP_SORT_BIT_RANGE_BIT with it, or 0";
         return Err(unknown("begin_bit or end_bit", value, known));
-    }
-    if flags & SUBSWEEP_SORT_INDIRECT_COUNT_BIT != 0 {
-        config = config.indirect_count();
     }
     config = match flags & FORMS {
         0 => config,
@@ -160,14 +147,20 @@ pub(super) unsafe fn sort_config<'a>(
         }
         value => return Err(unknown("SubsweepSortFlags", value, "a sort has one form of memory")),
     };
-    if flags & SUBSWEEP_SORT_DISCARDS_KEYS_BIT != 0 {
-        config = config.discards_keys();
-    }
-    if flags & SUBSWEEP_SORT_LARGE_COUNTS_BIT != 0 {
-        config = config.large_counts();
-    }
+    options!(config, flags,
+        SUBSWEEP_SORT_DESCENDING_BIT => descending, SUBSWEEP_SORT_INDIRECT_COUNT_BIT => indirect_count,
+        SUBSWEEP_SORT_DISCARDS_KEYS_BIT => discards_keys, SUBSWEEP_SORT_LARGE_COUNTS_BIT => large_counts
+    );
     // SAFETY: as the caller promises.
-    Ok((config, unsafe { text(info.algorithm) }))
+    let Some(name) = (unsafe { text(info.algorithm) }) else { return Ok(config) };
+    let reason = "a segmented sort has but one algorithm: leave its name out";
+    let capabilities = capabilities.ok_or(Error::Unsupported { reason })?;
+    let found =
+        SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
+    let algorithm = found.ok_or_else(|| {
+        Failure::unknown_name("algorithm", name, &SortAlgorithm::ALL.map(SortAlgorithm::name))
+    })?;
+    Ok(config.policy(SortPolicy::tuned(algorithm, capabilities, &config)))
 }
 
 impl Exported for Sort {
@@ -198,14 +191,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 ) -> VkResult {
     let config = |device: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        let (config, name) = unsafe { sort_config(info) }?;
-        let Some(name) = name else { return Ok(config) };
-        let found =
-            SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
-        let algorithm = found.ok_or_else(|| {
-            Failure::unknown_name("algorithm", name, &SortAlgorithm::ALL.map(SortAlgorithm::name))
-        })?;
-        Ok(config.policy(SortPolicy::tuned(algorithm, device.capabilities(), &config)))
+        unsafe { sort_config(info, Some(device.capabilities())) }
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Sort, _>(device, info, plan, config) }

@@ -92,17 +92,17 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepTopKPlanCreateInfo| {
         let flags = flags("SubsweepTopKFlags", info.flags, 31)?;
-        let has = |bit| flags & bit != 0;
-        let of_order = match has(SUBSWEEP_TOP_K_SMALLEST_BIT) {
-            true => TopKConfig::smallest,
-            false => TopKConfig::largest,
+        let of_order = match flags & SUBSWEEP_TOP_K_SMALLEST_BIT {
+            0 => TopKConfig::largest,
+            _ => TopKConfig::smallest,
         };
         let config = of_order(element_type("element_type", info.element_type)?, info.column_count, info.k);
-        let config = config.values(info.words_per_value);
-        let config = if has(SUBSWEEP_TOP_K_UNSORTED_BIT) { config.unsorted() } else { config };
-        let config = if has(SUBSWEEP_TOP_K_NO_KEYS_BIT) { config.without_keys() } else { config };
-        let config = if has(SUBSWEEP_TOP_K_NO_INDICES_BIT) { config.without_indices() } else { config };
-        Ok(if has(SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT) { config.indirect_count() } else { config })
+        let mut config = config.values(info.words_per_value);
+        options!(config, flags,
+            SUBSWEEP_TOP_K_UNSORTED_BIT => unsorted, SUBSWEEP_TOP_K_NO_KEYS_BIT => without_keys,
+            SUBSWEEP_TOP_K_NO_INDICES_BIT => without_indices, SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT => indirect_count
+        );
+        Ok(config)
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<TopK, _>(device, info, plan, config) }

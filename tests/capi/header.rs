@@ -24,7 +24,8 @@ fn sources() -> Vec<PathBuf> {
     let order = ["version", "result", "types", "requirements", "device", "scan_config", "scan", "sort"];
     sources.sort_by_key(|path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        (order.iter().position(|name| *name == stem).unwrap_or(order.len()), stem)
+        let is_last = stem == "gpu";
+        (is_last, order.iter().position(|name| *name == stem).unwrap_or(order.len()), stem)
     });
     sources
 }
@@ -101,7 +102,7 @@ fn every_function_states_its_thread_rule() {
     // The rule of a family stands at the top, once.
     let (top, _) = header.split_once("#ifndef SUBSWEEP_H").expect("a guard follows the top");
     let paragraphs: Vec<_> = top.split("\n * Every ").skip(1).collect();
-    let families = ["subsweep_..._plan_create", "subsweep_cmd_..."];
+    let families = ["subsweep_..._plan_create", "subsweep_cmd_...", "subsweep_gpu_..."];
     assert_eq!(paragraphs.len(), families.len());
     for (paragraph, family) in paragraphs.iter().zip(families) {
         assert!(
@@ -111,7 +112,8 @@ fn every_function_states_its_thread_rule() {
     }
     for (name, comment) in functions {
         assert!(name.starts_with("subsweep_"), "{name}");
-        let is_of_a_family = name.ends_with("_plan_create") || name.starts_with("subsweep_cmd_");
+        let is_of_a_family = name.ends_with("_plan_create")
+            || ["subsweep_cmd_", "subsweep_gpu_"].iter().any(|family| name.starts_with(family));
         assert!(is_of_a_family || comment.contains("/ Threads: "), "{name} states no thread rule: {comment}");
     }
 }
@@ -127,8 +129,8 @@ fn every_function_catches_panics() {
         for function in source.split("extern \"C\" fn ").skip(1) {
             let (name, rest) = function.split_once('(').expect("a function has parameters");
             let body = rest.split("\n}\n").next().unwrap_or_default();
-            // `create_plan` and `record` are `result(|| …)` for every primitive.
-            let wrappers = ["result(|| ", "value(", "destroy(", "create_plan::<", "record::<"];
+            // `create_plan`, `record` and `run` are `result(|| …)` for every primitive.
+            let wrappers = ["result(|| ", "value(", "destroy(", "create_plan::<", "record::<", "{ run(gpu, "];
             let is_wrapped = wrappers.iter().any(|wrapper| body.contains(wrapper));
             assert!(is_wrapped || cannot_panic.contains(&name), "{name} does not catch panics");
             names.insert(name.to_owned());
@@ -145,12 +147,25 @@ fn the_documentation_lists_every_function_and_shows_tested_code() {
     for (name, _) in functions(&read(HEADER)) {
         assert!(page.contains(&format!("`{name}`")), "docs/c.md omits {name}");
     }
-    let shown: Vec<_> = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let blocks = ["```c\n", "```cpp\n"].into_iter().flat_map(|fence| page.split(fence).skip(1));
+    let shown: Vec<_> = blocks.filter_map(|rest| rest.split("```").next()).collect();
     assert!(shown.len() >= 3, "docs/c.md shows little");
-    let tested = ["examples/c/host.c", "examples/c/scan_and_sort.c"].map(read);
+    let tested =
+        ["host.c", "scan_and_sort.c", "sort.c", "sort.cpp"].map(|name| read(&format!("examples/c/{name}")));
     for code in shown {
         let is_tested = tested.iter().any(|source| source.contains(code));
         assert!(is_tested, "docs/c.md shows code that is not in examples/c:\n{code}");
+    }
+}
+
+/// All but the queries of versions, which have nothing to own.
+#[test]
+fn the_header_for_cplusplus_calls_every_function() {
+    let header = read("include/subsweep.hpp");
+    assert!(header.is_ascii() && header.lines().count() <= 350);
+    for (name, _) in functions(&read(HEADER)).into_iter().filter(|(name, _)| !name.ends_with("_version")) {
+        let is_called = [format!("{name}("), format!("{name}>"), format!("{name},")];
+        assert!(is_called.iter().any(|call| header.contains(call)), "include/subsweep.hpp omits {name}");
     }
 }
 
@@ -213,31 +228,33 @@ fn the_header_compiles_as_c_and_cplusplus() {
          int main(void) {{ return subsweep_abi_version() == SUBSWEEP_ABI_VERSION ? 0 : SUBSWEEP_ERROR_NULL; }}\n",
         layout()
     );
-    for (compiler, file, standards) in
-        [("cc", "it.c", &["c99", "c11"][..]), ("c++", "it.cc", &["c++11", "c++17"])]
-    {
-        let path = folder.path().join(file);
-        fs::write(&path, &program).expect("a temporary file");
+    let [c, cplusplus] = ["it.c", "it.cc"].map(|file| folder.path().join(file));
+    for path in [&c, &cplusplus] {
+        fs::write(path, &program).expect("a temporary file");
+    }
+    let classes = Path::new(ROOT).join("tests/capi/classes.cpp");
+    let mut runs = vec![
+        ("cc", &c, ["c99", "c11"]),
+        ("c++", &cplusplus, ["c++11", "c++17"]),
+        ("c++", &classes, ["c++17", "c++20"]),
+    ];
+    if Command::new("clang++").arg("--version").output().is_ok() {
+        runs.push(("clang++", &classes, ["c++17", "c++20"]));
+    }
+    for (compiler, path, standards) in runs {
         for standard in standards {
             let output = Command::new(compiler)
-                .args([
-                    &format!("-std={standard}"),
-                    "-Wall",
-                    "-Wextra",
-                    "-Wpedantic",
-                    "-Werror",
-                    "-fsyntax-only",
-                ])
-                .arg("-I")
-                .arg(Path::new(ROOT).join("include"))
+                .arg(format!("-std={standard}"))
+                .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"])
+                .args(["include", "examples/c"].map(|folder| format!("-I{ROOT}/{folder}")))
                 .args(flags.split_whitespace())
-                .arg(&path)
+                .arg(path)
                 .output();
             let output =
                 output.unwrap_or_else(|error| panic!("{compiler}: {error}; tools/setup test installs it"));
             let words = String::from_utf8_lossy(&output.stderr);
             let hint = "tools/setup test installs Vulkan's headers";
-            assert!(output.status.success() && words.is_empty(), "{standard}: {words}({hint})");
+            assert!(output.status.success() && words.is_empty(), "{compiler} {standard}: {words}({hint})");
         }
     }
 }

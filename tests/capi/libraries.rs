@@ -28,7 +28,7 @@ pub fn words(output: &Output) -> String {
 }
 
 /// Runs a command, which must succeed.
-fn done(command: &mut Command) -> Result<Output, Failed> {
+pub fn done(command: &mut Command) -> Result<Output, Failed> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =
         command.output().map_err(|error| format!("{name}: {error}; tools/setup test installs it"))?;
@@ -55,7 +55,8 @@ impl Libraries {
         Ok(libraries)
     }
 
-    fn prefix(&self) -> PathBuf {
+    /// The folder of the installation.
+    pub fn prefix(&self) -> PathBuf {
         self.folder.path().join("moved")
     }
 
@@ -70,11 +71,11 @@ impl Libraries {
         Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Builds a program from `source` and `examples/c/host.c`, by the system's compiler.
+    /// Builds a program from `source`, of C or C++, and `examples/c/host.c`, by pkg-config and the system's compilers.
     pub fn build(&self, source: &str, linking: Linking) -> Result<PathBuf, Failed> {
         let root = Path::new(ROOT);
-        let stem = Path::new(source).file_stem().unwrap_or_default().to_string_lossy();
-        let program = self.folder.path().join(format!("{stem}-{linking:?}"));
+        let file = Path::new(source).file_name().unwrap_or_default().to_string_lossy();
+        let program = self.folder.path().join(format!("{file}-{linking:?}"));
         let libraries = match linking {
             Linking::Shared => self.flags(&["--libs"])?,
             Linking::Static => {
@@ -86,19 +87,50 @@ impl Libraries {
                 flags
             }
         };
-        let mut compiler = Command::new("cc");
-        compiler
-            .args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"])
-            .arg(format!("-DVERSION=\"{}\"", env!("CARGO_PKG_VERSION")))
-            .arg("-I")
-            .arg(root.join("examples/c"))
-            .args(self.flags(&["--cflags"])?)
-            .args([root.join(source), root.join("examples/c/host.c")])
-            .args(libraries)
-            .args(["-pthread", "-o"])
-            .arg(&program);
-        done(&mut compiler)?;
+        let cflags = self.flags(&["--cflags"])?;
+        let compiler = |name: &str, standard: &str, output: &Path| {
+            let mut compiler = Command::new(name);
+            compiler
+                .args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"])
+                .arg(format!("-DVERSION=\"{}\"", env!("CARGO_PKG_VERSION")))
+                .arg("-I")
+                .arg(root.join("examples/c"))
+                .args(&cflags)
+                .args(["-pthread".as_ref(), "-o".as_ref(), output.as_os_str()]);
+            compiler
+        };
+        let host = self.folder.path().join("host.o");
+        done(compiler("cc", "-std=c99", &host).arg("-c").arg(root.join("examples/c/host.c")))?;
+        let (name, standard) =
+            if source.ends_with(".cpp") { ("c++", "-std=c++17") } else { ("cc", "-std=c99") };
+        done(compiler(name, standard, &program).arg(root.join(source)).arg(host).args(libraries))?;
         Ok(program)
+    }
+
+    /// Builds the programs of `examples/c` by CMake, and returns their folder.
+    pub fn build_by_cmake(&self, linking: Linking) -> Result<PathBuf, Failed> {
+        let folder = self.folder.path().join(format!("cmake-{linking:?}"));
+        let is_shared = if linking == Linking::Shared { "ON" } else { "OFF" };
+        let options = [format!("-DBUILD_SHARED_LIBS={is_shared}"), "-DCMAKE_BUILD_TYPE=Release".to_owned()];
+        done(self.cmake(&Path::new(ROOT).join("examples/c"), &folder).args(options))?;
+        done(Command::new("cmake").arg("--build").arg(&folder))?;
+        Ok(folder)
+    }
+
+    /// The configuration of a project in `source`, which finds this installation.
+    fn cmake(&self, source: &Path, folder: &Path) -> Command {
+        let mut cmake = Command::new("cmake");
+        let prefix = format!("-DCMAKE_PREFIX_PATH={}", self.prefix().display());
+        cmake.arg("-S").arg(source).arg("-B").arg(folder).arg(prefix);
+        cmake
+    }
+
+    /// What CMake says of a project that has these lines.
+    pub fn configure(&self, lines: &str) -> Result<Output, Failed> {
+        let folder = tempfile::tempdir()?;
+        let project = format!("cmake_minimum_required(VERSION 3.16)\nproject(it NONE)\n{lines}\n");
+        fs::write(folder.path().join("CMakeLists.txt"), project)?;
+        Ok(self.cmake(folder.path(), &folder.path().join("build")).output()?)
     }
 
     /// Runs a program, which must succeed, and returns its output and the layer's.

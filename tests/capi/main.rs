@@ -1,7 +1,9 @@
-//! The C ABI: programs in C, linked with the libraries that `tools/capi` installs, run on each driver under validation.
+//! The C ABI: programs in C and C++, linked with the libraries that `tools/capi` installs, run on each driver under
+//! validation; and the header against that of the last release.
 //!
 //! Each driver runs in its own process: see `tests/common/children.rs`. `header.rs` tests the header.
 
+mod abi;
 #[path = "../common/children.rs"]
 mod children;
 mod libraries;
@@ -83,6 +85,12 @@ fn main() -> ExitCode {
 
 const EXAMPLE: &str = "examples/c/scan_and_sort.c";
 
+/// Examples on a device of the library's own, their names by CMake, and what they print after the device's name.
+const HEADLESS_EXAMPLES: [(&str, &str, &str); 2] = [
+    ("examples/c/sort.c", "sort", ": -1 0.5 2.5 3\n"),
+    ("examples/c/sort.cpp", "sort_cpp", ": 3 2.5 0.5 -1, sum 5, from 2 0 3 1, before each 0 3 5.5 6\n"),
+];
+
 fn trials() -> Result<Vec<Trial>, Failed> {
     let libraries = Arc::new(Libraries::install()?);
     let output = libraries.run(&libraries.build(EXAMPLE, Linking::Shared)?, Linking::Shared)?;
@@ -94,6 +102,14 @@ fn trials() -> Result<Vec<Trial>, Failed> {
     trials.extend([
         trial("the example, with the shared library", |all| example(all, Linking::Shared)),
         trial("the example, with the static library", |all| example(all, Linking::Static)),
+        trial("the examples without a device", headless),
+        trial("the examples by CMake, with the static library", |all| by_cmake(all, Linking::Static)),
+        trial("the examples by CMake, with the shared library", |all| by_cmake(all, Linking::Shared))
+            .with_ignored_flag(!children::is_full()),
+        trial("CMake refuses what is not installed", refused_by_cmake),
+        trial("the ABI is that of the last release", |_| abi::is_kept()),
+        trial("changes of the ABI are noticed", |_| abi::changes_are_noticed()),
+        trial("the shared library exports the functions of the header", abi::exports_are_the_functions),
         trial("the libraries that cargo built are installed", |_| libraries::installs_what_was_built()),
         trial("validation reports a missing transfer barrier of a program in C", mistake),
     ]);
@@ -105,15 +121,16 @@ fn programs(libraries: &Arc<Libraries>) -> Result<Vec<Trial>, Failed> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/capi"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
+        let is_program = name.ends_with(".c") || name.ends_with(".cpp");
         // The canary has a trial of its own.
-        names.extend(name.strip_suffix(".c").filter(|stem| *stem != "mistake").map(str::to_owned));
+        names.extend(Some(name).filter(|name| is_program && name != "mistake.c"));
     }
     names.sort();
     let trial = |name: String| {
         let libraries = Arc::clone(libraries);
         // Allocations are counted by means of glibc.
-        let is_left_out = name == "allocations" && !cfg!(target_env = "gnu");
-        let source = format!("tests/capi/{name}.c");
+        let is_left_out = name == "allocations.c" && !cfg!(target_env = "gnu");
+        let source = format!("tests/capi/{name}");
         Trial::test(format!("c: {name}"), move || expect_no_output(&libraries, &source))
             .with_ignored_flag(is_left_out)
     };
@@ -131,9 +148,12 @@ fn expect_no_output(libraries: &Libraries, source: &str) -> Result<(), Failed> {
     if output.is_empty() { Ok(()) } else { Err(output.into()) }
 }
 
-/// The example must print its policies and its result for one device, and the layer nothing.
 fn example(libraries: &Libraries, linking: Linking) -> Result<(), Failed> {
-    let output = libraries.run(&libraries.build(EXAMPLE, linking)?, linking)?;
+    check_example(libraries.run(&libraries.build(EXAMPLE, linking)?, linking)?)
+}
+
+/// The example must print its policies and its result for one device, and the layer nothing.
+fn check_example(output: String) -> Result<(), Failed> {
     let name = output.split(": ").next().unwrap_or_default();
     let rests: Vec<_> = output.lines().map(|line| line.strip_prefix(name)).collect();
     match rests[..] {
@@ -144,6 +164,45 @@ fn example(libraries: &Libraries, linking: Linking) -> Result<(), Failed> {
         }
         _ => Err(output.into()),
     }
+}
+
+fn headless(libraries: &Libraries) -> Result<(), Failed> {
+    for ((source, _, expected), linking) in
+        HEADLESS_EXAMPLES.into_iter().zip([Linking::Shared, Linking::Static])
+    {
+        check_line(libraries.run(&libraries.build(source, linking)?, linking)?, expected)?;
+    }
+    Ok(())
+}
+
+/// One line: a device's name, and what is expected.
+fn check_line(output: String, expected: &str) -> Result<(), Failed> {
+    let is_right = output.ends_with(expected) && output.len() > expected.len() && output.lines().count() == 1;
+    if is_right { Ok(()) } else { Err(output.into()) }
+}
+
+fn by_cmake(libraries: &Libraries, linking: Linking) -> Result<(), Failed> {
+    let folder = libraries.build_by_cmake(linking)?;
+    // CMake tells a program where the shared library is.
+    let run = |name| libraries.run(&folder.join(name), Linking::Static);
+    check_example(run("scan_and_sort")?)?;
+    HEADLESS_EXAMPLES.iter().try_for_each(|(_, name, expected)| check_line(run(name)?, expected))
+}
+
+/// Another version, and a component that is not there; what is there is found.
+fn refused_by_cmake(libraries: &Libraries) -> Result<(), Failed> {
+    for (lines, expected) in [
+        ("find_package(subsweep 0.1 REQUIRED COMPONENTS shared static)", None),
+        ("find_package(subsweep 99 REQUIRED)", Some("compatible with requested version \"99\"")),
+        ("find_package(subsweep REQUIRED COMPONENTS other)", Some("component 'other' is not in ")),
+    ] {
+        let output = libraries.configure(lines)?;
+        let words = libraries::words(&output);
+        if output.status.success() != expected.is_none() || !words.contains(expected.unwrap_or_default()) {
+            return Err(format!("{lines}: {words}").into());
+        }
+    }
+    Ok(())
 }
 
 /// The canary: the layer must report a deliberate mistake.

@@ -13,7 +13,7 @@ fn every_kind_of_runs_has_a_number() {
             runs,
             row_length: 0,
         };
-        config(&info).ok().map(|config| config.reduced_runs())
+        reduce_config(&info).ok().map(|config| config.reduced_runs())
     };
     let known = [None].into_iter().chain(ReduceRuns::ALL.map(Some));
     for (number, runs) in (0..).zip(known) {

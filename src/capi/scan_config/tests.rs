@@ -7,13 +7,29 @@ fn known<T>(of: impl Fn(u32) -> Result<T>) -> u32 {
 
 #[test]
 fn every_operator_and_every_kind_of_segments_has_a_number() {
-    assert_eq!(known(operator), ScanOperator::ALL.len() as u32);
-    for (value, expected) in (0..).zip(ScanOperator::ALL) {
+    let operators = [
+        (SUBSWEEP_SCAN_OPERATOR_ADD, ScanOperator::Add),
+        (SUBSWEEP_SCAN_OPERATOR_MUL, ScanOperator::Mul),
+        (SUBSWEEP_SCAN_OPERATOR_MIN, ScanOperator::Min),
+        (SUBSWEEP_SCAN_OPERATOR_MAX, ScanOperator::Max),
+        (SUBSWEEP_SCAN_OPERATOR_AND, ScanOperator::And),
+        (SUBSWEEP_SCAN_OPERATOR_OR, ScanOperator::Or),
+        (SUBSWEEP_SCAN_OPERATOR_XOR, ScanOperator::Xor),
+    ];
+    assert_eq!(known(operator), operators.len() as u32);
+    for (value, expected) in operators {
         assert_eq!(operator(value).unwrap(), expected);
     }
-    assert_eq!(known(segments_by), 1 + SegmentsBy::ALL.len() as u32);
-    for (value, expected) in (1..).zip(SegmentsBy::ALL) {
-        assert_eq!(segments_by(value).unwrap(), Some(expected));
+    let segments = [
+        (SUBSWEEP_SEGMENTS_BY_NONE, None),
+        (SUBSWEEP_SEGMENTS_BY_FLAGS, Some(SegmentsBy::Flags)),
+        (SUBSWEEP_SEGMENTS_BY_KEYS32, Some(SegmentsBy::Keys32)),
+        (SUBSWEEP_SEGMENTS_BY_KEYS64, Some(SegmentsBy::Keys64)),
+        (SUBSWEEP_SEGMENTS_BY_OFFSETS, Some(SegmentsBy::Offsets)),
+    ];
+    assert_eq!(known(segments_by), segments.len() as u32);
+    for (value, expected) in segments {
+        assert_eq!(segments_by(value).unwrap(), expected);
     }
 }
 

@@ -1,0 +1,183 @@
+//! A device of the library's own, and plans run on arrays of the host.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::ptr::{self, NonNull};
+
+use super::boundary::{Versioned, create, destroy, read, words};
+use super::*;
+use crate::device::AddressRange;
+use crate::error::at_most;
+use crate::headless::{DeviceSelector, Gpu, GpuOptions, ReducedWords, ScanInputs};
+use crate::reduce::ReduceRuns;
+
+/// A device that subsweep_gpu_open has opened, with an instance, queues and memory of its own.
+pub struct SubsweepGpu {
+    gpu: Gpu,
+    name: CString,
+}
+
+/// Opens a device, to be closed by subsweep_gpu_close. The Vulkan loader is loaded when this is called: a program
+/// links to none.
+///
+/// `selector` is the device's index in the list of devices, a part of its name, "uuid:..." or "driver:..."; null
+/// for the environment variable SUBSWEEP_DEVICE, and where that is unset or empty for the best device.
+///
+/// Returns VK_ERROR_INITIALIZATION_FAILED if there is no loader, no device or no such device,
+/// VK_ERROR_FEATURE_NOT_PRESENT if the device lacks a requirement of subsweep_requirements_query,
+/// SUBSWEEP_ERROR_NULL, or Vulkan's own error. `*gpu` is null then.
+///
+/// Threads: any, while no other thread changes the environment.
+///
+/// # Safety
+/// `selector` is null or ends with a 0; `gpu` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gpu_open(selector: *const c_char, gpu: *mut *mut SubsweepGpu) -> VkResult {
+    // SAFETY: as the caller promises.
+    result(|| unsafe { create(gpu, "gpu", || open(text(selector))) })
+}
+
+fn open(selector: Option<&CStr>) -> Result<SubsweepGpu> {
+    let of_environment = std::env::var_os("SUBSWEEP_DEVICE").filter(|selector| !selector.is_empty());
+    let selector = match selector {
+        Some(selector) => Some(selector.to_string_lossy()),
+        None => of_environment.as_deref().map(OsStr::to_string_lossy),
+    };
+    let Ok(device) = selector.map_or(Ok(DeviceSelector::Best), |selector| selector.parse());
+    let gpu = Gpu::open(GpuOptions { device, ..GpuOptions::default() })?;
+    let name = words(&gpu.identity().name);
+    Ok(SubsweepGpu { gpu, name })
+}
+
+/// Closes `gpu`, which may be null.
+///
+/// Threads: any, while no other thread uses `gpu`.
+///
+/// # Safety
+/// `gpu` is null, or was opened by subsweep_gpu_open and is not closed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gpu_close(gpu: *mut SubsweepGpu) {
+    // SAFETY: as the caller promises.
+    unsafe { destroy(gpu) }
+}
+
+/// The name of the device, owned by `gpu`. "" if `gpu` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `gpu` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gpu_name(gpu: *const SubsweepGpu) -> *const c_char {
+    // SAFETY: as the caller promises.
+    value(c"".as_ptr(), || Ok(unsafe { borrow(gpu, "gpu") }?.name.as_ptr()))
+}
+
+/// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
+/// for keys alone. Always in place, whatever the form of memory in `info->flags`.
+///
+/// # Safety
+/// As at the top of the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gpu_sort(
+    gpu: *const SubsweepGpu,
+    info: *const SubsweepSortPlanCreateInfo,
+    keys: *mut c_void,
+    values: *mut c_void,
+    count: u64,
+) -> VkResult {
+    let sort = |gpu: &Gpu, info: &SubsweepSortPlanCreateInfo| {
+        // SAFETY: as the caller promises.
+        let config = unsafe { sort_config(info, Some(gpu.capabilities())) }?;
+        if config.value_size() == 0 && !values.is_null() {
+            let reason = "a sort of keys alone has no values; see SUBSWEEP_SORT_VALUES_...";
+            return Err(Error::Unsupported { reason }.into());
+        }
+        let keys = array(keys, "keys", count, config.key_size())?;
+        let values = array(values, "values", count, config.value_size())?;
+        let range = |words: *mut [u32]| AddressRange::new(words.addr() as u64, 4 * words.len() as u64);
+        if range(keys).overlaps(&range(values)) {
+            return Err(Error::Overlap { first: "keys", second: "values" }.into());
+        }
+        // SAFETY: they are disjoint, and as the caller promises.
+        Ok(unsafe { gpu.sort_words(config, &mut *keys, &mut *values) }?)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { run(gpu, info, sort) }
+}
+
+/// Scans `count` rows in place, or along rows, with `info->row_length`, `count` elements. Without segments and
+/// without an initial value.
+///
+/// # Safety
+/// As at the top of the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gpu_scan(
+    gpu: *const SubsweepGpu,
+    info: *const SubsweepScanPlanCreateInfo,
+    elements: *mut c_void,
+    count: u64,
+) -> VkResult {
+    let scan = |gpu: &Gpu, info: &SubsweepScanPlanCreateInfo| {
+        // SAFETY: as the caller promises.
+        let config = unsafe { scan_config(info, gpu.capabilities()) }?;
+        let elements = array(elements, "elements", count, config.row_size())?;
+        // SAFETY: as the caller promises.
+        Ok(gpu.scan_words(config, unsafe { &mut *elements }, ScanInputs::default())?)
+    };
+    // SAFETY: as the caller promises.
+    unsafe { run(gpu, info, scan) }
+}
+
+/// Reduces `count` rows to `results`: a row, or with SUBSWEEP_REDUCE_INDEX_BIT a uint32_t for each column; along
+/// rows, with `info->row_length`, `count` elements to a result for each row of the table. Without runs.
+///
+/// # Safety
+/// As at the top of the header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gpu_reduce(
+    gpu: *const SubsweepGpu,
+    info: *const SubsweepReducePlanCreateInfo,
+    elements: *const c_void,
+    count: u64,
+    results: *mut c_void,
+) -> VkResult {
+    let reduce = |gpu: &Gpu, info: &SubsweepReducePlanCreateInfo| {
+        let config = reduce_config(info)?;
+        let result_count = match config.reduced_runs() {
+            None => 1,
+            Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
+            Some(_) => return Err(unknown("runs", info.runs, "runs are for recordings alone")),
+        };
+        let elements = array(elements, "elements", count, config.row_size())?;
+        let results = array(results, "results", result_count, config.result_size())?;
+        let mut reduced = ReducedWords::default();
+        // SAFETY: as the caller promises.
+        gpu.prepare_reduce(config, unsafe { &*elements }, &[], &mut reduced)?.run()?;
+        // SAFETY: as the caller promises; the elements are no longer used.
+        unsafe { &mut *results }.copy_from_slice(&reduced.results);
+        Ok(())
+    };
+    // SAFETY: as the caller promises.
+    unsafe { run(gpu, info, reduce) }
+}
+
+/// # Safety
+/// As the header says of the functions that take arrays.
+unsafe fn run<I: Versioned>(
+    gpu: *const SubsweepGpu,
+    info: *const I,
+    body: impl FnOnce(&Gpu, &I) -> Result<()>,
+) -> VkResult {
+    // SAFETY: as the caller promises.
+    result(|| unsafe { body(&borrow(gpu, "gpu")?.gpu, &read(info)?) })
+}
+
+/// The words of an array of the caller's, which may be null if it is empty.
+fn array(pointer: *const c_void, what: &'static str, row_count: u64, row_size: u64) -> Result<*mut [u32]> {
+    at_most(row_count, isize::MAX as u64 / row_size.max(1), "an array of the host")?;
+    let size = row_count * row_size;
+    AddressRange::new(pointer.addr() as u64, size).aligned(what, 4)?;
+    let given = NonNull::new(pointer.cast_mut().cast()).ok_or(Failure::Null(what));
+    let first = if size > 0 { given? } else { NonNull::dangling() };
+    Ok(ptr::slice_from_raw_parts_mut(first.as_ptr(), (size / 4) as usize))
+}
