@@ -1,7 +1,8 @@
 //! Convenience floor: a device of its own and safe calls on slices.
 //!
 //! The only part of the library that submits, waits and allocates device memory. Uses the same plans that an embedder
-//! records.
+//! records. Slices that a call sorts or scans are unchanged on error: results of more than 2 MiB are staged in host memory of
+//! the same size.
 
 mod commands;
 mod copies;

@@ -25,8 +25,7 @@ impl<N> Default for ScanInputs<'_, N> {
 
 impl Gpu {
     /// Scans `values` in place: a row-major table with the configuration's columns. Elements of a custom operator are
-    /// rows of words, of any 32-bit type. More than 2 MiB are staged in host memory of the same size: on error `values`
-    /// is unchanged.
+    /// rows of words, of any 32-bit type.
     ///
     /// # Errors
     /// [`ElementMismatch`](crate::Error::ElementMismatch) if they are not of the configuration's type (u32 stands for any type of 32 bits), and

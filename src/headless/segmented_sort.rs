@@ -9,8 +9,7 @@ use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
-    /// segment ends where the next begins, and the last with the keys. More than 2 MiB are staged in host memory of the
-    /// same size: on error `keys` is unchanged.
+    /// segment ends where the next begins, and the last with the keys.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if it
@@ -27,8 +26,7 @@ impl Gpu {
         self.segmented_sort_words(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
     }
 
-    /// Sorts each segment of `keys` in place, and permutes `values` likewise. More than 2 MiB together are staged in
-    /// host memory of the same size: on error both are unchanged.
+    /// Sorts each segment of `keys` in place, and permutes `values` likewise.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the

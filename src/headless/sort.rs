@@ -26,8 +26,7 @@ impl Keys<'_> {
 }
 
 impl Gpu {
-    /// Sorts `keys` in place. More than 2 MiB are staged in host memory of the same size: on error `keys` is unchanged.
-    /// For more than 2^32 - 1 keys [`SortConfig::large_counts`] is set automatically.
+    /// Sorts `keys` in place. For more than 2^32 - 1 keys [`SortConfig::large_counts`] is set automatically.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if it is
@@ -38,8 +37,7 @@ impl Gpu {
         self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
     }
 
-    /// Sorts `keys` in place, and permutes `values` likewise; leaves keys that the configuration discards unchanged. More
-    /// than 2 MiB together are staged in host memory of the same size: on error both are unchanged.
+    /// Sorts `keys` in place, and permutes `values` likewise; leaves keys that the configuration discards unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -73,8 +71,7 @@ impl Gpu {
         Ok(indices)
     }
 
-    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had. More than 2
-    /// MiB are staged in host memory of the same size: on error `keys` is unchanged.
+    /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not one of

@@ -58,10 +58,4 @@ impl Condition {
             && self.max_lanes.is_none_or(|max| capabilities.subgroup_size <= max)
             && self.words.iter().zip(words).all(has_words)
     }
-
-    /// Whether every device meets it, for any words.
-    #[cfg(test)]
-    pub(super) fn is_always_met(&self) -> bool {
-        *self == Self::new(Devices::All)
-    }
 }
