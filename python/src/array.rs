@@ -2,13 +2,15 @@
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use subsweep::headless::GpuBuffer;
 
-use crate::device::{Device, Opened};
+use crate::device::Device;
+use crate::opened::Opened;
 
 /// Words of an array in the memory of a device.
 #[pyclass(frozen, module = "subsweep._subsweep")]
@@ -16,6 +18,8 @@ pub struct Buffer {
     opened: Arc<Opened>,
     memory: ManuallyDrop<GpuBuffer>,
     len: usize,
+    /// Whether the address was given away.
+    is_seen: AtomicBool,
 }
 
 /// Words that a method takes: one-dimensional and contiguous, the lowest first.
@@ -41,11 +45,21 @@ pub enum Output {
 impl Buffer {
     /// The first `len` words of `memory`.
     pub fn new(opened: &Arc<Opened>, memory: GpuBuffer, len: usize) -> Self {
-        Self { opened: Arc::clone(opened), memory: ManuallyDrop::new(memory), len }
+        Self {
+            opened: Arc::clone(opened),
+            memory: ManuallyDrop::new(memory),
+            len,
+            is_seen: AtomicBool::new(false),
+        }
     }
 
     pub fn memory(&self) -> &GpuBuffer {
         &self.memory
+    }
+
+    /// Whether the host may write it at any time.
+    pub fn is_seen(&self) -> bool {
+        self.is_seen.load(Ordering::Acquire)
     }
 
     /// Whether it is of this device.
@@ -72,18 +86,26 @@ impl Buffer {
         Ok(words.into_pyarray(py))
     }
 
+    /// Whether the host sees the words.
+    #[getter]
+    fn is_visible(&self) -> bool {
+        self.memory.host_address().is_some()
+    }
+
     /// The address at which the host sees the words; None if it does not.
     #[getter]
     fn address(&self) -> PyResult<Option<usize>> {
         self.opened.check()?;
-        Ok(self.memory.host_address().map(|address| address.as_ptr() as usize))
+        let address = self.memory.host_address();
+        self.is_seen.fetch_or(address.is_some(), Ordering::Release);
+        Ok(address.map(|address| address.as_ptr() as usize))
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         // In a forked process the device is another's: its memory stays.
-        if self.opened.check().is_ok() {
+        if self.opened.is_ours() {
             // SAFETY: it is not used again.
             unsafe { ManuallyDrop::drop(&mut self.memory) };
         }
@@ -100,8 +122,8 @@ impl Words<'_> {
 }
 
 impl<'a> Source<'a> {
-    /// Those of an argument that may be missing.
-    pub fn of(words: Option<&'a Words<'_>>) -> PyResult<Self> {
+    /// None where the argument is missing.
+    pub fn or_empty(words: Option<&'a Words<'_>>) -> PyResult<Self> {
         words.map_or(Ok(Self::Host(&[])), Words::source)
     }
 

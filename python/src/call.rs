@@ -8,7 +8,7 @@ use subsweep::headless::GpuBuffer;
 use subsweep::{Error, Plan, Primitive, Result};
 
 use crate::array::{Buffer, Output, Source};
-use crate::device::Opened;
+use crate::opened::Opened;
 
 /// Inputs by the name of their argument.
 pub type Inputs<'i> = [(&'static str, Source<'i>)];
@@ -24,7 +24,8 @@ pub struct Completed<'a> {
 }
 
 impl Opened {
-    /// Runs `plan` on `inputs`. What the recording changes is a copy.
+    /// Runs `plan` on `inputs`. What the recording changes is a copy, and so is what the host sees: another thread may write it
+    /// meanwhile, and kernels whose input changes access memory out of bounds.
     pub fn call<P: Primitive>(
         self: &Arc<Self>,
         plan: &Plan<P>,
@@ -55,7 +56,8 @@ impl Opened {
                 Some(Source::Device(buffer)) => Some(buffer.memory().range().slice(0, size)),
                 _ => None,
             };
-            if let (Some(range), Role::Read) = (on_device, role) {
+            let is_seen = matches!(source, Some(Source::Device(buffer)) if buffer.is_seen());
+            if let (Some(range), Role::Read, false) = (on_device, role, is_seen) {
                 memory.push(None);
                 ranges.push(range);
                 continue;
@@ -70,9 +72,9 @@ impl Opened {
             ranges.push(range);
         }
         let mut rows = ranges.iter();
-        plan.visit_arguments(&mut buffers, &mut count, &mut |_, place| {
+        plan.visit_arguments(&mut buffers, &mut count, &mut |_, memory| {
             let range = rows.next().copied().unwrap_or(BufferRange::NONE);
-            match place {
+            match memory {
                 Memory::Addresses(addresses) => *addresses = range.addresses(),
                 Memory::Buffer(buffer) => *buffer = range,
             }
@@ -86,8 +88,8 @@ impl Opened {
             }
             plan.record(recorder, &buffers, count)
         };
-        // SAFETY: the memory is this device's and lives until `submit` has waited. What is written is new, and what the host
-        // sees of the rest is read alone.
+        // SAFETY: the memory is this device's and lives until `submit` has waited. What is written is new, and the rest is read
+        // alone; of what the host sees, by the copies.
         unsafe { gpu.submit(record) }?;
         let stays = inputs.iter().any(|(_, source)| matches!(source, Source::Device(_)));
         Ok(Completed { opened: self, arguments, memory, stays })
@@ -112,9 +114,28 @@ impl Completed<'_> {
     pub fn take(&mut self, name: &str, len: u64) -> Result<Output> {
         let position = self.position(name);
         match self.memory[position].take_if(|_| self.stays) {
-            Some(buffer) => Ok(Output::Device(Buffer::new(self.opened, buffer, len as usize))),
+            Some(buffer) => {
+                let size = 4 * len;
+                let memory =
+                    if size < buffer.range().size / 2 { self.shrunk(&buffer, size)? } else { buffer };
+                Ok(Output::Device(Buffer::new(self.opened, memory, len as usize)))
+            }
             None => self.read(name, len).map(Output::Host),
         }
+    }
+
+    /// The first `size` bytes of a buffer in memory of their own, so that few results keep little of it.
+    fn shrunk(&self, buffer: &GpuBuffer, size: u64) -> Result<GpuBuffer> {
+        let gpu = self.opened.gpu();
+        let small = gpu.allocate(size)?;
+        let [from, to] = [buffer, &small].map(|buffer| buffer.range().slice(0, size));
+        let record = |recorder: &mut Recorder<'_>| {
+            recorder.copy(from, to);
+            Ok(())
+        };
+        // SAFETY: both are this device's, live until `submit` has waited, and are used by nothing else.
+        unsafe { gpu.submit(record) }?;
+        Ok(small)
     }
 
     /// All words of a result.

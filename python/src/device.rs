@@ -3,7 +3,6 @@
 //! All arrays are one-dimensional, contiguous, and of 32-bit words, the lowest first: of the host, or on the device. Where one is
 //! on the device, results are. Those of 64-bit numbers are aligned to 8 bytes.
 
-use std::process;
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -11,7 +10,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use subsweep::difference::{DifferenceBuffers, DifferenceConfig};
 use subsweep::gather::{GatherBuffers, GatherConfig};
-use subsweep::headless::{DeviceSelector, Gpu, GpuOptions, WorkOptions};
 use subsweep::histogram::{HistogramBuffers, HistogramConfig, edge_words};
 use subsweep::merge::{MergeBuffers, MergeConfig};
 use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
@@ -25,41 +23,14 @@ use subsweep::{ElementType, Result};
 
 use crate::array::{Buffer, Output, Source, Words, slice};
 use crate::call::{Completed, Inputs};
-use crate::error::{Error, check_reentry, exception, interrupted};
+use crate::error::exception;
 use crate::list::kind;
-
-/// An opened device, and the process that has opened it.
-pub struct Opened {
-    gpu: Gpu,
-    process: u32,
-}
+use crate::opened::Opened;
 
 /// An opened device.
 #[pyclass(frozen, module = "subsweep._subsweep")]
 pub struct Device {
     pub opened: Arc<Opened>,
-}
-
-impl Opened {
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
-    }
-
-    /// Fails where nothing may be called: in a forked process, which has none of the threads of a driver, and by the handler of
-    /// a signal that came amid a call.
-    pub fn check(&self) -> PyResult<()> {
-        if self.process == process::id() {
-            return check_reentry();
-        }
-        let text = "the device was opened before this process was forked, and so was the memory of its arrays: take them anew";
-        Err(Error::new_err(text))
-    }
-
-    /// Runs without the lock of the interpreter.
-    pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Gpu) -> Result<T> + Send) -> PyResult<T> {
-        self.check()?;
-        py.detach(|| work(&self.gpu)).map_err(exception)
-    }
 }
 
 /// The element type of a name, as in Rust.
@@ -106,34 +77,35 @@ impl Device {
     /// Opens the device of a selector, `INDEX`, `NAME`, `uuid:…` or `driver:…`; the best one without.
     #[new]
     fn new(py: Python<'_>, selector: Option<&str>) -> PyResult<Self> {
-        let device = selector.map_or(DeviceSelector::Best, |selector| {
-            let Ok(selector) = selector.parse();
-            selector
-        });
-        let work = WorkOptions { interrupted: Some(Arc::new(interrupted)), ..WorkOptions::default() };
-        let options = GpuOptions { device, work, ..GpuOptions::default() };
-        let gpu = py.detach(|| Gpu::open(options)).map_err(exception)?;
-        Ok(Self { opened: Arc::new(Opened { gpu, process: process::id() }) })
+        Ok(Self { opened: Arc::new(Opened::open(py, selector)?) })
     }
 
     #[getter]
     fn name(&self) -> &str {
-        &self.opened.gpu.identity().name
+        &self.opened.gpu().identity().name
     }
 
     #[getter]
     fn kind(&self) -> &'static str {
-        kind(self.opened.gpu.identity())
+        kind(self.opened.gpu().identity())
     }
 
     #[getter]
     fn driver(&self) -> String {
-        self.opened.gpu.identity().driver_text()
+        self.opened.gpu().identity().driver_text()
     }
 
     #[getter]
     fn uuid(&self) -> String {
-        self.opened.gpu.identity().device_uuid_text()
+        self.opened.gpu().identity().device_uuid_text()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.opened, &other.opened)
+    }
+
+    fn __hash__(&self) -> usize {
+        Arc::as_ptr(&self.opened).addr()
     }
 
     fn __repr__(&self) -> String {
@@ -144,7 +116,7 @@ impl Device {
     fn allocate(&self, py: Python<'_>, words: PyReadonlyArray1<'_, u32>, len: usize) -> PyResult<Buffer> {
         let words = slice(&words)?;
         let memory = self.opened.run(py, |gpu| {
-            let memory = gpu.allocate(4 * len as u64)?;
+            let memory = gpu.allocate((len as u64).saturating_mul(4))?;
             gpu.upload(&memory, 0, words)?;
             Ok(memory)
         })?;
@@ -169,7 +141,7 @@ impl Device {
             size => SortConfig::pairs(element, ValueSize::new(size).map_err(exception)?),
         };
         let config = if descending { config.descending() } else { config };
-        let (keys, values) = (keys.source()?, Source::of(values.as_ref())?);
+        let (keys, values) = (keys.source()?, Source::or_empty(values.as_ref())?);
         let inputs = [("keys", keys), ("values", values)];
         let segments = segments.as_ref().map(slice).transpose()?;
         self.sorted(py, config, &inputs, segments, |mut sorted| {
@@ -228,7 +200,7 @@ impl Device {
             config = config.with_initial();
         }
         let words = words.source()?;
-        let inputs = [("source", words), ("segments", Source::of(segments.as_ref())?)];
+        let inputs = [("source", words), ("segments", Source::or_empty(segments.as_ref())?)];
         self.call(py, config, buffers, words.count(config.row_size()), &inputs, |mut scanned| {
             scanned.take("destination", words.len() as u64)
         })
@@ -290,7 +262,7 @@ impl Device {
         } else if let Some(length) = row_length {
             config = config.along_rows(length);
         }
-        let (words, segments) = (words.source()?, Source::of(segments.as_ref())?);
+        let (words, segments) = (words.source()?, Source::or_empty(segments.as_ref())?);
         let inputs = [("source", words), ("segments", segments)];
         self.call(
             py,
@@ -449,8 +421,10 @@ impl Device {
             config = config.values(value_size / 4);
         }
         let [a, b] = [a.source()?, b.source()?];
-        let values =
-            [("a_values", Source::of(a_values.as_ref())?), ("b_values", Source::of(b_values.as_ref())?)];
+        let values = [
+            ("a_values", Source::or_empty(a_values.as_ref())?),
+            ("b_values", Source::or_empty(b_values.as_ref())?),
+        ];
         let inputs = [("a", a), ("b", b), values[0], values[1]];
         let counts = [a, b].map(|keys| keys.count(element.size() as u64));
         self.call(py, config, MergeBuffers::default(), (counts[0], counts[1]), &inputs, |mut merged| {

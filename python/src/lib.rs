@@ -9,6 +9,7 @@ mod device;
 mod error;
 mod floats;
 mod list;
+mod opened;
 mod stream;
 
 use pyo3::prelude::*;

@@ -11,8 +11,8 @@ use subsweep::headless::{ScanStream, SortStream, StreamError};
 use subsweep::scan::ScanConfig;
 use subsweep::sort::SortConfig;
 
-use crate::device::Opened;
 use crate::error::{Error, exception};
+use crate::opened::Opened;
 
 /// Bytes of a block that a stream gives.
 const BLOCK_SIZE: usize = 8 << 20;
@@ -46,11 +46,14 @@ impl Read for Blocks {
                         return Ok(len);
                     }
                 }
-                let next = self.next.bind(py).call0()?;
+                // An `InterruptedError` of its own would be taken for a call to repeat.
+                let next = self.next.bind(py).call0().map_err(io::Error::other)?;
                 if next.is_none() {
                     return Ok(0);
                 }
-                let next = next.cast_into::<PyArray1<u32>>().map_err(PyErr::from)?;
+                let next = next
+                    .cast_into::<PyArray1<u32>>()
+                    .map_err(|error| io::Error::other(PyErr::from(error)))?;
                 (self.block, self.done) = (Some(next.unbind()), 0);
             }
         })
@@ -68,7 +71,9 @@ impl Sink {
             return Ok(());
         }
         let block = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK_SIZE));
-        Python::attach(|py| Ok(self.write.bind(py).call1((block.into_pyarray(py),)).map(drop)?))
+        Python::attach(|py| {
+            self.write.bind(py).call1((block.into_pyarray(py),)).map(drop).map_err(io::Error::other)
+        })
     }
 }
 

@@ -4,8 +4,9 @@ Functions have the names, arguments and results of numpy's. They take arrays of 
 in any memory layout and byte order, and return new arrays of the same type; other types are refused with the conversion to use.
 Indices and counts are intp, as numpy's.
 
-A call copies its arrays to the device and the result back; an `Array` stays there between calls. A call releases the interpreter's lock, so that other threads run; threads
-may share a device. Ctrl-C ends long work between two of its submissions. Do not change an array while a call reads it.
+A call copies its arrays to the device and the result back; an `Array` stays there between calls. A call releases the interpreter's
+lock, so that other threads run; threads may share a device. Ctrl-C ends long work between two of its submissions. Do not change an
+array while a call reads it.
 
 Errors are `TypeError`, `ValueError` and `IndexError` for arguments, `MemoryError` for memory of device and host, and `Error`, a
 `RuntimeError`, for devices and drivers. Each states the remedy.

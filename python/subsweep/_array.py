@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+import sys
+from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _subsweep
 from ._device import current
-from ._types import NDArray, check_type, host_numbers
+from ._types import ELEMENTS, SUPPORTED, NDArray, host_numbers
 
-Shape = Union[int, Sequence[int]]
+Shape = Union[int, Iterable[int]]
 
 
 class Array:
     """Numbers in the memory of a device, which stay there between calls.
 
-    A function that is given an Array runs on its device and returns Arrays; indices and counts are of uint32 then. Nothing changes
-    an Array but what writes through ``numpy.asarray(array)``, where that is the memory itself.
+    A function that is given an Array runs on its device and returns Arrays; indices and counts are of uint32 then. Arithmetic,
+    comparisons and parts of an Array are left to numpy.
 
-    ``numpy.asarray(array)`` is the memory itself, without a copy, where the host sees it: on CPU devices and most integrated GPUs.
-    Elsewhere it is a copy. Where it is no copy, there are DLPack (``numpy.from_dlpack``, ``torch.from_dlpack``) and, from Python 3.12
-    on, the buffer protocol (``memoryview``) as well.
+    ``numpy.asarray(array)`` is the memory itself, without a copy, where the host sees it: on CPU devices and many integrated GPUs.
+    Elsewhere it is a copy that cannot be written. Where it is no copy, there are DLPack (``numpy.from_dlpack``,
+    ``torch.from_dlpack``; from numpy 1.23 on) and, from Python 3.12 on, the buffer protocol (``memoryview``) as well. Once the memory
+    was given away, calls copy it on the device first, since another thread may write it.
 
     Parameters
     ----------
@@ -56,14 +58,23 @@ class Array:
 
     @classmethod
     def empty(cls, shape: Shape, dtype: npt.DTypeLike = np.float64) -> Array:
-        """Return an Array of undefined numbers on the device in use, to be written through ``numpy.asarray``."""
-        shape = tuple(operator.index(length) for length in (shape if isinstance(shape, Sequence) else (shape,)))
+        """Return an Array of undefined numbers on the device in use, to be written through ``numpy.asarray``.
+
+        Where the host does not see the memory that would have no effect, and is a ValueError.
+        """
+        shape = tuple(operator.index(length) for length in (shape if isinstance(shape, Iterable) else (shape,)))
         dtype = np.dtype(dtype).newbyteorder("=")
-        check_type(dtype, "dtype")
+        if (dtype.kind, dtype.itemsize) not in ELEMENTS:
+            raise TypeError(f"dtype is {dtype}, and subsweep takes {SUPPORTED}")
         if any(length < 0 for length in shape):
             raise ValueError(f"shape is {shape}: give lengths from 0 on")
-        word_count = math.prod(shape) * dtype.itemsize // 4
-        return cls.of_buffer(current().allocate(np.empty(0, np.uint32), word_count), dtype, shape)
+        size = math.prod(shape) * dtype.itemsize
+        if size > sys.maxsize:
+            raise MemoryError(f"{size} bytes are more than there can be")
+        array = cls.of_buffer(current().allocate(np.empty(0, np.uint32), size // 4), dtype, shape)
+        if not array._is_visible():
+            raise ValueError(f"the host does not see the memory of {array.device.name}: copy an array to it, subsweep.Array(a)")
+        return array
 
     @classmethod
     def on(cls, device: _subsweep.Device, array: NDArray) -> Array:
@@ -121,14 +132,26 @@ class Array:
 
     def reshape(self, *shape: Any) -> Array:
         """Return the same memory in another shape; one length may be -1."""
-        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], Iterable) else shape
         # numpy finds the length that is missing, and refuses what does not fit, of an array that takes one byte.
-        found = np.broadcast_to(np.zeros((), np.bool_), self._shape).reshape(lengths).shape
+        found = np.broadcast_to(np.zeros((), np.bool_), self._shape).reshape(tuple(lengths)).shape
         return Array.of_buffer(self._buffer, self._dtype, found)
 
     def item(self) -> Any:
         """Return the only number as one of Python."""
-        return np.asarray(self).item()
+        return np.array(self).item()
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.item())
 
     def __len__(self) -> int:
         if not self._shape:
@@ -136,20 +159,25 @@ class Array:
         return self._shape[0]
 
     def __repr__(self) -> str:
-        return f"Array({np.array2string(np.asarray(self), separator=', ', prefix='Array(')}, device={self.device.name!r})"
+        return f"Array({np.array2string(np.array(self), separator=', ', prefix='Array(')}, device={self.device.name!r})"
 
     def _is_visible(self) -> bool:
-        return self.size == 0 or self._buffer.address is not None
+        return self.size == 0 or self._buffer.is_visible
 
     def __array__(self, dtype: Optional[npt.DTypeLike] = None, copy: Optional[bool] = None) -> NDArray:
-        if self._is_visible():
-            array = np.asarray(_Visible(self)) if self.size else np.empty(self._shape, self._dtype)
-            array = array.copy() if copy else array
-        elif copy is False:
-            raise ValueError(f"the host does not see the memory of {self.device.name}: a copy is needed")
+        is_converted = dtype is not None and np.dtype(dtype) != self._dtype
+        if copy is False and (is_converted or not self._is_visible()):
+            why = "numbers of another type" if is_converted else f"the memory of {self.device.name}, which the host does not see"
+            raise ValueError(f"{why} cannot be had without a copy: leave copy=False out")
+        if self.size == 0:
+            array = np.empty(self._shape, self._dtype)
+        elif self._is_visible() and not copy and not is_converted:
+            array = np.asarray(_Visible(self))
         else:
-            array = self._buffer.read()[: self.nbytes // 4].view(self._dtype).reshape(self._shape)
-        return array if dtype is None else array.astype(dtype, copy=False)
+            array = self._buffer.read().view(self._dtype).reshape(self._shape)
+            # What is written to a copy that nobody asked for would be lost.
+            array.flags.writeable = bool(copy) or is_converted
+        return array.astype(dtype, copy=False) if is_converted else array
 
     def _view(self) -> NDArray:
         if not self._is_visible():

@@ -8,7 +8,7 @@ import dataclasses
 import os
 import threading
 from contextvars import ContextVar
-from typing import Dict, Iterator, List, Optional, Union
+from typing import Dict, Iterator, List, Optional, Tuple, Union
 
 from . import _subsweep
 
@@ -64,10 +64,16 @@ def current() -> _subsweep.Device:
 
 def _open(selector: Optional[str]) -> _subsweep.Device:
     with _lock:
-        opened = _opened.get(selector)
-        if opened is None:
-            opened = _opened[selector] = _subsweep.Device(selector)
-        return opened
+        if selector not in _opened:
+            opened = _subsweep.Device(selector)
+            # A device has one name here, so that arrays of two selectors may meet.
+            same = [one for one in _opened.values() if _identity(one) == _identity(opened)]
+            _opened[selector] = same[0] if same else opened
+        return _opened[selector]
+
+
+def _identity(device: _subsweep.Device) -> Tuple[str, str, str]:
+    return device.uuid, device.name, device.driver
 
 
 def devices() -> List[DeviceInfo]:
@@ -88,7 +94,7 @@ def devices() -> List[DeviceInfo]:
 
 
 @contextlib.contextmanager
-def device(selector: Union[int, str]) -> Iterator[_subsweep.Device]:
+def device(selector: Union[int, str, _subsweep.Device]) -> Iterator[_subsweep.Device]:
     """Use another device within a ``with`` block.
 
     Without one, the device is that of the environment variable ``SUBSWEEP_DEVICE``, else the best one, opened on first use.
@@ -97,8 +103,8 @@ def device(selector: Union[int, str]) -> Iterator[_subsweep.Device]:
 
     Parameters
     ----------
-    selector : int or str
-        Index in `devices`, part of a name, ``uuid:…`` or ``driver:…``.
+    selector : int, str or Device
+        Index in `devices`, part of a name, ``uuid:…`` or ``driver:…``; or a device, such as that of an `Array`.
 
     Yields
     ------
@@ -112,7 +118,7 @@ def device(selector: Union[int, str]) -> Iterator[_subsweep.Device]:
     ...     subsweep.sort([3, 1, 2])
     array([1, 2, 3])
     """
-    selector = str(selector)
+    selector = f"uuid:{selector.uuid}" if isinstance(selector, _subsweep.Device) else str(selector)
     opened = _open(selector)
     token = _chosen.set(selector)
     try:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _subsweep
 from ._array import Array
 from ._device import current
-from ._types import ELEMENTS, NDArray, host_array, host_numbers
+from ._types import ELEMENTS, NDArray, check_type, converted, host_array, host_numbers
 
 #: An array; of a function that returns one, an `Array` where it is given one.
 Numbers = Any
@@ -52,6 +52,7 @@ def numbers(a: Any, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> N
     if not isinstance(a, Array):
         return host_numbers(a, name, dtype)
     if dtype is not None and a.dtype != np.dtype(dtype):
+        check_type(np.dtype(dtype), name)
         raise TypeError(f"{name} is an Array of {a.dtype}: convert it, subsweep.Array({name}, numpy.{np.dtype(dtype)})")
     return a
 
@@ -80,10 +81,11 @@ def words(array: Numbers) -> Any:
 
 def device_of(*operands: Any) -> _subsweep.Device:
     """Return the device of a call: that of its Arrays, else the one in use."""
-    for operand in operands:
-        if isinstance(operand, Array):
-            return operand.device
-    return current()
+    devices = [operand.device for operand in operands if isinstance(operand, Array)]
+    if any(device != devices[0] for device in devices):
+        names = " and ".join(device.name for device in devices)
+        raise ValueError(f"the Arrays are on two devices, {names}: give one as numpy.asarray(array)")
+    return devices[0] if devices else current()
 
 
 def given(result: Words, dtype: npt.DTypeLike, shape: Tuple[int, ...]) -> Numbers:
@@ -210,10 +212,10 @@ def to_axis(array: Numbers, axis: int) -> Numbers:
 
 def axes_last(array: Numbers, axes: Sequence[int]) -> Numbers:
     """Return a view with `axes` as the last ones."""
-    places = range(array.ndim - len(axes), array.ndim)
+    last = range(array.ndim - len(axes), array.ndim)
     if not isinstance(array, Array):
-        return np.moveaxis(array, axes, places)
-    if sorted(axes) != list(places):
+        return np.moveaxis(array, axes, last)
+    if sorted(axes) != list(last):
         raise _not_moved(array, axes)
     return array
 
@@ -235,7 +237,11 @@ def row_segments(shape: Tuple[int, ...]) -> Optional[npt.NDArray[np.uint32]]:
 
 
 def promoted(a: Any, b: Any, names: Tuple[str, str]) -> Tuple[Numbers, Numbers]:
-    """Return both arrays in the common type that numpy's function of the same name takes."""
+    """Return both arrays in the common type that numpy's function of the same name takes; that of an Array beside another."""
+    if isinstance(a, Array) and not isinstance(b, Array):
+        return a, converted(host_array(b, names[1]), a.dtype, names[1])
+    if isinstance(b, Array) and not isinstance(a, Array):
+        return converted(host_array(a, names[0]), b.dtype, names[0]), b
     dtypes = [array.dtype if isinstance(array, Array) else np.asarray(array).dtype for array in (a, b)]
     common = np.promote_types(*dtypes)
     return numbers(a, names[0], common), numbers(b, names[1], common)

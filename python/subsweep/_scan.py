@@ -16,6 +16,7 @@ from ._operands import (
     device_of,
     element,
     given,
+    index_dtype,
     indices_of,
     last_axis,
     like,
@@ -26,11 +27,10 @@ from ._operands import (
     scalar,
     segments32,
     to_axis,
-    unmasked,
     vector,
     words,
 )
-from ._types import NDArray
+from ._types import NDArray, converted, host_array
 
 Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]
@@ -99,14 +99,14 @@ def cumsum(
     if axis is None:
         array, axis = array.reshape(-1), 0
     axis = normalized(axis, array)
+    if array.size == 0:
+        return array
     columns, row_length, table = math.prod(array.shape[axis + 1 :]), None, array
     is_moved = math.prod(array.shape[:axis]) != 1 or not 1 <= columns <= _MAX_COLUMNS
     if is_moved:
         table, _ = last_axis(array, axis)
         columns, row_length = 1, table.shape[-1]
     start = _initial_words(initial, array, columns)
-    if table.size == 0:
-        return array
     scanned = device_of(table).scan(
         words(table), element(table), name, exclusive, reverse, columns, row_length, None, start
     )
@@ -175,7 +175,7 @@ def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: npt.D
         if columns and name not in ("add", "mul", "and", "or", "xor"):
             raise ValueError(f"{name} of no elements is not a number: give one element or more")
         identity = {"mul": 1, "and": ~np.zeros((), array.dtype) if array.dtype.kind != "f" else 0}.get(name, 0)
-        results = like(array, np.full(shape, identity, dtype))
+        results = like(array, np.full(shape, identity, index_dtype(array) if name.startswith("arg") else dtype))
     else:
         # Axes that come first, as in a table of few columns, are reduced as they lie.
         if sorted(axes) == list(range(len(axes))) and columns <= _MAX_COLUMNS:
@@ -349,18 +349,10 @@ def diff(
 def _edge(values: Optional[npt.ArrayLike], name: str, array: Numbers, axis: int) -> Optional[NDArray]:
     if values is None:
         return None
-    given = unmasked(values, name)
-    if given.dtype.kind not in "biuf":
-        raise TypeError(f"{name} is of {given.dtype}: give numbers of {array.dtype}, the type of a")
-    with np.errstate(all="ignore"):
-        edge = given.astype(array.dtype)
-    # Floats are rounded.
-    are_right = np.isfinite(edge) == np.isfinite(given) if array.dtype.kind == "f" else edge == given
-    if not np.all(are_right):
-        raise ValueError(f"{name} has a number that is none of {array.dtype}, the type of a: give others, or convert a")
+    edge = converted(host_array(values, name), array.dtype, name)
     if edge.ndim == 0:
         return np.full([1 if index == axis else length for index, length in enumerate(array.shape)], edge)
-    return np.asarray(edge)
+    return edge
 
 
 def _difference(array: Numbers, axis: int) -> Numbers:

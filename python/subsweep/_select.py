@@ -147,7 +147,8 @@ def partition(a: npt.ArrayLike, condition: Condition) -> Tuple[Numbers, int]:
 def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -> Any:
     """Return the elements, or rows, at indices.
 
-    Equals ``numpy.take(a, indices, axis)``. An index out of bounds is an `IndexError`.
+    Equals ``numpy.take(a, indices, axis)``. An index out of bounds is an `IndexError`; those of an Array are not looked at, and give 0
+    out of bounds.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def argsort(
     table, axis = last_axis(numbers(a), axis)
     segments = row_segments(table.shape) if table.size else None
     if segments is not None and isinstance(table, Array):
-        raise ValueError(f"a has the shape {table.shape}, and argsort takes one row of an Array: sort each by itself, or topk")
+        raise ValueError(f"a has the shape {table.shape}, and argsort takes one row of an Array: give numpy.asarray(a)")
     indices = _argsort(table, descending, order, segments)
     if segments is not None:
         indices = indices.reshape(-1, table.shape[-1]) - segments[:, None].astype(np.intp)
@@ -167,6 +167,10 @@ def sort_pairs(
         raise ValueError(f"values has the shape {value_array.shape}: give a value for each of {len(key_array)} keys")
     if len(key_array) == 0:
         return key_array, value_array
+    if isinstance(value_array, Array):
+        key_array = like(value_array, key_array) if not isinstance(key_array, Array) else key_array
+    elif isinstance(key_array, Array):
+        value_array = like(key_array, numbers(value_array, "values"))
     row_size = value_array.nbytes // len(value_array)
     if row_size in (4, 8) and not value_array.dtype.hasobject and _numpy_keys(key_array, order) is None:
         device = device_of(key_array, value_array)
@@ -184,7 +188,7 @@ def sort_pairs(
 def lexsort(keys: Union[Sequence[Any], NDArray]) -> Numbers:
     """Return the indices that sort by several keys, the last of them first.
 
-    Equals ``numpy.lexsort(keys)``: a stable argsort by each key, from the first to the last.
+    Equals ``numpy.lexsort(keys)``: a stable argsort by each key, from the first to the last; floats of an Array are in total order.
 
     Parameters
     ----------
@@ -242,7 +246,7 @@ def segmented_sort(
     array = vector(a)
     begins = segments32(segments, len(array))
     if len(begins) == 0:
-        return array if isinstance(array, Array) else array.copy()
+        return like(array, np.array(array))
     return _sorted(array, descending, order, begins)
 
 
@@ -390,6 +394,8 @@ def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = None) -> Numbers
     if count == 0:
         return arrays[0]
     device, own = device_of(*arrays), [words(array) for array in arrays]
+    if order is None and any(isinstance(array, Array) for array in arrays):
+        order = "total"
     keys = [_numpy_keys(array, order) for array in arrays]
     if keys[0] is None and keys[1] is None:
         return given(device.merge(own[0], own[1], kind, None, None, 0)[0], dtype, (count,))
@@ -408,7 +414,7 @@ def unique(
     """Return the distinct elements of an array, sorted.
 
     Equals ``numpy.unique(a, return_index, return_inverse, return_counts)``: -0 equals 0, and all NaNs are equal. `runs` takes runs
-    as they are, without a sort.
+    as they are, without a sort. An Array of floats is sorted in total order first: NaNs of the other sign come first, and are another one.
 
     Parameters
     ----------
@@ -432,6 +438,8 @@ def unique(
     (array([1, 2, 3]), array([2, 1, 2]))
     """
     array = numbers(a)
+    if isinstance(array, Array) and array.dtype.kind == "f" and (return_index or return_inverse):
+        raise ValueError("indices of an Array of floats are not numpy's: give numpy.asarray(a)")
     flat = array.reshape(-1)
     if return_index:
         order = argsort(flat)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import contextvars
 import io
 import os
 import queue
 import threading
-from typing import Any, BinaryIO, Callable, Iterable, Iterator, Optional, Union
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, Optional, Set, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +64,7 @@ def blocks(
             raise TypeError(f"the file has numbers of {found}, and dtype is {np.dtype(dtype)}: leave it out, and convert the blocks")
         begin, kind = b"", found
     elif dtype is None:
-        raise ValueError("the file is no .npy file: give the dtype of its numbers")
+        raise ValueError("the file is not in numpy's format: give the dtype of its numbers")
     else:
         kind = np.dtype(dtype)
     while left is None or left > 0:
@@ -90,7 +93,7 @@ def _read(file: BinaryIO, size: int) -> bytes:
 
 
 def _header(file: BinaryIO) -> tuple[np.dtype[Any], int]:
-    """Read the header of a .npy file behind its magic: the type, and the number of numbers."""
+    """Read the header of a .npy file after its magic: the type, and the number of numbers."""
     version = _read(file, 2)
     length = _read(file, 2 if version[:1] == b"\x01" else 4)
     text = io.BytesIO(length + _read(file, int.from_bytes(length, "little")))
@@ -111,7 +114,7 @@ def sort_stream(
     Parameters
     ----------
     blocks : iterable of array_like
-        Numbers of one of the six types, each block of the same one. They are taken in another thread.
+        Numbers of one of the six types, each block of the same one. They are taken in the background, in the context of the caller.
     descending : bool, optional
         The greatest first.
     memory : int, optional
@@ -120,7 +123,7 @@ def sort_stream(
     Yields
     ------
     ndarray
-        One dimension, of 8 MiB but for the last. Floats are in total order: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
+        One dimension, of 8 MiB but for the last. To leave the iterator waits for the block in work, and for `blocks`. Floats are in total order: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
 
     Examples
     --------
@@ -142,7 +145,7 @@ def cumsum_stream(
     Parameters
     ----------
     blocks : iterable of array_like
-        Numbers of one of the six types, each block of the same one. They are taken in another thread.
+        Numbers of one of the six types, each block of the same one. They are taken in the background, in the context of the caller.
     op, exclusive, initial : optional
         As in `cumsum`.
 
@@ -190,7 +193,7 @@ def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
     """
     results = [reduce(block, op) for block in _alike(blocks)]
     if not results:
-        raise ValueError("there is no block: give one or more")
+        raise ValueError("the blocks have no number: give one or more")
     return reduce(np.stack(results), op)
 
 
@@ -202,62 +205,99 @@ def _alike(blocks: Iterable[npt.ArrayLike]) -> Iterator[NDArray]:
     """Yield the blocks that have numbers, as arrays of one type."""
     dtype = None
     for index, block in enumerate(blocks):
-        array = np.asarray(numbers(block, f"block {index}"))
+        array = np.asarray(numbers(block, "block"))
+        if array.size == 0:
+            continue
         if dtype is not None and array.dtype != dtype:
             raise TypeError(f"block {index} is of {array.dtype}, and those before are of {dtype}: convert it")
         dtype = array.dtype
-        if array.size:
-            yield array
+        yield array
 
 
 class _Stopped(Exception):
     """Nobody takes the results any more."""
 
 
-def _streamed(blocks: Iterable[npt.ArrayLike], run: Callable[[NDArray, _Next, _Write], None]) -> Iterator[NDArray]:
-    """Yield what `run` writes, which is given the first array, in a thread of its own."""
-    arrays = _alike(blocks)
-    first = next(arrays, None)
-    if first is None:
-        return
-    # Two blocks wait while the device works on others.
-    results: queue.Queue[Any] = queue.Queue(2)
-    stopped = threading.Event()
-    rest = iter([first])
+class _Worker:
+    """A thread that runs a stream, with the queue of its results; None is the last, and an exception is raised."""
 
-    def next_words() -> Optional[npt.NDArray[np.uint32]]:
-        if stopped.is_set():
+    def __init__(self, arrays: Iterator[NDArray], run: Callable[[NDArray, _Next, _Write], None]) -> None:
+        self._arrays, self._run = arrays, run
+        self._first: Optional[NDArray] = None
+        # Two blocks wait while the device works on others.
+        self.results: queue.Queue[Any] = queue.Queue(2)
+        self._stopped = threading.Event()
+        # The blocks are computed on the device, and with the settings, of the call.
+        self._context = contextvars.copy_context()
+        # A daemon, so that the interpreter ends streams at its exit in place of waiting for them.
+        self._thread = threading.Thread(target=self._work, name="subsweep stream", daemon=True)
+
+    def start(self, first: NDArray) -> None:
+        self._first, self._dtype = first, first.dtype
+        _workers.add(self)
+        self._thread.start()
+
+    def stop(self, timeout: Optional[float] = None) -> None:
+        """Wait until the thread has ended."""
+        self._stopped.set()
+        self._thread.join(timeout)
+        _workers.discard(self)
+
+    def _next(self) -> Optional[npt.NDArray[np.uint32]]:
+        if self._stopped.is_set():
             raise _Stopped
-        array = next(rest, None)
+        array, self._first = self._first, None
         if array is None:
-            array = next(arrays, None)
+            array = self._context.run(next, self._arrays, None)
         return None if array is None else words(array)
 
-    def put(result: Any) -> None:
-        while not stopped.is_set():
+    def _put(self, result: Any) -> None:
+        while not self._stopped.is_set():
             try:
-                results.put(result, timeout=0.05)
+                self.results.put(result, timeout=0.05)
                 return
             except queue.Full:
                 continue
         raise _Stopped
 
-    def work() -> None:
-        try:
-            run(first, next_words, put)
-            put(None)
-        except _Stopped:
-            pass
-        except BaseException as error:
-            put(error)
+    def _work(self) -> None:
+        with contextlib.suppress(_Stopped):
+            try:
+                self._run(np.empty(0, self._dtype), self._next, self._put)
+                self._put(None)
+            except BaseException as error:
+                self._put(error)
 
-    worker = threading.Thread(target=work, name="subsweep stream", daemon=True)
-    worker.start()
+
+_workers: Set[_Worker] = set()
+
+
+def _stop_all() -> None:
+    # A thread that took the interpreter's lock after its end would abort the process. One that waits for its source does not.
+    for worker in [*_workers]:
+        worker.stop(timeout=2)
+
+
+atexit.register(_stop_all)
+
+
+def _streamed(blocks: Iterable[npt.ArrayLike], run: Callable[[NDArray, _Next, _Write], None]) -> Iterator[NDArray]:
+    """Return an iterator of what `run` writes, which is given an array of the blocks' type."""
+    arrays = _alike(blocks)
+    return _results(arrays, _Worker(arrays, run))
+
+
+def _results(arrays: Iterator[NDArray], worker: _Worker) -> Iterator[NDArray]:
+    first = next(arrays, None)
+    if first is None:
+        return
+    dtype = first.dtype
+    worker.start(first)
+    del first
     try:
-        while (result := results.get()) is not None:
+        while (result := worker.results.get()) is not None:
             if isinstance(result, BaseException):
                 raise result
-            yield result.view(first.dtype)
+            yield result.view(dtype)
     finally:
-        stopped.set()
-        worker.join()
+        worker.stop()

@@ -12,13 +12,13 @@ NDArray = npt.NDArray[Any]
 
 #: The name of a type in the native module, by numpy's kind and size.
 ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}
-_SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
+SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
 
 
 def check_type(dtype: np.dtype[Any], name: str) -> None:
     """Refuse other types than the six, with what converts an array called `name`."""
     if (dtype.kind, dtype.itemsize) not in ELEMENTS:
-        raise TypeError(f"{name} is of {dtype}, and subsweep takes {_SUPPORTED}: {_remedy(dtype, name)}")
+        raise TypeError(f"{name} is of {dtype}, and subsweep takes {SUPPORTED}: {_remedy(dtype, name)}")
 
 
 def _remedy(dtype: np.dtype[Any], name: str) -> str:
@@ -40,6 +40,18 @@ def host_array(a: Any, name: str) -> NDArray:
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: give {name}.compressed(), or {name}.filled(value)")
     return np.asarray(a)
+
+
+def converted(array: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:
+    """Return `array` as numbers of `dtype`, which they are; floats are rounded."""
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is of {array.dtype}: give numbers of {dtype}, the type of a")
+    with np.errstate(all="ignore"):
+        numbers: NDArray = array.astype(dtype)
+    are_right = np.isfinite(numbers) == np.isfinite(array) if dtype.kind == "f" else numbers == array
+    if not np.all(are_right):
+        raise ValueError(f"{name} has a number that is none of {dtype}, the type of a: give others, or convert a")
+    return numbers
 
 
 def host_numbers(a: Any, name: str, dtype: Optional[npt.DTypeLike]) -> NDArray:

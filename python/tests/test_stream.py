@@ -1,6 +1,8 @@
 """Streams: blocks of any sizes, files, and ends before the end."""
 
 import io
+import subprocess
+import sys
 import threading
 import time
 
@@ -127,3 +129,41 @@ def test_the_device_is_that_of_the_call():
     with subsweep.device(0):
         stream = subsweep.sort_stream([[2, 1]])
     assert_same(whole(stream), [1, 2])
+
+
+def test_blocks_are_computed_in_the_context_of_the_call():
+    seen = []
+
+    def source():
+        for _ in range(3):
+            seen.append(subsweep._device._chosen.get())
+            yield np.ones(10)
+
+    with subsweep.device(0):
+        stream = subsweep.cumsum_stream(source())
+        assert len(whole(stream)) == 30
+    assert seen == ["0"] * 3
+
+
+def test_an_interrupted_source_is_no_end():
+    def source():
+        yield np.arange(3)
+        raise InterruptedError("mine")
+
+    for stream in (subsweep.sort_stream, subsweep.cumsum_stream):
+        with pytest.raises(InterruptedError, match="mine"):
+            [*stream(source())]
+
+
+def test_the_interpreter_ends_amid_a_stream():
+    program = """if True:
+        import numpy, subsweep, time
+        def source():
+            while True:
+                time.sleep(0.01)
+                yield numpy.ones(3_000_000)
+        stream = subsweep.cumsum_stream(source())
+        assert next(stream)[0] == 1
+    """
+    ended = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -219,14 +219,13 @@ impl GpuBuffer {
         self.range().addresses()
     }
 
-    /// The address at which the host sees the first byte, in mapped and coherent memory: that of CPU devices, and of most
+    /// The address at which the host sees the first byte, in cached and coherent memory: that of CPU devices, and of many
     /// integrated GPUs. What a submission has written is there once it was waited for, and what the host writes before the
     /// next one is there to that.
     pub fn host_address(&self) -> Option<NonNull<u8>> {
+        let needed = vk::MemoryPropertyFlags::HOST_COHERENT | vk::MemoryPropertyFlags::HOST_CACHED;
         match &self.allocations[..] {
-            [one] if one.memory_properties().contains(vk::MemoryPropertyFlags::HOST_COHERENT) => {
-                one.mapped_ptr().map(NonNull::cast)
-            }
+            [one] if one.memory_properties().contains(needed) => one.mapped_ptr().map(NonNull::cast),
             _ => None,
         }
     }
