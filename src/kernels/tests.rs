@@ -106,7 +106,9 @@ fn embedded_modules_take_at_most_1800000_bytes() {
     let feature = if cfg!(feature = "textbook") { "| `textbook` |" } else { "| none |" };
     let stated = format!(" {:.2} MB |", embedded as f64 / 1e6);
     let page = include_str!("../../docs/embedding.md");
-    assert!(page.lines().any(|row| row.starts_with(feature) && row.contains(&stated)), "{feature}{stated}");
+    let is_stated = page.lines().any(|row| row.starts_with(feature) && row.contains(&stated));
+    // Another compiler's modules have other sizes.
+    assert!(is_stated || cfg!(feature = "compile-shaders"), "{feature}{stated}");
 }
 
 #[test]
