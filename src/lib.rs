@@ -6,6 +6,9 @@
 //! describes how to record plans among other commands. The feature `capi` has the same plans for C; the feature `textbook` adds the scans of
 //! textbooks and of the seed, to be studied and compared.
 
+// docs.rs shows which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // First: the others use its macros.
 #[macro_use]
 mod macros;

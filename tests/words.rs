@@ -47,7 +47,9 @@ fn sources() -> Vec<PathBuf> {
     .iter()
     .map(|folder| root.join(folder))
     .collect();
-    let mut files = vec![root.join("ARCHITECTURE.md"), root.join("README.md"), root.join("build.rs")];
+    let pages =
+        ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "build.rs"];
+    let mut files: Vec<_> = pages.iter().map(|file| root.join(file)).collect();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         for path in entries.map(|entry| entry.expect("an entry of a folder").path()) {

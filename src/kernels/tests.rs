@@ -95,7 +95,7 @@ fn a_specialization_constant_has_one_id_in_all_kernels() {
     }
 }
 
-/// Every program that embeds the library carries these bytes.
+/// Every program that embeds the library carries these bytes, which the page for embedders states.
 #[test]
 fn embedded_modules_take_at_most_1800000_bytes() {
     let size = |kernel: &Kernel| match kernel.spirv {
@@ -103,6 +103,12 @@ fn embedded_modules_take_at_most_1800000_bytes() {
     };
     let embedded: usize = all().map(size).sum();
     assert!(embedded <= 1_800_000, "{embedded} bytes");
+    let feature = if cfg!(feature = "textbook") { "| `textbook` |" } else { "| none |" };
+    let stated = format!(" {:.2} MB |", embedded as f64 / 1e6);
+    let page = include_str!("../../docs/embedding.md");
+    let is_stated = page.lines().any(|row| row.starts_with(feature) && row.contains(&stated));
+    // Another compiler's modules have other sizes.
+    assert!(is_stated || cfg!(feature = "compile-shaders"), "{feature}{stated}");
 }
 
 #[test]

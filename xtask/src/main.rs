@@ -2,6 +2,8 @@
 
 mod bless;
 mod cargo;
+#[cfg(test)]
+mod dependencies;
 mod mutants;
 mod process;
 mod suite;

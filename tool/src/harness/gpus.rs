@@ -13,6 +13,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
+
 /// A GPU with a compiler and without hardware.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CompileOnlyGpu {
@@ -212,7 +214,7 @@ pub fn is_noise(line: &str) -> bool {
 
 /// `SUBSWEEP_CACHE`, as for the scripts in `tools/`, or `subsweep/` in the user's cache folder; none if both are unset.
 pub fn cache_folder() -> Option<PathBuf> {
-    set("SUBSWEEP_CACHE").or_else(|| Some(dirs::cache_dir()?.join("subsweep")))
+    set("SUBSWEEP_CACHE").or_else(|| Some(choose_native_strategy().ok()?.cache_dir().join("subsweep")))
 }
 
 /// A path from an environment variable that is not empty.

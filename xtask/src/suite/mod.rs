@@ -210,8 +210,23 @@ impl Suite {
             let mut test = self.command("cargo");
             jobs.start(member, test.args(["test", "--quiet", "--locked", "-p", member]), None)?;
         }
+        if self.options.is_full {
+            self.check_licenses(jobs)?;
+        }
         jobs.start("documentation", self.cargo_test().args(["--quiet", "--doc"]), None)?;
         jobs.finish()
+    }
+
+    fn check_licenses(&self, jobs: &mut Jobs) -> Result<()> {
+        let deny = ["deny", "--workspace", "--log-level", "error", "check", "licenses", "bans", "sources"];
+        if output(self.command("cargo").args(["deny", "--version"])).is_ok() {
+            return jobs.start("licenses", self.command("cargo").args(deny), None);
+        }
+        eprintln!(
+            "test: WARNING: no cargo-deny (cargo install --locked cargo-deny): licences are not checked"
+        );
+        ensure!(env::var("CI").as_deref() != Ok("true"), "in CI licences must be checked");
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ mod gather;
 mod gpus;
 mod histogram;
 mod inspect;
+mod manual;
 mod merge;
 mod number;
 mod pattern;
@@ -115,6 +116,10 @@ commands! {
         ("sort --device 1", "rank tile shapes for the tuning table"),
         ("sort --device gpu:apple-m1", "rank them by the compiler's output alone"),
     ];
+    "completions" => Completions(manual::CompletionsArgs), [
+        ("bash >subsweep", "names of commands and options for a shell"),
+    ];
+    "man" => Man(manual::ManArgs), [];
 }
 
 /// What `devices` and `inspect` show of each primitive.
