@@ -20,9 +20,10 @@ fn dependencies(arguments: &[&str]) -> BTreeSet<String> {
     tree.lines().filter(|line| !line.starts_with("subsweep")).map(package).collect()
 }
 
-/// The numbers of a version of Rust.
-fn version(text: &str) -> Vec<u32> {
-    text.split('.').map(|number| number.parse().unwrap()).collect()
+/// The first two numbers of a version of Rust: manifests state no others that matter.
+fn version(text: &str) -> [u32; 2] {
+    let mut numbers = text.split('.').map(|number| number.parse().unwrap());
+    [0; 2].map(|_: u32| numbers.next().unwrap_or(0))
 }
 
 #[test]
@@ -30,20 +31,31 @@ fn no_dependency_needs_a_newer_rust_than_is_stated() {
     let metadata: Value =
         serde_json::from_str(&cargo(&["metadata", "--locked", "--format-version=1"]).unwrap()).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
-    let text = |package: &Value, key: &str| package[key].as_str().map(str::to_owned);
     let library = packages.iter().find(|package| package["name"] == "subsweep").unwrap();
-    let stated = version(&text(library, "rust_version").unwrap());
+    let stated = version(library["rust_version"].as_str().unwrap());
     let ours = ["-p=subsweep", "-p=subsweep-hazards", "-p=subsweep-tool", "--all-features", "--target=all"];
     let built = dependencies(&ours);
-    let mut told = 0;
-    for package in packages {
-        let name = format!("{} v{}", text(package, "name").unwrap(), text(package, "version").unwrap());
-        if let Some(needed) = text(package, "rust_version").filter(|_| built.contains(&name)) {
-            told += 1;
-            assert!(version(&needed) <= stated, "{name} needs Rust {needed}");
-        }
-    }
-    assert!(told > 50, "of {} dependencies {told} tell their Rust", built.len());
+    let told: Vec<_> = rust_versions(packages).into_iter().filter(|(name, _)| built.contains(name)).collect();
+    assert_eq!(too_new(&told, stated), Vec::<&str>::new());
+    assert!(told.len() > 50, "of {} dependencies {} tell their Rust", built.len(), told.len());
+    // A canary: a dependency that needs more.
+    let newer =
+        [("newer v1.0.0".to_owned(), [stated[0], stated[1] + 1]), ("as old v1.0.0".to_owned(), stated)];
+    assert_eq!(too_new(&newer, stated), ["newer v1.0.0"]);
+}
+
+/// Packages as name and version, with the Rust that they need, if they tell.
+fn rust_versions(packages: &[Value]) -> Vec<(String, [u32; 2])> {
+    let text = |package: &Value, key: &str| package[key].as_str().map(str::to_owned);
+    let told = packages.iter().filter_map(|package| {
+        let name = format!("{} v{}", text(package, "name")?, text(package, "version")?);
+        Some((name, version(&text(package, "rust_version")?)))
+    });
+    told.collect()
+}
+
+fn too_new(needed: &[(String, [u32; 2])], stated: [u32; 2]) -> Vec<&str> {
+    needed.iter().filter(|(_, needed)| *needed > stated).map(|(name, _)| name.as_str()).collect()
 }
 
 #[test]
