@@ -4,6 +4,7 @@ mod jobs;
 mod record;
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{env, io, thread};
@@ -20,6 +21,9 @@ pub const USAGE: &str = "usage: tools/test [--full] [--row NAME] [--cold] [ARGSâ
 
 /// Programs that run rows of drivers.
 const MATRICES: [&str; 2] = ["drivers", "codegen"];
+
+/// A script with such rows, for other systems. Only the full suite runs them: they build everything again.
+const PLATFORMS: &str = "tools/platforms";
 
 /// Members of the workspace that only the full suite tests: they need crates that nothing else needs.
 const OTHERS: [&str; 3] = ["subsweep-peers-static", "subsweep-peers-vulkan", "subsweep-wgpu"];
@@ -113,7 +117,7 @@ struct Suite {
     options: Options,
     features: Features,
     /// The cache of pipelines of programs that set none.
-    shaders: std::path::PathBuf,
+    shaders: PathBuf,
 }
 
 impl Suite {
@@ -145,21 +149,26 @@ impl Suite {
         command
     }
 
-    fn rows(&self, matrix: &Program) -> Result<Vec<String>> {
-        let list = output(self.command(&matrix.path).arg("--list-rows"))?;
+    /// The programs that have rows.
+    fn matrices(&self, programs: &[Program]) -> Result<Vec<PathBuf>> {
+        let of_drivers = MATRICES.iter().map(|matrix| Ok(program(programs, matrix)?.path.clone()));
+        of_drivers.chain([Ok(PLATFORMS.into())]).collect()
+    }
+
+    fn rows(&self, matrix: &Path) -> Result<Vec<String>> {
+        let list = output(self.command(matrix).arg("--list-rows"))?;
         Ok(list.lines().map(str::to_owned).collect())
     }
 
     /// Runs one row, and shows what it prints while it runs.
     fn run_row(&self, row: &str, programs: &[Program], record: &Record) -> Result<ExitCode> {
         let mut rows = Vec::new();
-        for matrix in MATRICES {
-            let matrix = program(programs, matrix)?;
-            let rows_here = self.rows(matrix)?;
+        for matrix in self.matrices(programs)? {
+            let rows_here = self.rows(&matrix)?;
             if rows_here.iter().any(|name| name == row) {
                 let (start, log) = (Instant::now(), tempfile::NamedTempFile::new()?);
                 // One description, so that neither writes over the other.
-                let (mut command, both) = (self.command(&matrix.path), log.reopen()?);
+                let (mut command, both) = (self.command(&matrix), log.reopen()?);
                 command.args(["--rows", row]).stdout(both.try_clone()?).stderr(both);
                 let mut reader = File::open(log.path())?;
                 let status = Group::start(&mut command)?
@@ -175,19 +184,20 @@ impl Suite {
     }
 
     fn run_rows<'a>(&self, jobs: &mut Jobs<'a>, programs: &[Program], record: &'a Record) -> Result<()> {
-        for matrix in MATRICES {
-            let program = program(programs, matrix)?;
-            if !self.options.is_full {
+        if !self.options.is_full {
+            for matrix in MATRICES {
                 // A matrix runs its rows in parallel.
-                jobs.start(matrix, &mut self.command(&program.path), None)?;
+                jobs.start(matrix, &mut self.command(&program(programs, matrix)?.path), None)?;
                 jobs.finish()?;
-                continue;
             }
-            for row in self.rows(program)? {
+            return Ok(());
+        }
+        for matrix in self.matrices(programs)? {
+            for row in self.rows(&matrix)? {
                 match record.seconds(&row) {
                     Some(seconds) => print(format_args!("test: {row}: passed earlier, {seconds} s"))?,
                     None => {
-                        let mut command = self.command(&program.path);
+                        let mut command = self.command(&matrix);
                         jobs.start(&row, command.args(["--rows", &row]), Some(record))?;
                     }
                 }

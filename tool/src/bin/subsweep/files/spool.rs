@@ -16,9 +16,11 @@ pub struct TemporaryFolder {
 }
 
 impl Default for TemporaryFolder {
-    /// `TMPDIR`.
+    /// `TMPDIR`, on Windows `TMP`.
     fn default() -> Self {
-        Self { path: std::env::temp_dir(), another: "name another folder in TMPDIR" }
+        let another =
+            if cfg!(windows) { "name another folder in TMP" } else { "name another folder in TMPDIR" };
+        Self { path: std::env::temp_dir(), another }
     }
 }
 

@@ -114,20 +114,52 @@ mod imp {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod imp {
-    use std::path::Path;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-    pub fn handle_signals() {}
+    use windows_sys::Win32::System::Console::SetConsoleCtrlHandler;
+    use windows_sys::core::BOOL;
 
-    pub fn remove_unfinished() {}
+    static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+    fn paths() -> MutexGuard<'static, Vec<PathBuf>> {
+        PATHS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ctrl-C, Ctrl-Break and the end of the console or the session; Windows knows no other signals.
+    pub fn handle_signals() {
+        static ONCE: Once = Once::new();
+        // SAFETY: the handler is a function, and may be called by any thread.
+        ONCE.call_once(|| drop(unsafe { SetConsoleCtrlHandler(Some(remove_and_end), 1) }));
+    }
+
+    /// Called by a thread that the system starts. The next handler, which is the default one, ends the program.
+    unsafe extern "system" fn remove_and_end(_: u32) -> BOOL {
+        remove_unfinished();
+        0
+    }
+
+    /// A file that is still open is removed once the program has ended.
+    pub fn remove_unfinished() {
+        paths().iter().for_each(|path| drop(fs::remove_file(path)));
+    }
 
     #[derive(Debug)]
-    pub struct Unfinished;
+    pub struct Unfinished(PathBuf);
 
     impl Unfinished {
-        pub fn new(_: &Path) -> Self {
-            Self
+        pub fn new(path: &Path) -> Self {
+            paths().push(path.to_owned());
+            Self(path.to_owned())
+        }
+    }
+
+    impl Drop for Unfinished {
+        fn drop(&mut self) {
+            paths().retain(|path| *path != self.0);
         }
     }
 }
