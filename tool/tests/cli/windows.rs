@@ -10,7 +10,7 @@ use std::os::windows::process::CommandExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
+use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE, STATUS_CONTROL_C_EXIT};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_READ, FILE_SHARE_WRITE, PIPE_ACCESS_INBOUND, PIPE_ACCESS_OUTBOUND,
 };
@@ -147,13 +147,16 @@ fn an_output_that_is_open_is_replaced_or_kept() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&KEYS));
     let output = folder.file("out", "before");
-    // All is shared, as Rust and many programs open files.
+    // All is shared, as Rust and many programs open files. Wine 8 lacks the rename that replaces it nevertheless.
     let mut reader = File::open(&output).unwrap();
-    run(&mut sort(&[&input, "-o", &output])).done();
-    assert_eq!(words(&folder.read("out")), [1, 2, 3, 4, 5]);
+    let ended = run(&mut sort(&[&input, "-o", &output]));
+    match ended.code {
+        0 => assert_eq!(words(&folder.read("out")), [1, 2, 3, 4, 5]),
+        _ => assert!(ended.stderr.contains("close the program that has it open"), "{}", ended.stderr),
+    }
     let mut before = String::new();
     reader.read_to_string(&mut before).unwrap();
-    assert_eq!(before, "before");
+    assert_eq!((before.as_str(), folder.names()), ("before", vec!["in".into(), "out".into()]));
     drop(reader);
 
     let open = |shared| OpenOptions::new().read(true).share_mode(shared).open(folder.path("out")).unwrap();
@@ -197,7 +200,10 @@ fn ctrl_break_ends_the_program_and_leaves_nothing() {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // As much as is read before a device is opened; the rest never comes.
-    stdin.write_all(&vec![0; 4 << 20]).unwrap();
+    if stdin.write_all(&vec![0; 4 << 20]).is_err() {
+        drop(stdin);
+        panic!("{:?}", child.wait_with_output());
+    }
     let begun = Instant::now();
     while folder.names().len() < 2 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no temporary file was made");
@@ -207,8 +213,7 @@ fn ctrl_break_ends_the_program_and_leaves_nothing() {
     let sent = unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, child.id()) };
     assert!(sent != 0, "{}", std::io::Error::last_os_error());
     let status = child.wait().unwrap();
-    // STATUS_CONTROL_C_EXIT
-    assert_eq!(status.code(), Some(0xc000_013a_u32 as i32));
+    assert_eq!(status.code(), Some(STATUS_CONTROL_C_EXIT));
     drop(stdin);
     assert_eq!((folder.read("out"), folder.names()), (b"before".to_vec(), vec!["out".into()]));
 }

@@ -96,6 +96,11 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     // Of the sources that are built next.
     let record = Record::open(&suite.options, &suite.features)?;
+    // A row for another system needs none of the programs for this one.
+    let platforms = Path::new(PLATFORMS);
+    if let Some(row) = suite.options.row.as_ref().filter(|row| suite.has_row(platforms, row)) {
+        return suite.run_row_of(platforms, row, &record);
+    }
     let programs = test_programs(&cargo::build(suite.cargo_test().arg("--no-run"))?);
     if let Some(row) = &suite.options.row {
         return suite.run_row(row, &programs, &record);
@@ -162,25 +167,30 @@ impl Suite {
 
     /// Runs one row, and shows what it prints while it runs.
     fn run_row(&self, row: &str, programs: &[Program], record: &Record) -> Result<ExitCode> {
-        let mut rows = Vec::new();
-        for matrix in self.matrices(programs)? {
-            let rows_here = self.rows(&matrix)?;
-            if rows_here.iter().any(|name| name == row) {
-                let (start, log) = (Instant::now(), tempfile::NamedTempFile::new()?);
-                // One description, so that neither writes over the other.
-                let (mut command, both) = (self.command(&matrix), log.reopen()?);
-                command.args(["--rows", row]).stdout(both.try_clone()?).stderr(both);
-                let mut reader = File::open(log.path())?;
-                let status = Group::start(&mut command)?
-                    .wait_with(|| Ok(io::copy(&mut reader, &mut io::stdout()).map(|_| ())?))?;
-                if status.success() {
-                    record.keep(row, &fs::read_to_string(log.path())?, start.elapsed())?;
-                }
-                return Ok(ExitCode::from(status.code().unwrap_or(1) as u8));
-            }
-            rows.extend(rows_here);
+        let matrices = self.matrices(programs)?;
+        if let Some(matrix) = matrices.iter().find(|matrix| self.has_row(matrix, row)) {
+            return self.run_row_of(matrix, row, record);
         }
-        bail!(Stop::Refused(format!("no row is named {row}; the rows are: {}", rows.join(" "))))
+        let rows: Vec<_> = matrices.iter().map(|matrix| self.rows(matrix)).collect::<Result<_>>()?;
+        bail!(Stop::Refused(format!("no row is named {row}; the rows are: {}", rows.concat().join(" "))))
+    }
+
+    fn has_row(&self, matrix: &Path, row: &str) -> bool {
+        self.rows(matrix).is_ok_and(|rows| rows.iter().any(|name| name == row))
+    }
+
+    fn run_row_of(&self, matrix: &Path, row: &str, record: &Record) -> Result<ExitCode> {
+        let (start, log) = (Instant::now(), tempfile::NamedTempFile::new()?);
+        // One description, so that neither writes over the other.
+        let (mut command, both) = (self.command(matrix), log.reopen()?);
+        command.args(["--rows", row]).stdout(both.try_clone()?).stderr(both);
+        let mut reader = File::open(log.path())?;
+        let status = Group::start(&mut command)?
+            .wait_with(|| Ok(io::copy(&mut reader, &mut io::stdout()).map(|_| ())?))?;
+        if status.success() {
+            record.keep(row, &fs::read_to_string(log.path())?, start.elapsed())?;
+        }
+        Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
     }
 
     fn run_rows<'a>(&self, jobs: &mut Jobs<'a>, programs: &[Program], record: &'a Record) -> Result<()> {

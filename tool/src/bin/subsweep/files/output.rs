@@ -510,7 +510,14 @@ impl RegularFile {
     }
 
     fn rename(&self, temporary: Temporary) -> Result<(), OutputProblem> {
-        temporary.rename(&self.path).map_err(OutputProblem::writing)
+        temporary.rename(&self.path).map_err(|error| {
+            // Access is denied, or a share.
+            #[cfg(windows)]
+            if matches!(error.raw_os_error(), Some(5 | 32)) && self.path.is_file() {
+                return OutputProblem::InUse(error);
+            }
+            OutputProblem::writing(error)
+        })
     }
 }
 

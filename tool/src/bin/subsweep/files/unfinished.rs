@@ -120,7 +120,9 @@ mod imp {
     use std::path::{Path, PathBuf};
     use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+    use windows_sys::Win32::Foundation::STATUS_CONTROL_C_EXIT;
     use windows_sys::Win32::System::Console::SetConsoleCtrlHandler;
+    use windows_sys::Win32::System::Threading::ExitProcess;
     use windows_sys::core::BOOL;
 
     static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -132,14 +134,17 @@ mod imp {
     /// Ctrl-C, Ctrl-Break and the end of the console or the session; Windows knows no other signals.
     pub fn handle_signals() {
         static ONCE: Once = Once::new();
-        // SAFETY: the handler is a function, and may be called by any thread.
-        ONCE.call_once(|| drop(unsafe { SetConsoleCtrlHandler(Some(remove_and_end), 1) }));
+        ONCE.call_once(|| {
+            // SAFETY: the handler is a function, and may be called by any thread.
+            unsafe { SetConsoleCtrlHandler(Some(remove_and_end), 1) };
+        });
     }
 
-    /// Called by a thread that the system starts. The next handler, which is the default one, ends the program.
+    /// Called by a thread that the system starts.
     unsafe extern "system" fn remove_and_end(_: u32) -> BOOL {
         remove_unfinished();
-        0
+        // SAFETY: it takes any code. The default handler ends the program in the same way, but not that of Wine, whose code is 0.
+        unsafe { ExitProcess(STATUS_CONTROL_C_EXIT as u32) }
     }
 
     /// A file that is still open is removed once the program has ended.

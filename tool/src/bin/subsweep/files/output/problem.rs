@@ -67,7 +67,7 @@ pub enum OutputProblem {
     Write(io::Error),
     /// Windows replaces no file that another program has opened without sharing it.
     #[cfg(windows)]
-    #[error("could not be replaced ({0}); close the program that has it open, or name another file")]
+    #[error("could not be written ({0}); close the program that has it open, or name another file")]
     InUse(io::Error),
     /// The reader has closed the pipe; no message is printed.
     #[error("was closed by its reader")]
@@ -89,9 +89,6 @@ impl OutputProblem {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoRoom(error),
             io::ErrorKind::FileTooLarge => Self::TooLarge(error),
-            // ERROR_SHARING_VIOLATION, or that of a rename.
-            #[cfg(windows)]
-            _ if matches!(error.raw_os_error(), Some(5 | 32)) => Self::InUse(error),
             _ => Self::Write(error),
         }
     }

@@ -1,7 +1,6 @@
 use subsweep_tool::table::{ElementType, Format, TableShape};
 
 use super::*;
-use crate::files::GRID;
 
 fn grid() -> Table {
     Table {
@@ -125,14 +124,14 @@ fn the_input_is_refused_as_output_under_every_spelling() {
     fs::create_dir(inside("sub")).unwrap();
     fs::write(inside("in"), "before").unwrap();
     fs::write(inside("other"), "before").unwrap();
-    let mut spellings = vec![inside("in"), inside("./in"), inside("sub/../in")];
+    fs::hard_link(inside("in"), inside("hard")).unwrap();
+    let spellings = ["in", "./in", "sub/../in", "hard"].map(inside).to_vec();
     #[cfg(unix)]
-    {
+    let spellings = {
         std::os::unix::fs::symlink("in", inside("link")).unwrap();
         std::os::unix::fs::symlink(inside("link"), inside("sub/link")).unwrap();
-        fs::hard_link(inside("in"), inside("hard")).unwrap();
-        spellings.extend([inside("link"), inside("sub/link"), inside("hard")]);
-    }
+        [spellings, ["link", "sub/link"].map(inside).to_vec()].concat()
+    };
     for path in &spellings {
         assert!(matches!(refusal(path, &inside("in")), OutputProblem::IsInput { .. }), "{}", path.display());
         assert!(matches!(refusal(&inside("in"), path), OutputProblem::IsInput { .. }), "{}", path.display());
@@ -152,6 +151,7 @@ mod unix {
     use std::process::Command;
 
     use super::*;
+    use crate::files::GRID;
 
     #[test]
     fn permissions_are_those_of_the_replaced_file_or_the_default() {
