@@ -1,4 +1,4 @@
-//! Paths, devices, pipes, sharing and Ctrl-C of Windows. Under Wine, too, in row `windows-wine` of `tools/platforms`.
+//! Paths, devices, pipes and sharing of Windows. Under Wine, too, in row `windows-wine` of `tools/platforms`.
 
 #![cfg(windows)]
 
@@ -6,17 +6,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::FromRawHandle;
-use std::os::windows::process::CommandExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE, STATUS_CONTROL_C_EXIT};
+use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_READ, FILE_SHARE_WRITE, PIPE_ACCESS_INBOUND, PIPE_ACCESS_OUTBOUND,
 };
-use windows_sys::Win32::System::Console::{AllocConsole, CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent};
 use windows_sys::Win32::System::Pipes::{ConnectNamedPipe, CreateNamedPipeW, PIPE_TYPE_BYTE};
-use windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP;
 
 use super::*;
 
@@ -186,34 +182,4 @@ fn the_cache_is_in_the_folder_of_local_data() {
     let elsewhere = folder.path("cache");
     run(sort(&[&input]).env("SUBSWEEP_CACHE", &elsewhere)).done();
     assert!(elsewhere.join("self-tests").is_dir());
-}
-
-#[test]
-fn ctrl_break_ends_the_program_and_leaves_nothing() {
-    let folder = Folder::new();
-    let output = folder.file("out", "before");
-    // SAFETY: without a console there is none to send an event to; if there is one, this fails.
-    unsafe { AllocConsole() };
-    // Ctrl-C is ignored by a new group, which Ctrl-Break is sent to alone.
-    let mut command = subsweep(["scan", "-", "--type", "u32", "-o", &output]);
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP).stdin(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // As much as is read before a device is opened; the rest never comes.
-    if stdin.write_all(&vec![0; 4 << 20]).is_err() {
-        drop(stdin);
-        panic!("{:?}", child.wait_with_output());
-    }
-    let begun = Instant::now();
-    while folder.names().len() < 2 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no temporary file was made");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    // SAFETY: a call without pointers.
-    let sent = unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, child.id()) };
-    assert!(sent != 0, "{}", std::io::Error::last_os_error());
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(STATUS_CONTROL_C_EXIT));
-    drop(stdin);
-    assert_eq!((folder.read("out"), folder.names()), (b"before".to_vec(), vec!["out".into()]));
 }

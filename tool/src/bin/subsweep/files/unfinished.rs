@@ -14,6 +14,9 @@ pub fn remove_unfinished() {
     imp::remove_unfinished();
 }
 
+#[cfg(all(test, windows))]
+pub use imp::remove_and_end;
+
 /// A file that a signal removes, until this is dropped. At most two exist at a time.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -141,7 +144,7 @@ mod imp {
     }
 
     /// Called by a thread that the system starts.
-    unsafe extern "system" fn remove_and_end(_: u32) -> BOOL {
+    pub unsafe extern "system" fn remove_and_end(_: u32) -> BOOL {
         remove_unfinished();
         // SAFETY: it takes any code. The default handler ends the program in the same way, but not that of Wine, whose code is 0.
         unsafe { ExitProcess(STATUS_CONTROL_C_EXIT as u32) }
