@@ -33,6 +33,8 @@ impl Workarounds {
     pub const LANES_END_AT_16: Self = Self(1 << 3);
     /// No indirect dispatch directly after `vkCmdDispatchBase`.
     pub const NO_INDIRECT_BEHIND_BASE: Self = Self(1 << 4);
+    /// No subgroups of 64 lanes of which 32 are executed.
+    pub const LANES_END_AT_32: Self = Self(1 << 5);
 
     /// Workarounds for a driver at a subgroup size.
     pub fn of(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
@@ -177,6 +179,22 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
             // tool/tests/drivers/lavapipe-wide.patch, which `tools/setup wide` builds.
             mended_build: Some("subsweep-wide"),
             seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried; right in 25.0.7 with the patch",
+        }],
+    },
+    DriverBug {
+        workaround: Workarounds::LANES_END_AT_32,
+        name: "LANES_END_AT_32",
+        what: "a subgroup of 64 lanes has lanes 0 to 31 alone, and a shuffle from another one is undefined: on AMD's GPUs a \
+               SIMD group of Metal may have 32 threads",
+        avoided: "not at all: the self-test fails",
+        reproducer: "bug_shuffle",
+        drivers: &[Affected {
+            driver: vk::DriverId::MOLTENVK,
+            versions: ALWAYS,
+            // A later MoltenVK reports 32.
+            subgroup_sizes: 33..u32::MAX,
+            mended_build: None,
+            seen: "not seen here: issues 1553, 2750 and 2756 of MoltenVK",
         }],
     },
 ];

@@ -52,6 +52,7 @@ fn kernels_keep_the_rules_that_no_driver_shows() {
         let broken = spirv::rules::broken(&module);
         assert!(broken.addresses.is_empty(), "{}: {:?}", kernel.name, broken.addresses);
         assert!(broken.subgroup_indices.is_empty(), "{}: {:?}", kernel.name, broken.subgroup_indices);
+        assert!(broken.long_operations.is_empty(), "{}: {:?}", kernel.name, broken.long_operations);
         let source = kernel.name.split(':').next().expect("a first part");
         for (counts, broken) in [(&mut products, broken.products), (&mut words, broken.words_of_ballots)] {
             if !broken.is_empty() {

@@ -45,6 +45,9 @@ fn lanes_and_driver_decide_too() {
     assert_eq!(format!("{:?}", Workarounds::of(&identity, 32)), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
     identity.driver_id = vk::DriverId::MESA_RADV;
     assert!(Workarounds::of(&identity, 64).is_empty());
+    identity.driver_id = vk::DriverId::MOLTENVK;
+    assert!(Workarounds::of(&identity, 32).is_empty());
+    assert_eq!(format!("{:?}", Workarounds::of(&identity, 64)), r#"{"LANES_END_AT_32"}"#);
     identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;
     let names: Vec<_> = Workarounds::of(&identity, 4).names().collect();
     assert_eq!(names, ["NO_RESULT_OUT_OF_DIVERGENT_LOOP"]);

@@ -117,10 +117,14 @@ pub const LIFETIME_STOP: u32 = 257;
 pub const NO_LINE: u32 = 317;
 pub const EXECUTION_MODE_ID: u32 = 331;
 #[cfg(test)]
+pub const GROUP_NON_UNIFORM_ELECT: u32 = 333;
+#[cfg(test)]
 pub const GROUP_NON_UNIFORM_BALLOT: u32 = 339;
 pub const GROUP_NON_UNIFORM_BALLOT_BIT_COUNT: u32 = 342;
 pub const GROUP_NON_UNIFORM_I_ADD: u32 = 349;
 pub const GROUP_NON_UNIFORM_LOGICAL_XOR: u32 = 364;
+#[cfg(test)]
+pub const GROUP_NON_UNIFORM_QUAD_SWAP: u32 = 366;
 pub const COPY_LOGICAL: u32 = 400;
 pub const PTR_EQUAL: u32 = 401;
 pub const PTR_NOT_EQUAL: u32 = 402;

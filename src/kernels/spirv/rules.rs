@@ -6,6 +6,8 @@
 //! * No 32-bit product of a push constant and another variable reaches an address.
 //! * A ballot or a mask of lanes is used whole: one of its words has 32 lanes.
 //! * The index of a subgroup is `gl_SubgroupID`, not a quotient of the index of an invocation.
+//! * No subgroup operation has integers of 64 bits. MoltenVK and KosmicKrisp advertise `shaderSubgroupExtendedTypes`, but the
+//!   functions of Metal's SIMD groups have none of these (MoltenVK issue 1698, SPIRV-Cross issues 2007 and 2538).
 
 use super::{Id, Instruction, Module, Type, decoration, opcode, storage};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -26,6 +28,8 @@ pub struct Broken {
     pub products: BTreeSet<Id>,
     /// Ballots and masks of lanes that are not used whole, by the instruction.
     pub words_of_ballots: BTreeSet<Id>,
+    /// Subgroup operations on integers of 64 bits.
+    pub long_operations: BTreeSet<Id>,
     /// Quotients and remainders of the index of an invocation by the subgroup size.
     pub subgroup_indices: BTreeSet<Id>,
 }
@@ -41,6 +45,7 @@ pub fn broken(module: &Module) -> Broken {
     let mut broken = Broken::default();
     rules.addresses(&mut broken);
     rules.ballots(&mut broken);
+    rules.long_operations(&mut broken);
     rules.subgroup_indices(&mut broken);
     broken
 }
@@ -298,6 +303,25 @@ impl<'m> Rules<'m> {
         }
         broken.words_of_ballots =
             words.into_iter().filter(|(_, words)| words.len() < 4).map(|(id, _)| id).collect();
+    }
+
+    fn long_operations(&self, broken: &mut Broken) {
+        for i in self.module.instructions() {
+            if let (opcode::GROUP_NON_UNIFORM_ELECT..=opcode::GROUP_NON_UNIFORM_QUAD_SWAP, [_, result, ..]) =
+                (i.opcode, i.operands)
+                && self.is_long(self.module.type_of(*result))
+            {
+                broken.long_operations.insert(*result);
+            }
+        }
+    }
+
+    fn is_long(&self, kind: Option<&Type>) -> bool {
+        match kind {
+            Some(Type::Int { bits, .. }) => *bits == 64,
+            Some(Type::Vector { of, .. }) => self.is_long(self.module.types.get(of)),
+            _ => false,
+        }
     }
 
     fn subgroup_indices(&self, broken: &mut Broken) {

@@ -185,8 +185,9 @@ fn a_broken_rule_is_reported() {
         assert_eq!(ends.iter().filter(|end| **end == Some(what)).count(), 1, "{what}: {broken:?}");
     }
     assert_eq!(ends.len(), 3, "{broken:?}");
-    let counts = [&broken.products, &broken.words_of_ballots, &broken.subgroup_indices].map(|ids| ids.len());
-    assert_eq!(counts, [1, 2, 1], "{broken:?}");
+    let counts =
+        [&broken.products, &broken.words_of_ballots, &broken.long_operations, &broken.subgroup_indices];
+    assert_eq!(counts.map(|ids| ids.len()), [1, 2, 1, 1], "{broken:?}");
     let advance = super::rules::broken(&module("advance.spv"));
     assert_eq!(advance.addresses.len(), 0, "{advance:?}");
 }

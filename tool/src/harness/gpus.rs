@@ -36,6 +36,12 @@ pub struct CompileOnlyGpu {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSetUp {
+    /// Mesa's drivers and shims are those of another system.
+    #[error("gpu:{name} compiles on Linux (x86-64) only")]
+    Elsewhere {
+        /// The GPU's name.
+        name: &'static str,
+    },
     /// A file is missing.
     #[error("gpu:{name} is not set up ({} is missing); run tools/setup gpus{}", missing.display(), note(missing))]
     Missing {
@@ -153,6 +159,9 @@ impl CompileOnlyGpu {
     /// [`NotSetUp`], with the first missing file.
     pub fn check(&self) -> Result<(), NotSetUp> {
         let (name, folder) = (self.name, folder().unwrap_or_default());
+        if cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+            return Err(NotSetUp::Elsewhere { name });
+        }
         if folder.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b':' | b';')) {
             return Err(NotSetUp::Separator { name, folder });
         }

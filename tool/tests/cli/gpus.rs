@@ -44,6 +44,7 @@ fn without_gpus(arguments: &[&str]) -> Ended {
     run(without_drivers(&mut subsweep(arguments)).env("SUBSWEEP_GPUS_DIR", "/nowhere"))
 }
 
+#[cfg(target_os = "linux")] // Elsewhere none can be set up.
 #[test]
 fn gpus_are_listed_with_what_is_set_up() {
     for arguments in [&["--list-gpus"][..], &["inspect", "--list-gpus"], &["sort", "--list-gpus"]] {
@@ -56,6 +57,7 @@ fn gpus_are_listed_with_what_is_set_up() {
     }
 }
 
+#[cfg(target_os = "linux")] // Elsewhere none can be set up.
 #[test]
 fn a_gpu_that_is_not_set_up_is_refused_with_what_to_run() {
     for command in ["inspect", "devices"] {

@@ -78,12 +78,13 @@ mod reproducers {
 
     const WORKGROUP_SIZE: u32 = 64;
 
-    static REPRODUCERS: [&Kernel; 5] = [&FENCE, &LOOP, &RESULT, &LANES, &BASE];
+    static REPRODUCERS: [&Kernel; 6] = [&FENCE, &LOOP, &RESULT, &LANES, &SHUFFLE, &BASE];
     static FENCE: Kernel = reproducer("bug_fence", fixture("bug_fence"), IS_AVOIDED);
     static LOOP: Kernel = reproducer("bug_loop", fixture("bug_loop"), IS_AVOIDED);
     static RESULT: Kernel = reproducer("bug_result", fixture("bug_result"), IS_AVOIDED);
     static BASE: Kernel = reproducer("bug_base", fixture("bug_base"), &[]);
     static LANES: Kernel = reproducer("bug_lanes", fixture("bug_lanes"), &[]);
+    static SHUFFLE: Kernel = reproducer("bug_shuffle", fixture("bug_shuffle"), &[]);
 
     const RESULT_WORDS: &[PushConstant] =
         &[PushConstant { name: "result", offset: 0, size: 8, access: Some(KernelAccess::READ_WRITE) }];
@@ -123,8 +124,9 @@ mod reproducers {
         if is_avoided && kernel.spec_constants.is_empty() && !is_command_bug {
             return Ok(None);
         }
-        // Lanes of a partial subgroup add nothing.
-        let lanes = if kernel.name == LANES.name { gpu.capabilities().max_subgroup_size } else { 0 };
+        // Lanes of a partial subgroup add nothing, and are not there to be shuffled from.
+        let has_all_lanes = [LANES.name, SHUFFLE.name].contains(&kernel.name);
+        let lanes = if has_all_lanes { gpu.capabilities().max_subgroup_size } else { 0 };
         let workgroup_size = WORKGROUP_SIZE.max(lanes);
         let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
         let pipeline = Pipeline::new(gpu.device(), kernel, options)?;

@@ -4,6 +4,7 @@ mod jobs;
 mod record;
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{env, io, thread};
@@ -20,6 +21,9 @@ pub const USAGE: &str = "usage: tools/test [--full] [--row NAME] [--cold] [ARGSâ
 
 /// Programs that run rows of drivers.
 const MATRICES: [&str; 2] = ["drivers", "codegen"];
+
+/// A script with such rows, for other systems. Only the full suite runs them: they build everything again.
+const PLATFORMS: &str = "tools/platforms";
 
 /// Members of the workspace that only the full suite tests: they need crates that nothing else needs.
 const OTHERS: [&str; 3] = ["subsweep-peers-static", "subsweep-peers-vulkan", "subsweep-wgpu"];
@@ -92,6 +96,11 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     // Of the sources that are built next.
     let record = Record::open(&suite.options, &suite.features)?;
+    // A row for another system needs none of the programs for this one.
+    let platforms = Path::new(PLATFORMS);
+    if let Some(row) = suite.options.row.as_ref().filter(|row| suite.has_row(platforms, row)) {
+        return suite.run_row_of(platforms, row, &record);
+    }
     let programs = test_programs(&cargo::build(suite.cargo_test().arg("--no-run"))?);
     if let Some(row) = &suite.options.row {
         return suite.run_row(row, &programs, &record);
@@ -113,7 +122,7 @@ struct Suite {
     options: Options,
     features: Features,
     /// The cache of pipelines of programs that set none.
-    shaders: std::path::PathBuf,
+    shaders: PathBuf,
 }
 
 impl Suite {
@@ -145,49 +154,60 @@ impl Suite {
         command
     }
 
-    fn rows(&self, matrix: &Program) -> Result<Vec<String>> {
-        let list = output(self.command(&matrix.path).arg("--list-rows"))?;
+    /// The programs that have rows.
+    fn matrices(&self, programs: &[Program]) -> Result<Vec<PathBuf>> {
+        let of_drivers = MATRICES.iter().map(|matrix| Ok(program(programs, matrix)?.path.clone()));
+        of_drivers.chain([Ok(PLATFORMS.into())]).collect()
+    }
+
+    fn rows(&self, matrix: &Path) -> Result<Vec<String>> {
+        let list = output(self.command(matrix).arg("--list-rows"))?;
         Ok(list.lines().map(str::to_owned).collect())
     }
 
     /// Runs one row, and shows what it prints while it runs.
     fn run_row(&self, row: &str, programs: &[Program], record: &Record) -> Result<ExitCode> {
-        let mut rows = Vec::new();
-        for matrix in MATRICES {
-            let matrix = program(programs, matrix)?;
-            let rows_here = self.rows(matrix)?;
-            if rows_here.iter().any(|name| name == row) {
-                let (start, log) = (Instant::now(), tempfile::NamedTempFile::new()?);
-                // One description, so that neither writes over the other.
-                let (mut command, both) = (self.command(&matrix.path), log.reopen()?);
-                command.args(["--rows", row]).stdout(both.try_clone()?).stderr(both);
-                let mut reader = File::open(log.path())?;
-                let status = Group::start(&mut command)?
-                    .wait_with(|| Ok(io::copy(&mut reader, &mut io::stdout()).map(|_| ())?))?;
-                if status.success() {
-                    record.keep(row, &fs::read_to_string(log.path())?, start.elapsed())?;
-                }
-                return Ok(ExitCode::from(status.code().unwrap_or(1) as u8));
-            }
-            rows.extend(rows_here);
+        let matrices = self.matrices(programs)?;
+        if let Some(matrix) = matrices.iter().find(|matrix| self.has_row(matrix, row)) {
+            return self.run_row_of(matrix, row, record);
         }
-        bail!(Stop::Refused(format!("no row is named {row}; the rows are: {}", rows.join(" "))))
+        let rows: Vec<_> = matrices.iter().map(|matrix| self.rows(matrix)).collect::<Result<_>>()?;
+        bail!(Stop::Refused(format!("no row is named {row}; the rows are: {}", rows.concat().join(" "))))
+    }
+
+    fn has_row(&self, matrix: &Path, row: &str) -> bool {
+        self.rows(matrix).is_ok_and(|rows| rows.iter().any(|name| name == row))
+    }
+
+    fn run_row_of(&self, matrix: &Path, row: &str, record: &Record) -> Result<ExitCode> {
+        let (start, log) = (Instant::now(), tempfile::NamedTempFile::new()?);
+        // One description, so that neither writes over the other.
+        let (mut command, both) = (self.command(matrix), log.reopen()?);
+        command.args(["--rows", row]).stdout(both.try_clone()?).stderr(both);
+        let mut reader = File::open(log.path())?;
+        let status = Group::start(&mut command)?
+            .wait_with(|| Ok(io::copy(&mut reader, &mut io::stdout()).map(|_| ())?))?;
+        if status.success() {
+            record.keep(row, &fs::read_to_string(log.path())?, start.elapsed())?;
+        }
+        Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
     }
 
     fn run_rows<'a>(&self, jobs: &mut Jobs<'a>, programs: &[Program], record: &'a Record) -> Result<()> {
-        for matrix in MATRICES {
-            let program = program(programs, matrix)?;
-            if !self.options.is_full {
+        if !self.options.is_full {
+            for matrix in MATRICES {
                 // A matrix runs its rows in parallel.
-                jobs.start(matrix, &mut self.command(&program.path), None)?;
+                jobs.start(matrix, &mut self.command(&program(programs, matrix)?.path), None)?;
                 jobs.finish()?;
-                continue;
             }
-            for row in self.rows(program)? {
+            return Ok(());
+        }
+        for matrix in self.matrices(programs)? {
+            for row in self.rows(&matrix)? {
                 match record.seconds(&row) {
                     Some(seconds) => print(format_args!("test: {row}: passed earlier, {seconds} s"))?,
                     None => {
-                        let mut command = self.command(&program.path);
+                        let mut command = self.command(&matrix);
                         jobs.start(&row, command.args(["--rows", &row]), Some(record))?;
                     }
                 }

@@ -68,6 +68,7 @@ pub fn list() -> Result<()> {
     for gpu in all {
         let state = match gpu.check() {
             Ok(()) => "yes",
+            Err(NotSetUp::Elsewhere { .. }) => "no: on Linux (x86-64) only",
             Err(_) => "no: run tools/setup gpus",
         };
         row(gpu.name, gpu.what, gpu.driver, state);

@@ -1,6 +1,8 @@
 //! Identity of the file behind a path or a standard stream, through links and differing spellings.
 
-use std::fs::{self, File, FileType};
+#[cfg(unix)]
+use std::fs::File;
+use std::fs::{self, FileType};
 use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -8,7 +10,7 @@ use std::path::Path;
 
 use same_file::Handle;
 
-use super::Source;
+use super::{Source, streams};
 
 /// The file that `source` reads, if writing can harm it.
 pub fn of_source(source: &Source) -> Option<Handle> {
@@ -31,6 +33,10 @@ pub fn of_file(file: &File) -> Option<Handle> {
 
 /// The file at `path`, if it exists and is readable. A pipe is not opened, as that would block until a writer opens it.
 pub fn of_path(path: &Path) -> Option<Handle> {
+    if is_device(path) {
+        // A query of its metadata would be a client of a pipe of Windows, which may take one only.
+        return None;
+    }
     let kind = fs::metadata(path).ok()?.file_type();
     if is_kept(kind) { Handle::from_path(path).ok() } else { None }
 }
@@ -49,17 +55,24 @@ pub fn of_pipe(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// Whether `path` is a character device such as `/dev/null`.
-pub fn is_character_device(path: &Path) -> bool {
+/// Whether `path` is a character device such as `/dev/null`, or on Windows any device or named pipe.
+pub fn is_device(path: &Path) -> bool {
     #[cfg(unix)]
     return fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_char_device());
-    #[cfg(not(unix))]
-    false
+    #[cfg(windows)]
+    {
+        use std::path::{Component, Prefix};
+
+        // The system itself says which names are those of devices: `NUL`, before Windows 11 in any folder, is `\\.\NUL`.
+        let absolute = std::path::absolute(path).unwrap_or_default();
+        matches!(absolute.components().next(), Some(Component::Prefix(prefix))
+            if matches!(prefix.kind(), Prefix::DeviceNS(_)))
+    }
 }
 
 fn kept(handle: io::Result<Handle>) -> Option<Handle> {
     let handle = handle.ok()?;
-    let kind = handle.as_file().metadata().ok()?.file_type();
+    let kind = streams::metadata(handle.as_file())?.file_type();
     is_kept(kind).then_some(handle)
 }
 

@@ -10,7 +10,7 @@ use subsweep_tool::table::{
 };
 
 use super::spool::{Spool, TemporaryFolder};
-use super::{Source, memory, streams};
+use super::{Source, identity, memory, streams};
 use crate::error::Ended;
 use crate::words::Progress;
 
@@ -113,7 +113,10 @@ pub fn open_table(
     // Opening a pipe would wait until something writes to it.
     let is_special = match source {
         Source::Stdin => false,
-        Source::File(path) => fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()),
+        Source::File(path) => {
+            identity::is_device(path)
+                || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+        }
     };
     let checked = match needs_file {
         Some(reason) if is_special => Err(InputProblem::NotSeekable { reason }),
@@ -349,7 +352,14 @@ fn open(source: &Source) -> Result<(File, Option<u64>), InputProblem> {
         Source::Stdin => return Ok((streams::stdin().map_err(InputProblem::Read)?, None)),
         Source::File(path) => path,
     };
-    let file = File::open(path).map_err(InputProblem::Open)?;
+    // Windows opens no directory, and has no metadata of a device.
+    let file = File::open(path).map_err(|error| match path.is_dir() {
+        true => InputProblem::Directory,
+        false => InputProblem::Open(error),
+    })?;
+    if identity::is_device(path) {
+        return Ok((file, None));
+    }
     let metadata = file.metadata().map_err(InputProblem::Open)?;
     if metadata.is_dir() {
         return Err(InputProblem::Directory);

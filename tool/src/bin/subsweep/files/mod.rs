@@ -54,6 +54,9 @@ impl Source {
     /// The size of a regular file by its path, bytes.
     pub fn file_size(&self) -> Option<u64> {
         let Self::File(path) = self else { return None };
+        if identity::is_device(path) {
+            return None;
+        }
         fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
     }
 }

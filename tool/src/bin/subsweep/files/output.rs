@@ -346,10 +346,10 @@ impl Destination {
     /// `/dev/null`.
     fn resolved(&self) -> Option<PathBuf> {
         let Self::File(path) = self else { return None };
-        let path = follow(path).ok()?;
-        if identity::is_character_device(&path) {
+        if identity::is_device(path) {
             return None;
         }
+        let path = follow(path).ok()?;
         Some(fs::canonicalize(folder_of(&path)).ok()?.join(path.file_name()?))
     }
 }
@@ -432,6 +432,16 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
     if let Some(number) = super::descriptor(path.as_os_str()) {
         return prepare_descriptor(number, sources);
     }
+    #[cfg(windows)]
+    if identity::is_device(path) {
+        // Windows has no metadata of it.
+        let file = OpenOptions::new().write(true).open(path).map_err(OutputProblem::Existing)?;
+        return if file.is_terminal() { Err(OutputProblem::Terminal) } else { Ok(Target::Special(file)) };
+    }
+    #[cfg(windows)]
+    if path.file_name().is_some_and(|name| name.as_encoded_bytes().contains(&b':')) {
+        return Err(OutputProblem::Stream);
+    }
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(OutputProblem::Directory),
         Ok(metadata) => {
@@ -500,7 +510,14 @@ impl RegularFile {
     }
 
     fn rename(&self, temporary: Temporary) -> Result<(), OutputProblem> {
-        temporary.rename(&self.path).map_err(OutputProblem::writing)
+        temporary.rename(&self.path).map_err(|error| {
+            // Access is denied, or a share.
+            #[cfg(windows)]
+            if matches!(error.raw_os_error(), Some(5 | 32)) && self.path.is_file() {
+                return OutputProblem::InUse(error);
+            }
+            OutputProblem::writing(error)
+        })
     }
 }
 

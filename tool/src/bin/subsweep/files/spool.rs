@@ -16,9 +16,13 @@ pub struct TemporaryFolder {
 }
 
 impl Default for TemporaryFolder {
-    /// `TMPDIR`.
+    /// `TMPDIR`, on Windows `TMP`.
     fn default() -> Self {
-        Self { path: std::env::temp_dir(), another: "name another folder in TMPDIR" }
+        let another = match cfg!(windows) {
+            true => "name another folder in TMP",
+            false => "name another folder in TMPDIR",
+        };
+        Self { path: std::env::temp_dir(), another }
     }
 }
 
@@ -134,7 +138,8 @@ mod tests {
             let text = text(&folder, kind);
             assert!(text.starts_with("/some: ") && text.ends_with(&format!("; {remedy}")), "{text}");
         }
-        assert!(text(&TemporaryFolder::default(), Kind::NotFound).ends_with(" in TMPDIR"));
+        let variable = if cfg!(windows) { "TMP" } else { "TMPDIR" };
+        assert!(text(&TemporaryFolder::default(), Kind::NotFound).ends_with(&format!(" in {variable}")));
     }
 
     #[test]

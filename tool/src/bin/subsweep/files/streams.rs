@@ -3,7 +3,7 @@
 //! Rust's runtime opens the null device for a closed stream, and from then on a closed one looks empty. So the streams
 //! are checked before the runtime starts.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Seek};
 
 /// Whether standard input was closed when the program started.
@@ -24,9 +24,18 @@ pub fn stdin() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
 }
 
+/// The metadata of an open file, none of a pipe or a device on Windows, where they would be those of a regular file.
+pub fn metadata(file: &File) -> Option<Metadata> {
+    #[cfg(windows)]
+    if !winapi_util::file::typ(file).is_ok_and(|kind| kind.is_disk()) {
+        return None;
+    }
+    file.metadata().ok()
+}
+
 /// Bytes from the position of a regular file to its end; `None` for a pipe or a device.
 pub fn rest(mut file: &File) -> Option<u64> {
-    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
+    let metadata = metadata(file).filter(Metadata::is_file)?;
     metadata.len().checked_sub(file.stream_position().ok()?)
 }
 

@@ -1,7 +1,7 @@
 //! A file beside another one until it is complete: without a name where the file system has such files, so that nothing
 //! is left behind however the program ends.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +69,8 @@ impl Temporary {
         // A link cannot replace a file, so that it takes a name first.
         self.give_name(super::output::folder_of(path))?;
         match self.name {
-            Some(name) => name.path.persist(path).map_err(|error| error.error),
+            // Unlike `persist`, this replaces a file on Windows that others have open and share. The old name is gone then.
+            Some(name) => fs::rename(&name.path, path),
             None => Ok(()),
         }
     }
@@ -140,7 +141,6 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::io::Write;
 
     use super::*;

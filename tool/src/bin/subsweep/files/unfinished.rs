@@ -14,6 +14,9 @@ pub fn remove_unfinished() {
     imp::remove_unfinished();
 }
 
+#[cfg(all(test, windows))]
+pub use imp::remove_and_end;
+
 /// A file that a signal removes, until this is dropped. At most two exist at a time.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -114,20 +117,57 @@ mod imp {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod imp {
-    use std::path::Path;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-    pub fn handle_signals() {}
+    use windows_sys::Win32::Foundation::STATUS_CONTROL_C_EXIT;
+    use windows_sys::Win32::System::Console::SetConsoleCtrlHandler;
+    use windows_sys::Win32::System::Threading::ExitProcess;
+    use windows_sys::core::BOOL;
 
-    pub fn remove_unfinished() {}
+    static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+    fn paths() -> MutexGuard<'static, Vec<PathBuf>> {
+        PATHS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ctrl-C, Ctrl-Break and the end of the console or the session; Windows knows no other signals.
+    pub fn handle_signals() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // SAFETY: the handler is a function, and may be called by any thread.
+            unsafe { SetConsoleCtrlHandler(Some(remove_and_end), 1) };
+        });
+    }
+
+    /// Called by a thread that the system starts.
+    pub unsafe extern "system" fn remove_and_end(_: u32) -> BOOL {
+        remove_unfinished();
+        // SAFETY: it takes any code. The default handler ends the program in the same way, but not that of Wine, whose code is 0.
+        unsafe { ExitProcess(STATUS_CONTROL_C_EXIT as u32) }
+    }
+
+    /// A file that is still open is removed once the program has ended.
+    pub fn remove_unfinished() {
+        paths().iter().for_each(|path| drop(fs::remove_file(path)));
+    }
 
     #[derive(Debug)]
-    pub struct Unfinished;
+    pub struct Unfinished(PathBuf);
 
     impl Unfinished {
-        pub fn new(_: &Path) -> Self {
-            Self
+        pub fn new(path: &Path) -> Self {
+            paths().push(path.to_owned());
+            Self(path.to_owned())
+        }
+    }
+
+    impl Drop for Unfinished {
+        fn drop(&mut self) {
+            paths().retain(|path| *path != self.0);
         }
     }
 }

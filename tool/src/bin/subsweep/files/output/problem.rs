@@ -28,6 +28,10 @@ pub enum OutputProblem {
     /// The path ends with a separator and names no file.
     #[error("ends with / and names no file; name a file in it")]
     NoFile,
+    /// The path is that of an alternate data stream, which no rename replaces.
+    #[cfg(windows)]
+    #[error("names a stream of a file; name a file")]
+    Stream,
     /// The path is empty.
     #[error("is no path; name a file with {option}")]
     NoName {
@@ -61,6 +65,10 @@ pub enum OutputProblem {
     /// Writing failed. An existing file is unchanged.
     #[error("could not be written ({0})")]
     Write(io::Error),
+    /// Windows replaces no file that another program has opened without sharing it.
+    #[cfg(windows)]
+    #[error("could not be written ({0}); close the program that has it open, or name another file")]
+    InUse(io::Error),
     /// The reader has closed the pipe; no message is printed.
     #[error("was closed by its reader")]
     BrokenPipe,

@@ -1,7 +1,6 @@
 use subsweep_tool::table::{ElementType, Format, TableShape};
 
 use super::*;
-use crate::files::GRID;
 
 fn grid() -> Table {
     Table {
@@ -125,14 +124,14 @@ fn the_input_is_refused_as_output_under_every_spelling() {
     fs::create_dir(inside("sub")).unwrap();
     fs::write(inside("in"), "before").unwrap();
     fs::write(inside("other"), "before").unwrap();
-    let mut spellings = vec![inside("in"), inside("./in"), inside("sub/../in")];
+    fs::hard_link(inside("in"), inside("hard")).unwrap();
+    let spellings = ["in", "./in", "sub/../in", "hard"].map(inside).to_vec();
     #[cfg(unix)]
-    {
+    let spellings = {
         std::os::unix::fs::symlink("in", inside("link")).unwrap();
         std::os::unix::fs::symlink(inside("link"), inside("sub/link")).unwrap();
-        fs::hard_link(inside("in"), inside("hard")).unwrap();
-        spellings.extend([inside("link"), inside("sub/link"), inside("hard")]);
-    }
+        [spellings, ["link", "sub/link"].map(inside).to_vec()].concat()
+    };
     for path in &spellings {
         assert!(matches!(refusal(path, &inside("in")), OutputProblem::IsInput { .. }), "{}", path.display());
         assert!(matches!(refusal(&inside("in"), path), OutputProblem::IsInput { .. }), "{}", path.display());
@@ -152,6 +151,7 @@ mod unix {
     use std::process::Command;
 
     use super::*;
+    use crate::files::GRID;
 
     #[test]
     fn permissions_are_those_of_the_replaced_file_or_the_default() {
@@ -283,5 +283,53 @@ mod unix {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         assert!(matches!(new.unwrap_err().problem, OutputProblem::Folder(_)));
         assert_eq!(fs::read(&path).unwrap(), b"before");
+    }
+}
+
+#[cfg(windows)]
+mod windows {
+    use std::os::windows::process::CommandExt;
+    use std::process::Command;
+    use std::time::Duration;
+
+    use windows_sys::Win32::Foundation::STATUS_CONTROL_C_EXIT;
+    use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent};
+    use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
+
+    use super::*;
+    use crate::files::unfinished::remove_and_end;
+
+    /// Run only by the next test, in a process with a console of its own.
+    #[test]
+    #[ignore = "it ends its process"]
+    fn ctrl_break_while_a_file_is_written() {
+        let Some(path) = std::env::var_os("SUBSWEEP_TEST_OUTPUT") else { return };
+        let path = PathBuf::from(path);
+        handle_signals();
+        let folder = path.parent().unwrap();
+        let _temporaries = [Temporary::named_in(folder).unwrap(), Temporary::named_in(folder).unwrap()];
+        assert_eq!(names_in(folder).len(), 3);
+        // SAFETY: a call without pointers. All processes of the console, which is this one, get the event.
+        let is_sent = unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, 0) } != 0;
+        if !is_sent {
+            // Wine makes no console here; the handler is called as Windows calls it.
+            // SAFETY: it takes any number.
+            std::thread::spawn(|| unsafe { remove_and_end(CTRL_BREAK_EVENT) });
+        }
+        std::thread::sleep(Duration::from_secs(30));
+    }
+
+    #[test]
+    fn ctrl_break_removes_temporary_files_and_keeps_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "before").unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let test = "files::output::tests::windows::ctrl_break_while_a_file_is_written";
+        command.args(["--exact", test, "--ignored"]).env("SUBSWEEP_TEST_OUTPUT", &path);
+        let output = command.creation_flags(CREATE_NO_WINDOW).output().unwrap();
+        assert_eq!(output.status.code(), Some(STATUS_CONTROL_C_EXIT), "{output:?}");
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+        assert_eq!(names_in(folder.path()), ["out"]);
     }
 }
