@@ -67,10 +67,6 @@ pub const U_DIV: u32 = 134;
 pub const S_DIV: u32 = 135;
 pub const U_MOD: u32 = 137;
 pub const S_REM: u32 = 138;
-#[cfg(test)]
-pub const I_ADD_CARRY: u32 = 149;
-#[cfg(test)]
-pub const U_MUL_EXTENDED: u32 = 151;
 pub const LOGICAL_EQUAL: u32 = 164;
 pub const LOGICAL_NOT_EQUAL: u32 = 165;
 pub const LOGICAL_OR: u32 = 166;
@@ -116,15 +112,9 @@ pub const UNREACHABLE: u32 = 255;
 pub const LIFETIME_STOP: u32 = 257;
 pub const NO_LINE: u32 = 317;
 pub const EXECUTION_MODE_ID: u32 = 331;
-#[cfg(test)]
-pub const GROUP_NON_UNIFORM_ELECT: u32 = 333;
-#[cfg(test)]
-pub const GROUP_NON_UNIFORM_BALLOT: u32 = 339;
 pub const GROUP_NON_UNIFORM_BALLOT_BIT_COUNT: u32 = 342;
 pub const GROUP_NON_UNIFORM_I_ADD: u32 = 349;
 pub const GROUP_NON_UNIFORM_LOGICAL_XOR: u32 = 364;
-#[cfg(test)]
-pub const GROUP_NON_UNIFORM_QUAD_SWAP: u32 = 366;
 pub const COPY_LOGICAL: u32 = 400;
 pub const PTR_EQUAL: u32 = 401;
 pub const PTR_NOT_EQUAL: u32 = 402;

@@ -12,6 +12,15 @@
 use super::{Id, Instruction, Module, Type, decoration, opcode, storage};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// Instructions that only these rules look for.
+mod instruction {
+    pub const I_ADD_CARRY: u32 = 149;
+    pub const U_MUL_EXTENDED: u32 = 151;
+    pub const GROUP_NON_UNIFORM_ELECT: u32 = 333;
+    pub const GROUP_NON_UNIFORM_BALLOT: u32 = 339;
+    pub const GROUP_NON_UNIFORM_QUAD_SWAP: u32 = 366;
+}
+
 /// Built-ins.
 mod built_in {
     pub const LOCAL_INVOCATION_INDEX: u32 = 29;
@@ -171,11 +180,13 @@ impl<'m> Rules<'m> {
             return;
         };
         match (self.definition(composite), index) {
-            (Some(Instruction { opcode: opcode::I_ADD_CARRY, operands: [_, _, a, b], .. }), 0) => {
+            (Some(Instruction { opcode: instruction::I_ADD_CARRY, operands: [_, _, a, b], .. }), 0) => {
                 terms.sums.push(composite);
                 [a, b].into_iter().for_each(|term| self.add_terms(*term, terms, seen));
             }
-            (Some(Instruction { opcode: opcode::U_MUL_EXTENDED, .. }), 0) => terms.products.push(composite),
+            (Some(Instruction { opcode: instruction::U_MUL_EXTENDED, .. }), 0) => {
+                terms.products.push(composite)
+            }
             (
                 Some(Instruction {
                     opcode: opcode::BITCAST | opcode::LOAD | opcode::PHI | opcode::SELECT,
@@ -272,7 +283,7 @@ impl<'m> Rules<'m> {
             for i in self.module.instructions() {
                 let [_, result, operands @ ..] = i.operands else { continue };
                 let is_one = match i.opcode {
-                    opcode::GROUP_NON_UNIFORM_BALLOT => true,
+                    instruction::GROUP_NON_UNIFORM_BALLOT => true,
                     opcode::LOAD => is_mask(self.loaded_built_in(*result)),
                     opcode::PHI | opcode::SELECT | opcode::BITWISE_OR..=opcode::NOT | opcode::COPY_OBJECT => {
                         is_vector(*result) && operands.iter().any(|operand| of_lanes.contains(operand))
@@ -307,8 +318,10 @@ impl<'m> Rules<'m> {
 
     fn long_operations(&self, broken: &mut Broken) {
         for i in self.module.instructions() {
-            if let (opcode::GROUP_NON_UNIFORM_ELECT..=opcode::GROUP_NON_UNIFORM_QUAD_SWAP, [_, result, ..]) =
-                (i.opcode, i.operands)
+            if let (
+                instruction::GROUP_NON_UNIFORM_ELECT..=instruction::GROUP_NON_UNIFORM_QUAD_SWAP,
+                [_, result, ..],
+            ) = (i.opcode, i.operands)
                 && self.is_long(self.module.type_of(*result))
             {
                 broken.long_operations.insert(*result);
