@@ -162,7 +162,7 @@ fn the_documentation_lists_every_function_and_shows_tested_code() {
 #[test]
 fn the_header_for_cplusplus_calls_every_function() {
     let header = read("include/subsweep.hpp");
-    assert!(header.is_ascii() && header.lines().count() <= 350);
+    assert!(header.is_ascii() && header.lines().count() <= 360);
     for (name, _) in functions(&read(HEADER)).into_iter().filter(|(name, _)| !name.ends_with("_version")) {
         let is_called = [format!("{name}("), format!("{name}>"), format!("{name},")];
         assert!(is_called.iter().any(|call| header.contains(call)), "include/subsweep.hpp omits {name}");
