@@ -132,7 +132,7 @@ void plans(const Host &host) {
     REFUSE(scan.record(commands, run), SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, "scratch");
     subsweep::SegmentedSortPlan::Info of_segments{};
     of_segments.count.count = count;
-    REFUSE(segmented.record(commands, of_segments), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys");
+    REFUSE(segmented.record(commands, of_segments), SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, "scratch");
     host_run(&host, commands);
     EXPECT(floats[0] == 1.0f && floats[count - 1] == static_cast<float>(count));
     EXPECT(scan.first_access().stages != 0);

@@ -1,9 +1,8 @@
 //! The C ABI: programs in C and C++, linked with the libraries that `tools/capi` installs, run on each driver under
-//! validation; and the header against that of the last release.
+//! validation.
 //!
 //! Each driver runs in its own process: see `tests/common/children.rs`. `header.rs` tests the header.
 
-mod abi;
 #[path = "../common/children.rs"]
 mod children;
 mod libraries;
@@ -107,9 +106,7 @@ fn trials() -> Result<Vec<Trial>, Failed> {
         trial("the examples by CMake, with the shared library", |all| by_cmake(all, Linking::Shared))
             .with_ignored_flag(!children::is_full()),
         trial("CMake refuses what is not installed", refused_by_cmake),
-        trial("the ABI is that of the last release", |_| abi::is_kept()),
-        trial("changes of the ABI are noticed", |_| abi::changes_are_noticed()),
-        trial("the shared library exports the functions of the header", abi::exports_are_the_functions),
+        trial("the shared library exports the functions of the header", libraries::exports_are_the_functions),
         trial("the libraries that cargo built are installed", |_| libraries::installs_what_was_built()),
         trial("validation reports a missing transfer barrier of a program in C", mistake),
     ]);
