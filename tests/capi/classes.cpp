@@ -131,8 +131,8 @@ void plans(const Host &host) {
     run.scratch.size = 0;
     REFUSE(scan.record(commands, run), SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, "scratch");
     subsweep::SegmentedSortPlan::Info of_segments{};
-    of_segments.count.count = count;
-    REFUSE(segmented.record(commands, of_segments), SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, "scratch");
+    of_segments.count.count = of_segments.segment_count.count = count;
+    REFUSE(segmented.record(commands, of_segments), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "segments");
     host_run(&host, commands);
     EXPECT(floats[0] == 1.0f && floats[count - 1] == static_cast<float>(count));
     EXPECT(scan.first_access().stages != 0);
