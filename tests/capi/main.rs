@@ -186,9 +186,26 @@ fn by_cmake(libraries: &Libraries, linking: Linking) -> Result<(), Failed> {
     HEADLESS_EXAMPLES.iter().try_for_each(|(_, name, expected)| check_line(run(name)?, expected))
 }
 
-/// Another version, and a component that is not there; what is there is found.
+/// Another version, other pointers, and a component that is not there; what is there is found, also by a project with
+/// old policies.
 fn refused_by_cmake(libraries: &Libraries) -> Result<(), Failed> {
+    // From 4.0 on CMake has no policies so old.
+    let old = "if(CMAKE_VERSION VERSION_LESS 4)\ncmake_policy(VERSION 3.1)\nendif()\n";
+    let chosen =
+        "get_target_property(it subsweep::subsweep INTERFACE_LINK_LIBRARIES)\nmessage(FATAL_ERROR \"${it}\")";
+    let of_old = format!("{old}find_package(subsweep REQUIRED COMPONENTS static)\n{chosen}");
+    let of_others = format!("find_package(subsweep REQUIRED OPTIONAL_COMPONENTS other)\n{chosen}");
     for (lines, expected) in [
+        (of_old.as_str(), Some("subsweep::static")),
+        (&of_others, Some("subsweep::shared")),
+        ("find_package(subsweep 0.0...0.2 REQUIRED)", None),
+        ("find_package(subsweep 0.2...0.3 REQUIRED)", Some("with requested version")),
+        ("find_package(subsweep 0.0...<0.1 REQUIRED)", Some("with requested version")),
+        ("set(CMAKE_SIZEOF_VOID_P 8)\nfind_package(subsweep 0.1 REQUIRED)", None),
+        (
+            "set(CMAKE_SIZEOF_VOID_P 4)\nfind_package(subsweep REQUIRED)",
+            Some("0.1.0 for pointers of 8 bytes"),
+        ),
         ("find_package(subsweep 0.1 REQUIRED COMPONENTS shared static)", None),
         ("find_package(subsweep 99 REQUIRED)", Some("compatible with requested version \"99\"")),
         ("find_package(subsweep REQUIRED COMPONENTS other)", Some("component 'other' is not in ")),
