@@ -202,10 +202,7 @@ fn refused_by_cmake(libraries: &Libraries) -> Result<(), Failed> {
         ("find_package(subsweep 0.2...0.3 REQUIRED)", Some("with requested version")),
         ("find_package(subsweep 0.0...<0.1 REQUIRED)", Some("with requested version")),
         ("set(CMAKE_SIZEOF_VOID_P 8)\nfind_package(subsweep 0.1 REQUIRED)", None),
-        (
-            "set(CMAKE_SIZEOF_VOID_P 4)\nfind_package(subsweep REQUIRED)",
-            Some("0.1.0 for pointers of 8 bytes"),
-        ),
+        ("set(CMAKE_SIZEOF_VOID_P 4)\nfind_package(subsweep REQUIRED)", Some("for pointers of 8 bytes")),
         ("find_package(subsweep 0.1 REQUIRED COMPONENTS shared static)", None),
         ("find_package(subsweep 99 REQUIRED)", Some("compatible with requested version \"99\"")),
         ("find_package(subsweep REQUIRED COMPONENTS other)", Some("component 'other' is not in ")),
