@@ -39,8 +39,9 @@ class Error : public std::runtime_error {
     VkResult code_;
 };
 
-/// Throws an Error unless `result` is VK_SUCCESS.
-inline void check(VkResult result) {
+/// Throws an Error unless `result` is VK_SUCCESS. Calls are qualified: VkResult is global, and so a program's function of
+/// this name would be found, too.
+inline void throw_on_failure(VkResult result) {
     if (result != VK_SUCCESS) {
         throw Error(result);
     }
@@ -80,7 +81,7 @@ using Handle = std::unique_ptr<T, Destroy<T, destroy>>;
 template <class T, class Create>
 T *created(Create create) {
     T *handle = nullptr;
-    check(create(&handle));
+    ::subsweep::throw_on_failure(create(&handle));
     return handle;
 }
 
@@ -113,10 +114,12 @@ class Requirements {
     }
 
     void limit_features(SubsweepFeatureFlags features) {
-        check(subsweep_requirements_limit_features(get(), features));
+        ::subsweep::throw_on_failure(subsweep_requirements_limit_features(get(), features));
     }
 
-    void merge_features(VkDeviceCreateInfo &info) { check(subsweep_requirements_merge_features(get(), &info)); }
+    void merge_features(VkDeviceCreateInfo &info) {
+        ::subsweep::throw_on_failure(subsweep_requirements_merge_features(get(), &info));
+    }
 
     SubsweepRequirements *get() const noexcept { return handle_.get(); }
 
@@ -132,7 +135,9 @@ class Device {
               return subsweep_device_create(&sized, device);
           })) {}
 
-    void set_pipeline_threads(std::uint32_t count) { check(subsweep_device_set_pipeline_threads(get(), count)); }
+    void set_pipeline_threads(std::uint32_t count) {
+        ::subsweep::throw_on_failure(subsweep_device_set_pipeline_threads(get(), count));
+    }
 
     SubsweepDevice *get() const noexcept { return handle_.get(); }
 
@@ -146,7 +151,8 @@ class Plan {
     SubsweepScratchRequirements scratch_requirements(std::uint64_t max_count,
                                                      std::uint64_t max_segment_count = 0) const {
         SubsweepScratchRequirements requirements{};
-        check(subsweep_plan_scratch_requirements(get(), max_count, max_segment_count, &requirements));
+        ::subsweep::throw_on_failure(
+            subsweep_plan_scratch_requirements(get(), max_count, max_segment_count, &requirements));
         return requirements;
     }
 
@@ -179,7 +185,7 @@ class PlanOf : public Plan {
     /// Records one run into `commands`.
     void record(VkCommandBuffer commands, const Info &info) const {
         const Info sized = detail::sized(info);
-        check(cmd(get(), commands, &sized));
+        ::subsweep::throw_on_failure(cmd(get(), commands, &sized));
     }
 };
 
@@ -221,8 +227,8 @@ template <class T>
 std::vector<T> histogram_even_edges(std::uint32_t bin_count, double low, double high) {
     static_assert(sizeof(T) == 4, "numbers of 32 bits");
     std::vector<T> edges(std::size_t{bin_count} + 1);
-    void *const first = edges.data();
-    check(subsweep_histogram_even_edges(element_type<T>, bin_count, low, high, static_cast<std::uint32_t *>(first)));
+    auto *const first = static_cast<std::uint32_t *>(static_cast<void *>(edges.data()));
+    ::subsweep::throw_on_failure(subsweep_histogram_even_edges(element_type<T>, bin_count, low, high, first));
     return edges;
 }
 
@@ -305,18 +311,18 @@ class Gpu {
     /// The functions of C, with every configuration.
     void sort(const SubsweepSortPlanCreateInfo &info, void *keys, void *values, std::uint64_t count) const {
         const auto sized = detail::sized(info);
-        check(subsweep_gpu_sort(get(), &sized, keys, values, count));
+        ::subsweep::throw_on_failure(subsweep_gpu_sort(get(), &sized, keys, values, count));
     }
 
     void scan(const SubsweepScanPlanCreateInfo &info, void *elements, std::uint64_t count) const {
         const auto sized = detail::sized(info);
-        check(subsweep_gpu_scan(get(), &sized, elements, count));
+        ::subsweep::throw_on_failure(subsweep_gpu_scan(get(), &sized, elements, count));
     }
 
     void reduce(const SubsweepReducePlanCreateInfo &info, const void *elements, std::uint64_t count,
                 void *results) const {
         const auto sized = detail::sized(info);
-        check(subsweep_gpu_reduce(get(), &sized, elements, count, results));
+        ::subsweep::throw_on_failure(subsweep_gpu_reduce(get(), &sized, elements, count, results));
     }
 
     SubsweepGpu *get() const noexcept { return handle_.get(); }

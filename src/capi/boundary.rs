@@ -36,7 +36,7 @@ pub(super) fn value<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
 }
 
 fn run<T>(body: impl FnOnce() -> Result<T>) -> Result<T, VkResult> {
-    // Unwind safe: recording does not change plans.
+    // Unwind safe: plans do not change, and what a device of ours changes stays valid (`headless::lock`).
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(failure)) => failure,
@@ -179,13 +179,15 @@ macro_rules! buffers {
 }
 pub(super) use buffers;
 
-/// Sets the options of a configuration whose flags are given.
+/// A configuration with the options whose flags are given.
 macro_rules! options {
-    ($config:ident, $flags:ident, $($bit:ident => $option:ident),+) => {
+    ($config:expr, $flags:ident, $($bit:ident => $option:ident),+) => {{
+        let mut config = $config;
         $(if $flags & $bit != 0 {
-            $config = $config.$option();
+            config = config.$option();
         })+
-    };
+        config
+    }};
 }
 pub(super) use options;
 

@@ -74,12 +74,11 @@ pub unsafe extern "C" fn subsweep_difference_plan_create(
         let known = 2 * SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT - 1;
         let flags = flags("SubsweepDifferenceFlags", info.flags, known)?;
         let element = element_type("element_type", info.element_type)?;
-        let mut config = DifferenceConfig::new(element).columns(info.column_count);
-        options!(config, flags,
+        let config = DifferenceConfig::new(element).columns(info.column_count);
+        Ok(options!(config, flags,
             SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT => indirect_count,
             SUBSWEEP_DIFFERENCE_ALONG_ROWS_BIT => along_rows, SUBSWEEP_DIFFERENCE_KEEPS_FIRST_BIT => keeps_first
-        );
-        Ok(config)
+        ))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Difference, _>(device, info, plan, config) }
@@ -103,8 +102,7 @@ pub unsafe extern "C" fn subsweep_cmd_difference(
 ) -> VkResult {
     let buffers = |info: &SubsweepDifferenceInfo| {
         flags("SubsweepDifferenceInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, DifferenceBuffers { source, destination });
-        Ok((buffers, info.count.checked()?))
+        Ok((buffers!(info, DifferenceBuffers { source, destination }), info.count.checked()?))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Difference, _>(plan, command_buffer, info, buffers) }

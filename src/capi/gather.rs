@@ -92,8 +92,7 @@ pub unsafe extern "C" fn subsweep_cmd_gather(
 ) -> VkResult {
     let buffers = |info: &SubsweepGatherInfo| {
         flags("SubsweepGatherInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, GatherBuffers { source, indices, destination });
-        Ok((buffers, info.count.checked()?))
+        Ok((buffers!(info, GatherBuffers { source, indices, destination }), info.count.checked()?))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Gather, _>(plan, command_buffer, info, buffers) }

@@ -7,7 +7,7 @@ use super::boundary::{Versioned, create, destroy, read, words};
 use super::*;
 use crate::device::AddressRange;
 use crate::error::at_most;
-use crate::headless::{DeviceSelector, Gpu, GpuOptions, ReducedWords, ScanInputs};
+use crate::headless::{DeviceSelector, Gpu, GpuOptions, Keys, ReducedWords, ScanInputs};
 use crate::reduce::ReduceRuns;
 
 /// A device that subsweep_gpu_open has opened, with an instance, queues and memory of its own.
@@ -38,10 +38,8 @@ pub unsafe extern "C" fn subsweep_gpu_open(selector: *const c_char, gpu: *mut *m
 
 fn open(selector: Option<&CStr>) -> Result<SubsweepGpu> {
     let of_environment = std::env::var_os("SUBSWEEP_DEVICE").filter(|selector| !selector.is_empty());
-    let selector = match selector {
-        Some(selector) => Some(selector.to_string_lossy()),
-        None => of_environment.as_deref().map(OsStr::to_string_lossy),
-    };
+    let of_environment = of_environment.as_deref().map(OsStr::to_string_lossy);
+    let selector = selector.map(CStr::to_string_lossy).or(of_environment);
     let Ok(device) = selector.map_or(Ok(DeviceSelector::Best), |selector| selector.parse());
     let gpu = Gpu::open(GpuOptions { device, ..GpuOptions::default() })?;
     let name = words(&gpu.identity().name);
@@ -73,7 +71,7 @@ pub unsafe extern "C" fn subsweep_gpu_name(gpu: *const SubsweepGpu) -> *const c_
 }
 
 /// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
-/// for keys alone. Always in place, whatever the form of memory in `info->flags`.
+/// for keys alone. Always in place, whatever the form of memory in `info->flags`. An argsort only reads its keys.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -98,8 +96,14 @@ pub unsafe extern "C" fn subsweep_gpu_sort(
         if range(keys).overlaps(&range(values)) {
             return Err(Error::Overlap { first: "keys", second: "values" }.into());
         }
-        // SAFETY: they are disjoint, and as the caller promises.
-        Ok(unsafe { gpu.sort_words(config, &mut *keys, &mut *values) }?)
+        let keys = match config.is_argsort() {
+            // SAFETY: as the caller promises; others may read them, too.
+            true => Keys::Read(unsafe { &*keys }),
+            // SAFETY: as the caller promises.
+            false => Keys::Sorted(unsafe { &mut *keys }),
+        };
+        // SAFETY: disjoint from the keys, and as the caller promises.
+        Ok(gpu.prepare_keys(config, keys, unsafe { &mut *values })?.run_or_keep()?)
     };
     // SAFETY: as the caller promises.
     unsafe { run(gpu, info, sort) }
@@ -120,6 +124,9 @@ pub unsafe extern "C" fn subsweep_gpu_scan(
     let scan = |gpu: &Gpu, info: &SubsweepScanPlanCreateInfo| {
         // SAFETY: as the caller promises.
         let config = unsafe { scan_config(info, gpu.capabilities()) }?;
+        if info.segments_by != SUBSWEEP_SEGMENTS_BY_NONE {
+            return Err(unknown("segments_by", info.segments_by, "segments are for recordings alone"));
+        }
         let elements = array(elements, "elements", count, config.row_size())?;
         // SAFETY: as the caller promises.
         Ok(gpu.scan_words(config, unsafe { &mut *elements }, ScanInputs::default())?)

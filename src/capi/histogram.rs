@@ -120,8 +120,7 @@ pub unsafe extern "C" fn subsweep_histogram_plan_create(
             _ => HistogramConfig::even,
         };
         let config = of_bins(element, info.bin_count).columns(info.column_count);
-        let is_indirect = flags & SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT != 0;
-        Ok(if is_indirect { config.indirect_count() } else { config })
+        Ok(options!(config, flags, SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT => indirect_count))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Histogram, _>(device, info, plan, config) }
@@ -145,8 +144,7 @@ pub unsafe extern "C" fn subsweep_cmd_histogram(
 ) -> VkResult {
     let buffers = |info: &SubsweepHistogramInfo| {
         flags("SubsweepHistogramInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, HistogramBuffers { source, edges, counts });
-        Ok((buffers, info.count.checked()?))
+        Ok((buffers!(info, HistogramBuffers { source, edges, counts }), info.count.checked()?))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Histogram, _>(plan, command_buffer, info, buffers) }

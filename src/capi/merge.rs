@@ -90,9 +90,9 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
         let flags = flags("SubsweepMergeFlags", info.flags, known)?;
         let element = element_type("element_type", info.element_type)?;
         let config = MergeConfig::keys(element).values(info.words_per_value);
-        let config = if flags & SUBSWEEP_MERGE_DESCENDING_BIT != 0 { config.descending() } else { config };
-        let is_indirect = flags & SUBSWEEP_MERGE_INDIRECT_COUNT_BIT != 0;
-        Ok(if is_indirect { config.indirect_count() } else { config })
+        Ok(options!(config, flags,
+            SUBSWEEP_MERGE_DESCENDING_BIT => descending, SUBSWEEP_MERGE_INDIRECT_COUNT_BIT => indirect_count
+        ))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Merge, _>(device, info, plan, config) }

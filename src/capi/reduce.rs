@@ -88,7 +88,7 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
     let element = element_type("element_type", info.element_type)?;
     let known = SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT | SUBSWEEP_REDUCE_INDEX_BIT;
     let flags = flags("SubsweepReduceFlags", info.flags, known)?;
-    let mut config = match (flags & SUBSWEEP_REDUCE_INDEX_BIT != 0, operator(info.scan_operator)?) {
+    let config = match (flags & SUBSWEEP_REDUCE_INDEX_BIT != 0, operator(info.scan_operator)?) {
         (false, operator) => ReduceConfig::new(operator, element),
         (true, crate::scan::ScanOperator::Min) => ReduceConfig::argmin(element),
         (true, crate::scan::ScanOperator::Max) => ReduceConfig::argmax(element),
@@ -97,16 +97,14 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
             return Err(Error::Unsupported { reason }.into());
         }
     };
-    config = config.columns(info.column_count.max(1));
-    if flags & SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT != 0 {
-        config = config.indirect_count();
-    }
-    if info.row_length > 0 && info.runs != SUBSWEEP_REDUCE_RUNS_NONE {
-        return Err(unknown("row_length", info.row_length, "it is 0 with runs, which are rows themselves"));
-    }
+    let config = config.columns(info.column_count.max(1));
+    let config = options!(config, flags, SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT => indirect_count);
     match info.runs {
         SUBSWEEP_REDUCE_RUNS_NONE if info.row_length > 0 => Ok(config.along_rows(info.row_length)),
         SUBSWEEP_REDUCE_RUNS_NONE => Ok(config),
+        _ if info.row_length > 0 => {
+            Err(unknown("row_length", info.row_length, "it is 0 with runs, which are rows themselves"))
+        }
         SUBSWEEP_REDUCE_RUNS_OFFSETS => Ok(config.runs(ReduceRuns::Offsets)),
         SUBSWEEP_REDUCE_RUNS_KEYS32 => Ok(config.runs(ReduceRuns::Keys32)),
         SUBSWEEP_REDUCE_RUNS_KEYS64 => Ok(config.runs(ReduceRuns::Keys64)),

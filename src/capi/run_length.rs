@@ -84,9 +84,10 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
         SUBSWEEP_RUN_LENGTH_DECODE => RunLengthConfig::decode_indices(),
         value => return Err(unknown("coding", value, "see SUBSWEEP_RUN_LENGTH_...")),
     };
-    let config = if has_values { config } else { config.without_values() };
-    let config = if flags & SUBSWEEP_RUN_LENGTH_OFFSETS_BIT != 0 { config.offsets() } else { config };
-    Ok(if flags & SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT != 0 { config.indirect_count() } else { config })
+    Ok(options!(config, flags,
+        SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_RUN_LENGTH_OFFSETS_BIT => offsets,
+        SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT => without_values
+    ))
 }
 
 /// Creates a run-length plan.

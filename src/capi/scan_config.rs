@@ -137,11 +137,10 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
         }
     }
     let flags = flags("SubsweepScanFlags", info.flags, 2 * SUBSWEEP_SCAN_MONOTONE_BIT - 1)?;
-    options!(config, flags,
+    Ok(options!(config, flags,
         SUBSWEEP_SCAN_INITIAL_VALUE_BIT => with_initial, SUBSWEEP_SCAN_INDIRECT_COUNT_BIT => indirect_count,
         SUBSWEEP_SCAN_OUT_OF_PLACE_BIT => out_of_place, SUBSWEEP_SCAN_MONOTONE_BIT => monotone
-    );
-    Ok(config)
+    ))
 }
 
 /// The configuration that C describes, for a device.

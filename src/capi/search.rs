@@ -80,8 +80,7 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
             0 => SearchConfig::lower_bound(element),
             _ => SearchConfig::upper_bound(element),
         };
-        let is_indirect = flags & SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT != 0;
-        Ok(if is_indirect { config.indirect_count() } else { config })
+        Ok(options!(config, flags, SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT => indirect_count))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Search, _>(device, info, plan, config) }

@@ -120,7 +120,7 @@ fn comparison(what: &'static str, value: SubsweepComparison) -> Result<Compariso
 }
 
 fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
-    let mut config = match info.by {
+    let config = match info.by {
         SUBSWEEP_SELECT_BY_FLAGS8 => SelectConfig::flags8(info.words_per_element),
         SUBSWEEP_SELECT_BY_FLAGS32 => SelectConfig::flags32(info.words_per_element),
         SUBSWEEP_SELECT_BY_COMPARISON => {
@@ -131,18 +131,17 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
         value => return Err(unknown("by", value, "see SUBSWEEP_SELECT_BY_...")),
     }
     .values(info.words_per_value);
-    config = match info.part_count {
+    let config = match info.part_count {
         0 | 1 => config,
         2 => config.partition(),
         3 => config.partition_in_three(comparison("second_comparison", info.second_comparison)?),
         value => return Err(unknown("part_count", value, "there are up to 3 parts")),
     };
     let flags = flags("SubsweepSelectFlags", info.flags, 2 * SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT - 1)?;
-    options!(config, flags,
+    Ok(options!(config, flags,
         SUBSWEEP_SELECT_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_SELECT_INDICES_BIT => indices,
         SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT => without_elements
-    );
-    Ok(config)
+    ))
 }
 
 /// Creates a selection plan.

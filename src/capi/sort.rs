@@ -147,7 +147,7 @@ pub(super) unsafe fn sort_config(
         }
         value => return Err(unknown("SubsweepSortFlags", value, "a sort has one form of memory")),
     };
-    options!(config, flags,
+    let config = options!(config, flags,
         SUBSWEEP_SORT_DESCENDING_BIT => descending, SUBSWEEP_SORT_INDIRECT_COUNT_BIT => indirect_count,
         SUBSWEEP_SORT_DISCARDS_KEYS_BIT => discards_keys, SUBSWEEP_SORT_LARGE_COUNTS_BIT => large_counts
     );
@@ -237,8 +237,7 @@ pub unsafe extern "C" fn subsweep_cmd_sort(
 ) -> VkResult {
     let buffers = |info: &SubsweepSortInfo| {
         flags("SubsweepSortInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, SortBuffers { keys, values, keys_alt, values_alt });
-        Ok((buffers, info.count.checked()?))
+        Ok((buffers!(info, SortBuffers { keys, values, keys_alt, values_alt }), info.count.checked()?))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Sort, _>(plan, command_buffer, info, buffers) }

@@ -97,12 +97,10 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
             _ => TopKConfig::smallest,
         };
         let config = of_order(element_type("element_type", info.element_type)?, info.column_count, info.k);
-        let mut config = config.values(info.words_per_value);
-        options!(config, flags,
+        Ok(options!(config.values(info.words_per_value), flags,
             SUBSWEEP_TOP_K_UNSORTED_BIT => unsorted, SUBSWEEP_TOP_K_NO_KEYS_BIT => without_keys,
             SUBSWEEP_TOP_K_NO_INDICES_BIT => without_indices, SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT => indirect_count
-        );
-        Ok(config)
+        ))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<TopK, _>(device, info, plan, config) }

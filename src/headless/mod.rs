@@ -48,6 +48,8 @@ pub use run_length::RunLengths;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
 pub use select::{SelectInputs, Selected};
+#[cfg(feature = "capi")]
+pub(crate) use sort::Keys;
 #[cfg(feature = "mpi")]
 pub(crate) use sort_stream::{KeyOrder, merge_parts};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
@@ -380,7 +382,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// As [`Self::run`]; on error the slices are unchanged.
-    fn run_or_keep(self) -> Result<()> {
+    pub(crate) fn run_or_keep(self) -> Result<()> {
         (self.run)(OnError::Unchanged)
     }
 }

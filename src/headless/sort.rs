@@ -11,7 +11,7 @@ use crate::primitives::{Number, Primitive};
 use crate::sort::{SortBuffers, SortConfig};
 
 /// The words of keys, which an argsort only reads.
-pub(super) enum Keys<'a> {
+pub(crate) enum Keys<'a> {
     Sorted(&'a mut [u32]),
     Read(&'a [u32]),
 }
@@ -67,7 +67,7 @@ impl Gpu {
             return Err(Error::Unsupported { reason: "Gpu::argsort takes a SortConfig::argsort" });
         }
         let mut indices = zeroed(keys.len())?;
-        self.prepare(config, Keys::Read(bytemuck::cast_slice(keys)), &mut indices)?.run()?;
+        self.prepare_keys(config, Keys::Read(bytemuck::cast_slice(keys)), &mut indices)?.run()?;
         Ok(indices)
     }
 
@@ -110,10 +110,10 @@ impl Gpu {
         keys: &'a mut [u32],
         values: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
-        self.prepare(config, Keys::Sorted(keys), values)
+        self.prepare_keys(config, Keys::Sorted(keys), values)
     }
 
-    fn prepare<'a>(
+    pub(crate) fn prepare_keys<'a>(
         &'a self,
         config: SortConfig,
         keys: Keys<'a>,

@@ -10,16 +10,23 @@
 enum { COUNT = 20000 };
 
 static uint32_t words[COUNT], indices[COUNT];
-static uint64_t wide[COUNT], wide_values[COUNT];
+static uint64_t wide[COUNT], wide_values[COUNT], wide_sorted[COUNT];
+
+static int compare(const void *a, const void *b) {
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
 
 static void fill(void) {
     uint32_t i;
     for (i = 0; i < COUNT; i++) {
         words[i] = number(i);
         indices[i] = i;
-        wide[i] = (uint64_t)number(i) << 32 | number(i + COUNT);
+        wide[i] = wide_sorted[i] = (uint64_t)number(i) << 32 | number(i + COUNT);
         wide_values[i] = ~wide[i];
     }
+    /* By their upper words, the words: they are all different. */
+    qsort(wide_sorted, COUNT, sizeof *wide_sorted, compare);
 }
 
 static void sorts(const SubsweepGpu *gpu) {
@@ -27,7 +34,7 @@ static void sorts(const SubsweepGpu *gpu) {
     uint32_t i;
     fill();
     EXPECT(subsweep_gpu_sort(gpu, &info, words, NULL, COUNT) == VK_SUCCESS);
-    for (i = 1; i < COUNT && words[i - 1] <= words[i]; i++) {
+    for (i = 0; i < COUNT && words[i] == wide_sorted[i] >> 32; i++) {
     }
     EXPECT(i == COUNT);
 
@@ -35,7 +42,9 @@ static void sorts(const SubsweepGpu *gpu) {
     info.values = SUBSWEEP_SORT_VALUES_ARGSORT;
     info.flags = SUBSWEEP_SORT_DESCENDING_BIT;
     EXPECT(subsweep_gpu_sort(gpu, &info, words, indices, COUNT) == VK_SUCCESS);
-    for (i = 1; i < COUNT && words[i] == number(i) && words[indices[i - 1]] >= words[indices[i]]; i++) {
+    for (i = 0; i < COUNT && words[i] == number(i) && indices[i] < COUNT &&
+                words[indices[i]] == wide_sorted[COUNT - 1 - i] >> 32;
+         i++) {
     }
     EXPECT(i == COUNT);
 
@@ -44,7 +53,7 @@ static void sorts(const SubsweepGpu *gpu) {
     /* Forms of memory are for recordings. */
     info.flags = SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_INDIRECT_COUNT_BIT;
     EXPECT(subsweep_gpu_sort(gpu, &info, wide, wide_values, COUNT) == VK_SUCCESS);
-    for (i = 1; i < COUNT && wide[i - 1] <= wide[i] && wide_values[i] == ~wide[i]; i++) {
+    for (i = 0; i < COUNT && wide[i] == wide_sorted[i] && wide_values[i] == ~wide[i]; i++) {
     }
     EXPECT(i == COUNT);
 }
@@ -121,8 +130,10 @@ static void refusals(const SubsweepGpu *gpu) {
     sort.struct_size = 3;
     REFUSE(subsweep_gpu_sort(gpu, &sort, words, NULL, COUNT), SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
 
-    scan.segments_by = SUBSWEEP_SEGMENTS_BY_KEYS32;
-    REFUSE(subsweep_gpu_scan(gpu, &scan, words, COUNT), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "segments");
+    for (i = SUBSWEEP_SEGMENTS_BY_FLAGS; i <= SUBSWEEP_SEGMENTS_BY_OFFSETS; i++) {
+        scan.segments_by = i;
+        REFUSE(subsweep_gpu_scan(gpu, &scan, words, COUNT), SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
+    }
     scan.segments_by = SUBSWEEP_SEGMENTS_BY_NONE;
     scan.flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT;
     REFUSE(subsweep_gpu_scan(gpu, &scan, words, COUNT), SUBSWEEP_ERROR_UNSUPPORTED, "initial value");

@@ -1,5 +1,6 @@
 //! The libraries that `tools/capi` installs, and programs linked with them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -175,4 +176,18 @@ pub fn installs_what_was_built() -> Result<(), Failed> {
     done(&mut install)?;
     let installed = fs::read_to_string(prefix.join("lib/libsubsweep.a"))?;
     if installed == "fresh" { Ok(()) } else { Err(format!("the library is {installed}").into()) }
+}
+
+/// The shared library exports the functions of the header, and nothing else.
+pub fn exports_are_the_functions(libraries: &Libraries) -> Result<(), Failed> {
+    let mut nm = Command::new("nm");
+    let output = done(nm.args(["-D", "--defined-only"]).arg(libraries.prefix().join("lib/libsubsweep.so")))?;
+    let words = words(&output);
+    let exported: BTreeSet<_> = words.lines().filter_map(|line| line.split(' ').next_back()).collect();
+    let header = fs::read_to_string(libraries.prefix().join("include/subsweep.h"))?;
+    let calls = header.lines().filter(|line| !line.starts_with([' ', '#', '/']));
+    let names = calls.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    let declared: BTreeSet<_> = names.collect();
+    let difference: Vec<_> = exported.symmetric_difference(&declared).collect();
+    if difference.is_empty() && declared.len() > 40 { Ok(()) } else { Err(format!("{difference:?}").into()) }
 }

@@ -1648,7 +1648,7 @@ void subsweep_gpu_close(struct SubsweepGpu *gpu);
 const char *subsweep_gpu_name(const struct SubsweepGpu *gpu);
 
 /// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
-/// for keys alone. Always in place, whatever the form of memory in `info->flags`.
+/// for keys alone. Always in place, whatever the form of memory in `info->flags`. An argsort only reads its keys.
 ///
 /// # Safety
 /// As at the top of the header.
