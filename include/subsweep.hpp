@@ -226,6 +226,9 @@ inline bool is_result_in_alt(const SortPlan &plan, std::uint64_t count) noexcept
 template <class T>
 std::vector<T> histogram_even_edges(std::uint32_t bin_count, double low, double high) {
     static_assert(sizeof(T) == 4, "numbers of 32 bits");
+    if (bin_count > 65536) {
+        throw std::length_error("subsweep: a histogram has 1 to 65536 bins");
+    }
     std::vector<T> edges(std::size_t{bin_count} + 1);
     auto *const first = static_cast<std::uint32_t *>(static_cast<void *>(edges.data()));
     ::subsweep::throw_on_failure(subsweep_histogram_even_edges(element_type<T>, bin_count, low, high, first));

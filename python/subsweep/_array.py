@@ -141,6 +141,14 @@ class Array:
         """Return the only number as one of Python."""
         return np.array(self).item()
 
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("Arrays are not compared: numpy.asarray(array) == other")
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an Array is memory of this process: copy or send numpy.asarray(array)")
+
     def __bool__(self) -> bool:
         return bool(self.item())
 

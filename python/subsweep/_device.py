@@ -82,7 +82,7 @@ def devices() -> List[DeviceInfo]:
     Returns
     -------
     list of DeviceInfo
-        Empty without a driver. `problem` is the reason why a device cannot be used.
+        `problem` is the reason why a device cannot be used. Without a driver it is an `Error` that says so.
 
     Examples
     --------
@@ -118,6 +118,8 @@ def device(selector: Union[int, str, _subsweep.Device]) -> Iterator[_subsweep.De
     ...     subsweep.sort([3, 1, 2])
     array([1, 2, 3])
     """
+    if not isinstance(selector, (int, str, _subsweep.Device)) or isinstance(selector, bool):
+        raise TypeError(f"selector is {selector!r}: give an index, a name, or a device")
     selector = f"uuid:{selector.uuid}" if isinstance(selector, _subsweep.Device) else str(selector)
     opened = _open(selector)
     token = _chosen.set(selector)

@@ -172,6 +172,8 @@ def sort_pairs(
     elif isinstance(key_array, Array):
         value_array = like(key_array, numbers(value_array, "values"))
     row_size = value_array.nbytes // len(value_array)
+    if row_size % 4 or value_array.dtype.hasobject:
+        raise TypeError(f"values is of {value_array.dtype}, {row_size} bytes a key: give numbers of a multiple of 4 bytes a key")
     if row_size in (4, 8) and not value_array.dtype.hasobject and _numpy_keys(key_array, order) is None:
         device = device_of(key_array, value_array)
         sorted_keys, moved = device.sort(

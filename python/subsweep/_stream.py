@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import contextvars
 import io
+import operator
 import os
 import queue
 import threading
@@ -50,6 +51,9 @@ def blocks(
     >>> [block.tolist() for block in subsweep.blocks(file, "uint32", count=2)]
     [[1, 2], [3]]
     """
+    count = operator.index(count)
+    if not isinstance(file, (str, os.PathLike)) and not hasattr(file, "read"):
+        raise TypeError(f"file is {type(file).__name__}: give a path, or a binary file object; a sequence is its own blocks")
     if count < 1:
         raise ValueError(f"count is {count}: give the numbers of a block, 1 or more")
     if isinstance(file, (str, os.PathLike)):
@@ -67,6 +71,8 @@ def blocks(
         raise ValueError("the file is not in numpy's format: give the dtype of its numbers")
     else:
         kind = np.dtype(dtype)
+    if kind.itemsize == 0 or kind.hasobject:
+        raise TypeError(f"the file has elements of {kind}, which are no numbers")
     while left is None or left > 0:
         wanted = kind.itemsize * (count if left is None else min(count, left)) - len(begin)
         data = begin + _read(file, wanted) if wanted > 0 else begin
@@ -85,6 +91,10 @@ def _read(file: BinaryIO, size: int) -> bytes:
     parts = []
     while size > 0:
         part = file.read(size)
+        if part is None:
+            raise BlockingIOError("the file has no data yet, and does not wait for it: os.set_blocking(file.fileno(), True)")
+        if not isinstance(part, (bytes, bytearray, memoryview)):
+            raise TypeError("the file is one of text: open it in binary mode, open(path, 'rb')")
         if not part:
             break
         parts.append(part)
@@ -95,10 +105,14 @@ def _read(file: BinaryIO, size: int) -> bytes:
 def _header(file: BinaryIO) -> tuple[np.dtype[Any], int]:
     """Read the header of a .npy file after its magic: the type, and the number of numbers."""
     version = _read(file, 2)
+    if version[:1] not in (b"\x01", b"\x02", b"\x03"):
+        raise ValueError("the file is of an unknown version of numpy's format: save it anew, numpy.save")
     length = _read(file, 2 if version[:1] == b"\x01" else 4)
     text = io.BytesIO(length + _read(file, int.from_bytes(length, "little")))
     read = np.lib.format.read_array_header_1_0 if version[:1] == b"\x01" else np.lib.format.read_array_header_2_0
     shape, is_fortran, dtype = read(text)
+    if any(length < 0 for length in shape):
+        raise ValueError(f"the file has a damaged shape {shape} in its header")
     if is_fortran and sum(axis > 1 for axis in shape) > 1:
         raise ValueError("the file has an array in Fortran order: save it in C order, numpy.ascontiguousarray(a)")
     return dtype, int(np.prod(shape, dtype=object))
@@ -132,6 +146,8 @@ def sort_stream(
     [[1, 2, 3]]
     """
     device = current()
+    if memory is not None and memory < 0:
+        raise ValueError(f"memory is {memory}: give bytes, at least 28 MiB")
     return _streamed(
         blocks, lambda array, next, write: device.sort_stream(next, write, element(array), descending, memory)
     )
@@ -229,6 +245,7 @@ class _Worker:
         self._stopped = threading.Event()
         # The blocks are computed on the device, and with the settings, of the call.
         self._context = contextvars.copy_context()
+        self._process = os.getpid()
         # A daemon, so that the interpreter ends streams at its exit in place of waiting for them.
         self._thread = threading.Thread(target=self._work, name="subsweep stream", daemon=True)
 
@@ -236,6 +253,11 @@ class _Worker:
         self._first, self._dtype = first, first.dtype
         _workers.add(self)
         self._thread.start()
+
+    def get(self) -> Any:
+        if self._process != os.getpid():
+            raise _subsweep.Error("the stream was begun before this process was forked, and its thread is the parent's: begin one here")
+        return self.results.get()
 
     def stop(self, timeout: Optional[float] = None) -> None:
         """Wait until the thread has ended."""
@@ -295,7 +317,7 @@ def _results(arrays: Iterator[NDArray], worker: _Worker) -> Iterator[NDArray]:
     worker.start(first)
     del first
     try:
-        while (result := worker.results.get()) is not None:
+        while (result := worker.get()) is not None:
             if isinstance(result, BaseException):
                 raise result
             yield result.view(dtype)

@@ -1,6 +1,7 @@
 """Arrays on a device: results are those of the host's arrays, and stay there."""
 
 import os
+import pickle
 import sys
 import threading
 
@@ -194,6 +195,10 @@ def test_shapes():
         (lambda: Array.empty(2**62), MemoryError, "bytes"),
         (lambda: Array.empty(2**55), MemoryError, "memory"),
         (lambda: Array([1]).__array__(np.float32, False), ValueError, "copy"),
+        (lambda: Array([1]) == 1, TypeError, "numpy.asarray"),
+        (lambda: pickle.dumps(Array([1])), TypeError, "numpy.asarray"),
+        (lambda: subsweep.sort_pairs([2, 1], np.array([1, 2], np.uint8)), TypeError, "values is of uint8"),
+        (lambda: subsweep.device(None).__enter__(), TypeError, "selector is None"),
         (lambda: subsweep.reduce(Array(np.ones((2, 99))), axis=0), ValueError, "moveaxis"),
         (lambda: subsweep.cumsum(Array([1]), dtype=np.int32), TypeError, "subsweep.Array"),
         (lambda: subsweep.searchsorted(Array([1]), [1.5]), ValueError, "none of int64"),

@@ -1,6 +1,7 @@
 """Streams: blocks of any sizes, files, and ends before the end."""
 
 import io
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,12 @@ from conftest import assert_same, random_array
 
 def parts(array, count):
     return np.array_split(array, count)
+
+
+def npy(descr, shape):
+    """A file of numpy's format with any header."""
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return io.BytesIO(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(100))
 
 
 def whole(blocks):
@@ -167,3 +174,48 @@ def test_the_interpreter_ends_amid_a_stream():
     """
     ended = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "file, error, words",
+    [
+        (npy("<u4", (-5,)), ValueError, "damaged shape"),
+        (npy("<u4", (-2, -5)), ValueError, "damaged shape"),
+        (npy("|V0", (5,)), TypeError, "no numbers"),
+        (io.BytesIO(b"\x93NUMPY\x09\x00"), ValueError, "version"),
+        (io.StringIO("12345678"), TypeError, "binary"),
+        ([1, 2], TypeError, "list"),
+    ],
+)
+def test_damaged_files(file, error, words):
+    with pytest.raises(error, match=words):
+        [*subsweep.blocks(file, None)]
+
+
+def test_a_pipe_that_does_not_wait_is_refused():
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    os.write(write, b"\1\0\0\0")
+    with os.fdopen(read, "rb", buffering=0) as file, pytest.raises(BlockingIOError, match="set_blocking"):
+        [*subsweep.blocks(file, "uint32")]
+    os.close(write)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_is_refused_the_streams_of_its_parent():
+    stream = subsweep.cumsum_stream(np.ones(2**20, np.uint32) for _ in range(9))
+    next(stream)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            next(stream)
+        except subsweep.Error as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    assert b"forked" in os.read(read, 1000)
+    os.close(read)
+    os.waitpid(child, 0)
+    assert sum(map(len, stream)) == 9 * 2**20 - 2**21
