@@ -26,12 +26,13 @@ def test_devices():
 
 
 def test_a_device_is_chosen_for_a_block():
-    first = subsweep._device.current()
+    chosen, name = subsweep._device._chosen, subsweep.devices()[0].name
     with subsweep.device(0) as outer:
-        with subsweep.device(subsweep.devices()[0].name):
-            assert subsweep._device.current() is not outer
-        assert subsweep._device.current() is outer
-    assert subsweep._device.current() is first
+        with subsweep.device(name) as inner:
+            # One device has one name, whatever selects it.
+            assert chosen.get() == name and subsweep._device.current() is inner is outer
+        assert chosen.get() == "0"
+    assert chosen.get() is None
 
 
 @pytest.mark.parametrize("selector", ["no such device", 99, "", "uuid:"])
