@@ -144,9 +144,10 @@ def test_memory_of_the_host_is_shared(dtype):
 
 def test_dlpack_and_buffers():
     array = subsweep.sort(Array([3, 1, 2]))
-    assert_same(np.from_dlpack(array), [1, 2, 3])
-    assert np.shares_memory(np.from_dlpack(array), np.asarray(array))
-    assert array.__dlpack_device__() == (1, 0)
+    if hasattr(np, "from_dlpack"):
+        assert_same(np.from_dlpack(array), [1, 2, 3])
+        assert np.shares_memory(np.from_dlpack(array), np.asarray(array))
+        assert array.__dlpack_device__() == (1, 0)
     if sys.version_info >= (3, 12):
         assert memoryview(array).tolist() == [1, 2, 3]
 
@@ -159,7 +160,7 @@ def test_memory_that_the_host_does_not_see(monkeypatch):
     with pytest.raises(ValueError, match="subsweep.Array"):
         Array.empty(3)
     with pytest.raises(BufferError, match="numpy.asarray"):
-        np.from_dlpack(array)
+        array.__dlpack__()
     with pytest.raises(ValueError, match="copy"):
         array.__array__(copy=False)
 
