@@ -108,8 +108,9 @@ fn embedded_modules_take_at_most_1800000_bytes() {
     let stated = format!(" {:.2} MB |", embedded as f64 / 1e6);
     let page = include_str!("../../docs/embedding.md");
     let is_stated = page.lines().any(|row| row.starts_with(feature) && row.contains(&stated));
-    // Another compiler's modules have other sizes.
-    assert!(is_stated || cfg!(feature = "compile-shaders"), "{feature}{stated}");
+    // Another compiler's modules have other sizes, and those that count steps are a feature of tests.
+    let is_other = cfg!(any(feature = "compile-shaders", feature = "counters"));
+    assert!(is_stated || is_other, "{feature}{stated}");
 }
 
 #[test]
