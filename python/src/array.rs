@@ -1,8 +1,7 @@
 //! Memory of arrays on a device, and the words that methods take and give.
 
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -18,8 +17,8 @@ pub struct Buffer {
     opened: Arc<Opened>,
     memory: ManuallyDrop<GpuBuffer>,
     len: usize,
-    /// Whether the address was given away.
-    is_seen: AtomicBool,
+    /// Whether the host may write it at any time: its address was given away. Locked by calls that read it.
+    is_seen: RwLock<bool>,
 }
 
 /// Words that a method takes: one-dimensional and contiguous, the lowest first.
@@ -49,7 +48,7 @@ impl Buffer {
             opened: Arc::clone(opened),
             memory: ManuallyDrop::new(memory),
             len,
-            is_seen: AtomicBool::new(false),
+            is_seen: RwLock::new(false),
         }
     }
 
@@ -57,9 +56,10 @@ impl Buffer {
         &self.memory
     }
 
-    /// Whether the host may write it at any time.
-    pub fn is_seen(&self) -> bool {
-        self.is_seen.load(Ordering::Acquire)
+    /// Keeps the host from writing it until the guard is dropped; none where the host may, or waits for the address. Never waits,
+    /// as a call that has one guard and waits for another could for ever.
+    pub fn unseen(&self) -> Option<RwLockReadGuard<'_, bool>> {
+        self.is_seen.try_read().ok().filter(|is_seen| !**is_seen)
     }
 
     /// Whether it is of this device.
@@ -92,13 +92,15 @@ impl Buffer {
         self.memory.host_address().is_some()
     }
 
-    /// The address at which the host sees the words; None if it does not.
+    /// The address at which the host sees the words; None if it does not. Waits for calls that read them.
     #[getter]
-    fn address(&self) -> PyResult<Option<usize>> {
+    fn address(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         self.opened.check()?;
-        let address = self.memory.host_address();
-        self.is_seen.fetch_or(address.is_some(), Ordering::Release);
-        Ok(address.map(|address| address.as_ptr() as usize))
+        let Some(address) = self.memory.host_address() else { return Ok(None) };
+        let address = address.addr().get();
+        // A call may need the interpreter before it ends.
+        py.detach(|| *self.is_seen.write().unwrap_or_else(PoisonError::into_inner) = true);
+        Ok(Some(address))
     }
 }
 

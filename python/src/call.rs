@@ -43,6 +43,8 @@ impl Opened {
             Ok(())
         })?;
         let arguments = plan.arguments(&buffers, count)?;
+        // Until the work has ended.
+        let mut guards = Vec::new();
         // Memory and range of each argument, and the ranges to copy from one to the other.
         let (mut memory, mut ranges, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for &Argument { name, role, size } in &arguments {
@@ -51,16 +53,19 @@ impl Opened {
             if role.is_read() && got < size {
                 return Err(Error::RangeTooSmall { what: name, needed: size, got });
             }
-            let on_device = match source {
-                Some(Source::Device(buffer)) if !buffer.is_on(self) => return Err(Error::ForeignDevice),
-                Some(Source::Device(buffer)) => Some(buffer.memory().range().slice(0, size)),
-                _ => None,
-            };
-            let is_seen = matches!(source, Some(Source::Device(buffer)) if buffer.is_seen());
-            if let (Some(range), Role::Read, false) = (on_device, role, is_seen) {
-                memory.push(None);
-                ranges.push(range);
-                continue;
+            let mut on_device = None;
+            if let Some(Source::Device(buffer)) = source {
+                if !buffer.is_on(self) {
+                    return Err(Error::ForeignDevice);
+                }
+                let range = buffer.memory().range().slice(0, size);
+                if let (Role::Read, Some(guard)) = (role, buffer.unseen()) {
+                    guards.push(guard);
+                    memory.push(None);
+                    ranges.push(range);
+                    continue;
+                }
+                on_device = Some(range);
             }
             let allocated = if size > 0 { Some(gpu.allocate(size)?) } else { None };
             let range = allocated.as_ref().map_or(BufferRange::NONE, |buffer| buffer.range().slice(0, size));
@@ -89,8 +94,9 @@ impl Opened {
             plan.record(recorder, &buffers, count)
         };
         // SAFETY: the memory is this device's and lives until `submit` has waited. What is written is new, and the rest is read
-        // alone; of what the host sees, by the copies.
+        // alone; of what the host sees, by the copies, and by the guards the host begins to see nothing else.
         unsafe { gpu.submit(record) }?;
+        drop(guards);
         let stays = inputs.iter().any(|(_, source)| matches!(source, Source::Device(_)));
         Ok(Completed { opened: self, arguments, memory, stays })
     }

@@ -1,7 +1,10 @@
 """Inputs of all tests: random numbers of each type, with what is special of floats."""
 
+import os
+
 import numpy as np
 import pytest
+import subsweep
 
 TYPES = [np.uint32, np.int32, np.float32, np.uint64, np.int64, np.float64]
 SIZES = [0, 1, 2, 1000, 65537, 2**20 + 3]
@@ -37,6 +40,24 @@ def assert_same(got, expected):
     got, expected = np.asarray(got), np.asarray(expected)
     assert got.dtype == expected.dtype and got.shape == expected.shape, (got.dtype, got.shape, expected.dtype, expected.shape)
     np.testing.assert_array_equal(bits(got), bits(expected))
+
+
+def error_after_fork(call):
+    """The text of the `Error` that `call` raises in a forked process."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+        except subsweep.Error as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read().decode()
+    os.waitpid(child, 0)
+    return text
 
 
 @pytest.fixture(params=TYPES, ids=lambda dtype: dtype.__name__)

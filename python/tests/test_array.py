@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 import subsweep
-from conftest import assert_same, random_array
+from conftest import assert_same, error_after_fork, random_array
 from subsweep import Array
 
 SEGMENTS = [3, 3, 700, 5000]
@@ -234,6 +234,17 @@ def test_one_device_by_several_selectors():
         assert_same(subsweep.merge(Array([1]), second), [1, 2])
 
 
+def test_memory_that_is_given_away_amid_a_call():
+    keys = random_array(np.uint32, 200_000)
+    for _ in range(10):
+        array, results = Array(keys), []
+        call = threading.Thread(target=lambda: results.append(subsweep.segmented_argsort(array, range(0, 200_000, 50))))
+        call.start()
+        np.asarray(array)[:] = 0
+        call.join()
+        assert_same(np.sort(np.asarray(results[0])), np.arange(200_000, dtype=np.uint32))
+
+
 def test_memory_that_another_thread_writes():
     array = Array.empty(200_000, np.uint32)
     view, done = np.asarray(array), threading.Event()
@@ -256,18 +267,5 @@ def test_memory_that_another_thread_writes():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_process_is_refused_the_arrays_of_its_parent():
     array = Array([2, 1])
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            subsweep.sort(array)
-            os.write(write, b"sorted")
-        except subsweep.Error as error:
-            os.write(write, str(error).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    assert b"forked" in os.read(read, 1000)
-    os.close(read)
-    os.waitpid(child, 0)
+    assert "forked" in error_after_fork(lambda: subsweep.sort(array))
     assert_same(subsweep.sort(array), [1, 2])

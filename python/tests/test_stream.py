@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 import subsweep
-from conftest import assert_same, random_array
+from conftest import assert_same, error_after_fork, random_array
 
 
 def parts(array, count):
@@ -205,17 +205,5 @@ def test_a_pipe_that_does_not_wait_is_refused():
 def test_a_forked_process_is_refused_the_streams_of_its_parent():
     stream = subsweep.cumsum_stream(np.ones(2**20, np.uint32) for _ in range(9))
     next(stream)
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            next(stream)
-        except subsweep.Error as error:
-            os.write(write, str(error).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    assert b"forked" in os.read(read, 1000)
-    os.close(read)
-    os.waitpid(child, 0)
+    assert "forked" in error_after_fork(lambda: next(stream))
     assert sum(map(len, stream)) == 9 * 2**20 - 2**21
