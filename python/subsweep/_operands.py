@@ -107,9 +107,11 @@ def index_dtype(array: Numbers) -> Any:
     return np.uint32 if isinstance(array, Array) else np.intp
 
 
-def like(other: Numbers, array: NDArray) -> Numbers:
-    """Return `array` as an Array where `other` is one."""
-    return Array.on(other.device, array) if isinstance(other, Array) else array
+def like(other: Numbers, array: Numbers) -> Numbers:
+    """Return `array` as an Array where `other` is one; an Array as it is."""
+    if isinstance(other, Array) and not isinstance(array, Array):
+        return Array.on(other.device, array)
+    return array
 
 
 def scalar(array: Numbers) -> Any:
@@ -119,15 +121,15 @@ def scalar(array: Numbers) -> Any:
 
 def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
     """Return one number in a type of which it is; floats are rounded to the type, as numpy rounds a scalar."""
-    given = np.asarray(number)
-    if isinstance(number, int) and given.dtype.kind == "O":
+    array = np.asarray(number)
+    if isinstance(number, int) and array.dtype.kind == "O":
         raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
-    if given.ndim or given.dtype.kind not in "biuf":
+    if array.ndim or array.dtype.kind not in "biuf":
         raise TypeError(f"{name} is {number!r}: give one number")
     if dtype.kind == "f":
         return np.asarray(number, dtype)
     limits = np.iinfo(dtype)
-    is_whole = given.dtype.kind in "biu" or float(number).is_integer()
+    is_whole = array.dtype.kind in "biu" or float(number).is_integer()
     if not is_whole or not limits.min <= int(number) <= limits.max:
         raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
     return np.asarray(int(number), dtype)

@@ -167,10 +167,9 @@ def sort_pairs(
         raise ValueError(f"values has the shape {value_array.shape}: give a value for each of {len(key_array)} keys")
     if len(key_array) == 0:
         return key_array, value_array
-    if isinstance(value_array, Array):
-        key_array = like(value_array, key_array) if not isinstance(key_array, Array) else key_array
-    elif isinstance(key_array, Array):
+    if isinstance(key_array, Array):
         value_array = like(key_array, numbers(value_array, "values"))
+    key_array = like(value_array, key_array)
     row_size = value_array.nbytes // len(value_array)
     if row_size % 4 or value_array.dtype.hasobject:
         raise TypeError(f"values is of {value_array.dtype}, {row_size} bytes a key: give numbers of a multiple of 4 bytes a key")

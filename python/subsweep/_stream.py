@@ -137,7 +137,8 @@ def sort_stream(
     Yields
     ------
     ndarray
-        One dimension, of 8 MiB but for the last. To leave the iterator waits for the block in work, and for `blocks`. Floats are in total order: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
+        One dimension, of 8 MiB but for the last. Floats are in total order: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
+        To leave the iterator waits for the block in work, and for `blocks`.
 
     Examples
     --------

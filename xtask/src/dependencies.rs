@@ -59,6 +59,15 @@ fn too_new(needed: &[(String, [u32; 2])], stated: [u32; 2]) -> Vec<&str> {
 }
 
 #[test]
+fn the_port_for_vcpkg_has_the_version() {
+    let port = include_str!("../../packaging/vcpkg/subsweep/vcpkg.json");
+    let port: Value = serde_json::from_str(port).unwrap();
+    let package = cargo(&["pkgid", "--locked", "-p=subsweep"]).unwrap();
+    let (_, version) = package.trim().rsplit_once(['#', '@']).unwrap();
+    assert_eq!(port["version-semver"], version);
+}
+
+#[test]
 fn the_page_has_the_crates_of_each_feature() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/embedding.md")).unwrap();
     let (_, table) = page.split_once("\n## Features\n").expect("a part about features");
