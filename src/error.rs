@@ -18,7 +18,10 @@ pub enum Error {
         reason: String,
     },
     /// The loader found no driver, or no driver has a device.
-    #[error("no Vulkan device; install a driver (Debian and Ubuntu: mesa-vulkan-drivers runs on any CPU)")]
+    #[error(
+        "no Vulkan device; install a driver (Debian and Ubuntu: mesa-vulkan-drivers runs on any CPU), or correct \
+         VK_DRIVER_FILES and VK_ICD_FILENAMES where they are set"
+    )]
     NoDevice,
     /// The loader could not read the manifest of a driver or of a layer: it then reports out of host memory, whatever other
     /// drivers there are.
@@ -154,9 +157,7 @@ pub enum Error {
         reason: String,
     },
     /// An object of one device was used with another.
-    #[error(
-        "a plan, a buffer and a recorder are not of one device; make them all from the one that uses them"
-    )]
+    #[error("plan, buffer and recorder are not of one device; make them all from the one that uses them")]
     ForeignDevice,
     /// An adopted device lacks a Vulkan function.
     #[error(

@@ -56,9 +56,13 @@ def blocks(
         raise TypeError(f"file is {type(file).__name__}: give a path, or a binary file object; a sequence is its own blocks")
     if count < 1:
         raise ValueError(f"count is {count}: give the numbers of a block, 1 or more")
+    return _blocks(file, dtype, count)
+
+
+def _blocks(file: Union[str, os.PathLike[str], BinaryIO], dtype: Optional[npt.DTypeLike], count: int) -> Iterator[NDArray]:
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as opened:
-            yield from blocks(opened, dtype, count=count)
+            yield from _blocks(opened, dtype, count)
         return
     begin = _read(file, len(_MAGIC))
     left = None
@@ -147,7 +151,7 @@ def sort_stream(
     [[1, 2, 3]]
     """
     device = current()
-    if memory is not None and memory < 0:
+    if memory is not None and memory < 28 << 20:
         raise ValueError(f"memory is {memory}: give bytes, at least 28 MiB")
     return _streamed(
         blocks, lambda array, next, write: device.sort_stream(next, write, element(array), descending, memory)

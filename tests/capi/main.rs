@@ -198,6 +198,7 @@ fn refused_by_cmake(libraries: &Libraries) -> Result<(), Failed> {
     for (lines, expected) in [
         (of_old.as_str(), Some("subsweep::static")),
         (&of_others, Some("subsweep::shared")),
+        ("find_package(subsweep 0 REQUIRED)", None),
         ("find_package(subsweep 0.0...0.2 REQUIRED)", None),
         ("find_package(subsweep 0.2...0.3 REQUIRED)", Some("with requested version")),
         ("find_package(subsweep 0.0...<0.1 REQUIRED)", Some("with requested version")),

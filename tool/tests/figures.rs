@@ -244,3 +244,18 @@ fn figures_match_the_records() {
         );
     }
 }
+
+/// Each figure of the site is one of docs/results.md.
+#[test]
+fn figures_of_the_site_are_those_of_the_results() {
+    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("docs");
+    let [site, results] =
+        ["site/index.html", "results.md"].map(|name| std::fs::read_to_string(docs.join(name)).unwrap());
+    let numbers: Vec<_> = results.split(|letter: char| !(letter.is_ascii_digit() || letter == '.')).collect();
+    let cells = site.split("<td>").skip(1).filter_map(|cell| cell.split("</td>").next());
+    let figures: Vec<_> = cells.filter(|cell| cell.parse::<f64>().is_ok()).collect();
+    assert!(figures.len() >= 12, "{figures:?}");
+    for figure in figures {
+        assert!(numbers.contains(&figure), "docs/site has {figure}, which docs/results.md has not");
+    }
+}

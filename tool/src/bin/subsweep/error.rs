@@ -168,28 +168,19 @@ pub fn leave(exit: Exit) -> ! {
 }
 
 /// A hint about environment variables that may have caused the error.
-fn hint(error: &anyhow::Error) -> String {
+fn hint(error: &anyhow::Error) -> &'static str {
     let is_without_hardware = matches!(
         error.downcast_ref(),
         Some(subsweep::Error::Vulkan { result: vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, .. })
     ) && std::env::var_os("RADV_FORCE_FAMILY").is_some();
     if is_without_hardware {
-        return "; RADV_FORCE_FAMILY makes a device that runs nothing, and is for inspect and tune --static"
-            .to_owned();
+        return "; RADV_FORCE_FAMILY makes a device that runs nothing, and is for inspect and tune --static";
     }
-    if matches!(error.downcast_ref(), Some(subsweep::Error::NoMatchingDevice { .. })) {
-        let is_from_environment = device::choice_origin() != "--device";
-        return if is_from_environment { "; it is named in SUBSWEEP_DEVICE" } else { "" }.to_owned();
+    let is_unmatched = matches!(error.downcast_ref(), Some(subsweep::Error::NoMatchingDevice { .. }));
+    if is_unmatched && device::choice_origin() != "--device" {
+        return "; it is named in SUBSWEEP_DEVICE";
     }
-    if !matches!(error.downcast_ref(), Some(subsweep::Error::NoDevice)) {
-        return String::new();
-    }
-    // The loader reads only the first variable that is set.
-    let set = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(|name| {
-        let files = std::env::var_os(name).filter(|files| !files.is_empty())?;
-        Some(format!("; only the drivers in {name}={files:?} were tried"))
-    });
-    set.unwrap_or_default()
+    ""
 }
 
 /// The exit code of an error, by the first cause with a known type.

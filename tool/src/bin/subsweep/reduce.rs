@@ -134,11 +134,10 @@ impl Run for ReduceArgs {
         let source = self.files.source();
         let [segments_source, keys_source] =
             [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
-        // What is printed goes to standard output, which may be a file.
         let job = self.files.job(&source).row_numbers("--segments", &segments_source);
         let job = job.input("--by-key", &keys_source).output("--keys-output", &self.keys_output);
-        let mut job = job.checked()?;
-        job.outputs.retain(|(option, _)| *option != "-o" || self.files.output.is_some());
+        let job = job.checked()?;
+        let job = if self.files.output.is_none() { job.prints("-o") } else { job };
         if self.segments.is_none() && self.by_key.is_none() {
             return self.run_in_chunks(common, &source, &job);
         }

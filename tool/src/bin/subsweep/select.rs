@@ -329,7 +329,7 @@ impl Selection<'_> {
             ("--count", ..) => whole(sizes.iter().map(|&size| size as u32).collect()),
             _ => whole(mem::take(&mut selected.indices)),
         };
-        outputs.commit(job.outputs.iter().map(take))?;
+        outputs.commit(job.outputs().iter().map(take))?;
         self.print_sizes(&sizes);
         Ok(())
     }

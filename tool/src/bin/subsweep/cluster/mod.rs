@@ -209,7 +209,7 @@ pub fn prepare_outputs(world: &SimpleCommunicator, job: &Job<'_>) -> Result<Vec<
         };
         Ok(Some(output))
     };
-    job.outputs.iter().map(prepare).collect::<Result<Vec<_>>>().agreed(world)
+    job.outputs().iter().map(prepare).collect::<Result<Vec<_>>>().agreed(world)
 }
 
 impl SharedOutput {

@@ -60,7 +60,7 @@ impl Run for Scan {
         let TableReader { format, element, shape, payload_size, .. } = opened.table;
         let (row_count, size) = (shape.map_or(0, TableShape::rows) as u64, payload_size.unwrap_or(0));
         let mut prepared = prepare_outputs(&world, &job)?;
-        let (_, destination) = &job.outputs[0];
+        let (_, destination) = &job.outputs()[0];
         let slice = share(row_count, world.rank(), world.size());
         let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
         let (file, start) = opened.into_file();

@@ -101,7 +101,7 @@ impl Run for Sort {
         let identities = || -> Result<_> {
             Ok((keys.identity()?, values_input.as_ref().map(Input::identity).transpose()?))
         };
-        let options = format!("{config:?} {:?} {:?} {:?}", job.outputs, common.algorithm, common.policy);
+        let options = format!("{config:?} {:?} {:?} {:?}", job.outputs(), common.algorithm, common.policy);
         check_same(&world, &(identities().agreed(&world)?, options))?;
 
         let slice = share(keys.count, world.rank(), world.size());
@@ -147,7 +147,7 @@ impl Run for Sort {
         if let Some(input) = &values_input {
             tables.push((bytemuck::cast_slice(&read_values), input.header.clone(), input.element));
         }
-        for ((_, destination), (bytes, header, element)) in job.outputs.iter().zip(tables) {
+        for ((_, destination), (bytes, header, element)) in job.outputs().iter().zip(tables) {
             let size = element.size() as u64;
             let output = prepared.next().flatten();
             let output = SharedOutput::begin(&world, destination, output, &header, keys.count * size)?;

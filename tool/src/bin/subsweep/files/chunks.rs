@@ -112,3 +112,12 @@ fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     }
     Ok(filled)
 }
+
+/// Words in memory that may not be there, for `what`.
+///
+/// # Errors
+/// [`subsweep::Error::OutOfHostMemory`].
+pub fn zeroed(count: usize, what: &'static str) -> Result<Vec<u32>, subsweep::Error> {
+    let needed = Some(4 * count as u64);
+    bytemuck::try_zeroed_vec(count).map_err(|()| subsweep::Error::OutOfHostMemory { needed, what })
+}

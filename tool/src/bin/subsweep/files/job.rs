@@ -12,7 +12,7 @@ use crate::error::Ended;
 pub struct Job<'a> {
     inputs: Vec<Input<'a>>,
     /// The destinations that are given, with their options.
-    pub outputs: Vec<(&'static str, Destination)>,
+    outputs: Vec<(&'static str, Destination)>,
 }
 
 #[derive(Debug)]
@@ -77,6 +77,12 @@ impl<'a> Job<'a> {
         Ok(self)
     }
 
+    /// Leaves out the output of `option`, which has been checked: the command prints it.
+    pub fn prints(mut self, option: &'static str) -> Self {
+        self.outputs.retain(|(other, _)| *other != option);
+        self
+    }
+
     /// The inputs and outputs that are pipes by their paths.
     fn pipes(&self) -> Vec<(&'static str, (u64, u64))> {
         let inputs = self.inputs.iter().filter_map(|input| match input.source {
@@ -93,6 +99,11 @@ impl<'a> Job<'a> {
     /// All inputs.
     pub fn sources(&self) -> Vec<&'a Source> {
         self.inputs.iter().map(|input| input.source).collect()
+    }
+
+    /// All outputs, with their options.
+    pub fn outputs(&self) -> &[(&'static str, Destination)] {
+        &self.outputs
     }
 
     /// Inputs whose elements the device takes as they are.
@@ -112,15 +123,6 @@ impl<'a> Job<'a> {
         }
         Ok(Outputs(outputs))
     }
-}
-
-/// Words in memory that may not be there, for `what`.
-///
-/// # Errors
-/// [`subsweep::Error::OutOfHostMemory`].
-pub fn zeroed(count: usize, what: &'static str) -> Result<Vec<u32>, subsweep::Error> {
-    let needed = Some(4 * count as u64);
-    bytemuck::try_zeroed_vec(count).map_err(|()| subsweep::Error::OutOfHostMemory { needed, what })
 }
 
 #[cfg(test)]

@@ -32,12 +32,12 @@ pub mod memory {
     }
 }
 
-pub use chunks::{ROWS_AND_RESULTS, check_arrays, chunk_size};
+pub use chunks::{ROWS_AND_RESULTS, check_arrays, chunk_size, zeroed};
 pub use input::{
     Compared, MAX_HEADER, ROW_NUMBERS, open_table, open_values, read, read_bytes, read_compared, read_flags,
     read_row_numbers, read_values, read_values_of,
 };
-pub use job::{Job, zeroed};
+pub use job::Job;
 pub use output::{BegunOutput, Output, Outputs, Spooled, finish_all};
 pub use spool::{Spool, TemporaryFolder};
 
