@@ -151,7 +151,7 @@ def sort_stream(
     [[1, 2, 3]]
     """
     device = current()
-    if memory is not None and memory < 28 << 20:
+    if memory is not None and memory < 0:
         raise ValueError(f"memory is {memory}: give bytes, at least 28 MiB")
     return _streamed(
         blocks, lambda array, next, write: device.sort_stream(next, write, element(array), descending, memory)
