@@ -191,7 +191,8 @@ typedef struct SubsweepScanPlanCreateInfo {
     /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     const char *algorithm;
     /// Elements of a row of a table that is scanned along its rows, as segments of so many elements; 0 to scan down
-    /// the columns. The count of a recording is then that of all elements. Not with segments_by.
+    /// the columns. The count of a recording is then that of all elements. Not with segments_by. Pipelines are for one
+    /// length: each other length compiles its own.
     uint32_t row_length;
 } SubsweepScanPlanCreateInfo;
 
@@ -235,7 +236,7 @@ typedef struct SubsweepScanInfo {
     uint32_t struct_size;
     /// 0.
     uint32_t flags;
-    /// The count of rows.
+    /// The count of rows; with row_length in the plan that of all elements.
     struct SubsweepCount count;
     /// The rows to scan.
     struct SubsweepAddressRange source;
@@ -265,8 +266,8 @@ typedef uint32_t SubsweepSortValues;
 /// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
 /// struct_size: keys of uint32_t, ascending.
 ///
-/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs
-/// of positive sign. The sort is stable.
+/// Without SUBSWEEP_SORT_NUMPY_ORDER_BIT floats are ordered by their bits: NaNs of negative sign, minus
+/// infinity, ..., -0, +0, ..., infinity, NaNs of positive sign. The sort is stable.
 typedef struct SubsweepSortPlanCreateInfo {
     /// sizeof(SubsweepSortPlanCreateInfo).
     uint32_t struct_size;
@@ -498,7 +499,7 @@ typedef struct SubsweepReduceInfo {
     uint32_t struct_size;
     /// 0.
     uint32_t flags;
-    /// The count of rows.
+    /// The count of rows; with row_length in the plan that of all elements.
     struct SubsweepCount count;
     /// The rows to reduce.
     struct SubsweepAddressRange source;
@@ -530,7 +531,7 @@ typedef struct SubsweepRunLengthPlanCreateInfo {
     SubsweepRunLengthFlags flags;
     /// What is computed.
     SubsweepRunLengthCoding coding;
-    /// The type of the elements. -0 equals +0, and all NaNs are equal. Without values ignored to decode.
+    /// The type of the elements. Without values ignored to decode.
     SubsweepElementType element_type;
 } SubsweepRunLengthPlanCreateInfo;
 
@@ -876,6 +877,10 @@ typedef struct SubsweepTopKInfo {
 /// contents are undefined. For pairs and SUBSWEEP_SORT_VALUES_INDICES.
 #define SUBSWEEP_SORT_DISCARDS_KEYS_BIT 128
 
+/// Floats in the order of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal
+/// keys keep their bits and their order.
+#define SUBSWEEP_SORT_NUMPY_ORDER_BIT 256
+
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT 1
 
@@ -899,6 +904,9 @@ typedef struct SubsweepTopKInfo {
 
 /// The arrays are sorted from the greatest key to the least, and so is the result.
 #define SUBSWEEP_MERGE_DESCENDING_BIT 2
+
+/// The arrays are sorted with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+#define SUBSWEEP_MERGE_NUMPY_ORDER_BIT 4
 
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT 1
@@ -944,12 +952,18 @@ typedef struct SubsweepTopKInfo {
 /// Values are not written; to decode, the index of its run is written in place of each value, as uint32_t.
 #define SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT 4
 
+/// To encode: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN is the same number.
+#define SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT 8
+
 /// Recordings may have indirect counts, read from device memory: of sorted keys, of needles or of both.
 #define SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT 1
 
 /// Positions are upper bounds: the number of keys that are not greater than the needle. Otherwise they are lower
 /// bounds: the number of keys that are less.
 #define SUBSWEEP_SEARCH_UPPER_BOUND_BIT 2
+
+/// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+#define SUBSWEEP_SEARCH_TOTAL_ORDER_BIT 4
 
 /// A flag of 8 bits for each element, which is selected if it is not 0.
 #define SUBSWEEP_SELECT_BY_FLAGS8 0
@@ -960,7 +974,7 @@ typedef struct SubsweepTopKInfo {
 /// A comparison of each element.
 #define SUBSWEEP_SELECT_BY_COMPARISON 2
 
-/// The first of each run of equal elements. Floats: -0 equals +0, and all NaNs are equal.
+/// The first of each run of equal elements.
 #define SUBSWEEP_SELECT_BY_UNIQUE 3
 
 /// x < operand.
@@ -993,6 +1007,10 @@ typedef struct SubsweepTopKInfo {
 /// Elements are not written, only values or indices.
 #define SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT 4
 
+/// For SUBSWEEP_SELECT_BY_UNIQUE: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN
+/// is the same number.
+#define SUBSWEEP_SELECT_TOTAL_ORDER_BIT 8
+
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT 1
 
@@ -1007,6 +1025,9 @@ typedef struct SubsweepTopKInfo {
 
 /// Writes no indices, only keys and values.
 #define SUBSWEEP_TOP_K_NO_INDICES_BIT 16
+
+/// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+#define SUBSWEEP_TOP_K_TOTAL_ORDER_BIT 32
 
 #ifdef __cplusplus
 extern "C" {
@@ -1509,8 +1530,7 @@ VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
 /// 4. Limits: at most 2^32 - 1 sorted keys. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions from 0 to their count; no other memory
 ///    is accessed.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
-///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater. -0 equals 0; NaNs are equal, and greater than
-///    all numbers.
+///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1605,8 +1625,7 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 ///
 /// 2. Memory: ranges are as large as count, columns and k require.
 /// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
-///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number,
-///    greater than all others. The same on every device.
+///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. The same on every device.
 ///
 /// # Safety
 /// As at the top of the header.

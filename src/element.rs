@@ -13,6 +13,19 @@ pub enum NumberKind {
     Float,
 }
 
+named! {
+    /// Order of floats. Whole numbers have but one.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum FloatOrder {
+        /// That of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative sign, -∞, …, -0, +0, …, +∞, NaNs of positive
+        /// sign. Only equal bits are equal.
+        Total = "total",
+        /// That of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal ones keep their bits,
+        /// and in a sort their order.
+        Numpy = "numpy",
+    }
+}
+
 /// What the table says of a type.
 struct Row {
     name: &'static str,
@@ -98,6 +111,12 @@ impl ElementType {
     #[doc(hidden)]
     pub const fn numbers(self) -> u32 {
         self.kind() as u32
+    }
+
+    /// Value of `KEY_NUMBERS` for keys in an order.
+    #[doc(hidden)]
+    pub const fn key_numbers(self, order: FloatOrder) -> u32 {
+        self.numbers() + (self.is_float() && matches!(order, FloatOrder::Numpy)) as u32
     }
 
     /// Whether it is a floating-point type.

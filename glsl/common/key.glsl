@@ -2,9 +2,10 @@
 //
 // Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
-// descending sort flips all bits once more. The order is computed where it is needed, without a branch. The order of a
-// key in *canonical* form is that of numbers, as numpy has it: -0 equals 0, and every NaN is the same number, greater
-// than all others.
+// descending sort flips all bits once more. The order is computed where it is needed, without a branch.
+//
+// In numpy's order -0 equals 0, and every NaN is the same number, greater than all others: keys are compared by the order
+// of their *canonical* form, and keep their bits.
 
 #ifndef SUBSWEEP_KEY
 #define SUBSWEEP_KEY
@@ -21,7 +22,8 @@ layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
 layout(constant_id = ID_DESCENDING) const bool DESCENDING = false;
 
 const uint SIGN_BIT = 0x80000000;
-const uint FLIPPED_IF_NEGATIVE = KEY_NUMBERS == FLOAT ? ~0 : 0;
+const bool ARE_FLOATS = KEY_NUMBERS == FLOAT || KEY_NUMBERS == NUMPY_FLOAT;
+const uint FLIPPED_IF_NEGATIVE = ARE_FLOATS ? ~0 : 0;
 const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : SIGN_BIT;
 const uint FLIPPED = DESCENDING ? ~0 : 0;
 
@@ -83,9 +85,9 @@ Key unordered(Key order) {
 #endif
 }
 
-// The form of all keys that are equal as numbers.
+// The form of all keys that are equal.
 Key canonical(Key key) {
-    if (KEY_NUMBERS != FLOAT) {
+    if (KEY_NUMBERS != NUMPY_FLOAT) {
         return key;
     }
     Key magnitude = key & ~KEY(SIGN_BIT);
@@ -96,7 +98,15 @@ Key canonical(Key key) {
     return is_nan ? nan : number;
 }
 
-// The last key in the sort's order.
+// The order by which a key is compared, which several keys may have.
+Key compared(Key key) {
+    return ordered(canonical(key));
+}
+
+// The last key in the sort's order: all bits of its order are set, so that every digit is the last one. In numpy's descending
+// order no key has that order, the last one being -∞: there padding is known by its index.
+const bool PADS_BY_INDEX = KEY_NUMBERS == NUMPY_FLOAT && DESCENDING;
+
 Key last_key() {
     // Its order, before the flip of a descending sort.
     uint order = DESCENDING ? 0 : ~0;
@@ -120,7 +130,7 @@ uint bits_of(Key order, uint shift, uint mask) {
 }
 
 uint digit_of(Key key, uint shift, uint mask) {
-    return bits_of(ordered(key), shift, mask);
+    return bits_of(compared(key), shift, mask);
 }
 
 #endif

@@ -7,7 +7,7 @@
 // Accesses are words, since the tile's part of each array begins at any key; neighbouring lanes access neighbouring ones.
 // With ROUNDS an invocation loads several before it uses the first.
 //
-//   s_keys     | a's keys of the tile, ordered | b's keys |
+//   s_keys     | a's keys of the tile         | b's keys |
 //   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
 //
 // Dispatch: a workgroup for each TILE_ITEMS keys of both arrays together.
@@ -55,6 +55,7 @@ layout(push_constant, std430) uniform Push {
     uint b_count;
 } push;
 
+// In numpy's order the keys, since several may have one order; else their orders.
 shared Key s_keys[TILE_ITEMS];
 shared uint s_places[TILE_ITEMS / 2];
 shared uint s_begins[2];
@@ -63,8 +64,18 @@ Key key_at(uvec2 keys, uint index) {
     return load_key(Words(advance(keys, index, 4 * KEY_WORDS)), 0);
 }
 
+// The key as it is in shared memory.
+Key shared_form(Key key) {
+    return KEY_NUMBERS == NUMPY_FLOAT ? key : ordered(key);
+}
+
 Key load_shared(uint place) {
     return s_keys[min(place, TILE_ITEMS - 1)];
+}
+
+Key order_at(uint place) {
+    Key key = load_shared(place);
+    return KEY_NUMBERS == NUMPY_FLOAT ? compared(key) : key;
 }
 
 // The number of a's keys before a diagonal, on which as many keys are merged: the first of a's keys that does not go before
@@ -78,8 +89,8 @@ uint keys_of_a(uint diagonal, uvec2 counts) {
         uint index = low + gl_SubgroupInvocationID * distance;
         bool goes_before = index < high;
         if (goes_before) {
-            Key of_a = ordered(key_at(uvec2(push.a), index));
-            goes_before = !is_less(ordered(key_at(uvec2(push.b), diagonal - 1 - index)), of_a);
+            Key of_a = compared(key_at(uvec2(push.a), index));
+            goes_before = !is_less(compared(key_at(uvec2(push.b), diagonal - 1 - index)), of_a);
         }
         uint count = subgroupBallotBitCount(subgroupBallot(goes_before));
         high = count == 0 ? low : min(low + count * distance, high);
@@ -97,8 +108,8 @@ Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
     return key_at(place < a_extent ? a : b, place < a_extent ? place : place - a_extent);
 }
 
-void store_merged(Words destination, uint item, Key order) {
-    store_key(destination, item, unordered(order));
+void store_merged(Words destination, uint item, Key merged) {
+    store_key(destination, item, KEY_NUMBERS == NUMPY_FLOAT ? merged : unordered(merged));
 }
 
 // Word `index` of a tile's merged values.
@@ -145,12 +156,12 @@ void main() {
             keys[k] = key_of_tile(a, b, a_extent, i + k * WORKGROUP_SIZE);
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            s_keys[i + k * WORKGROUP_SIZE] = ordered(keys[k]);
+            s_keys[i + k * WORKGROUP_SIZE] = shared_form(keys[k]);
         }
     }
 #endif
     for (; i < extent; i += WORKGROUP_SIZE) {
-        s_keys[i] = ordered(key_of_tile(a, b, a_extent, i));
+        s_keys[i] = shared_form(key_of_tile(a, b, a_extent, i));
     }
     barrier();
 
@@ -161,18 +172,18 @@ void main() {
     [[dont_unroll]] for (uint step = 1 << findMSB(TILE_ITEMS); step > 0; step /= 2) {
         uint next = a_place + step;
         bool exists = next <= high;
-        Key of_a = load_shared(exists ? next - 1 : 0);
-        Key of_b = load_shared(exists ? a_extent + diagonal - next : 0);
+        Key of_a = order_at(exists ? next - 1 : 0);
+        Key of_b = order_at(exists ? a_extent + diagonal - next : 0);
         a_place = exists && !is_less(of_b, of_a) ? next : a_place;
     }
     uint b_place = a_extent + diagonal - a_place;
-    Key of_a = load_shared(a_place);
-    Key of_b = load_shared(b_place);
+    Key of_a = order_at(a_place);
+    Key of_b = order_at(b_place);
     uint places = 0;
     [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         bool is_of_a = b_place >= extent || a_place < a_extent && !is_less(of_b, of_a);
         uint place = is_of_a ? a_place : b_place;
-        Key next = load_shared(place + 1);
+        Key next = order_at(place + 1);
         a_place = is_of_a ? place + 1 : a_place;
         b_place = is_of_a ? b_place : place + 1;
         of_a = is_of_a ? next : of_a;

@@ -17,5 +17,7 @@ const uint XOR = 6;
 const uint UNSIGNED = 0;
 const uint SIGNED = 1;
 const uint FLOAT = 2;
+// Of keys alone: floats in numpy's order.
+const uint NUMPY_FLOAT = 3;
 
 #endif

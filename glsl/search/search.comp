@@ -48,7 +48,7 @@ layout(push_constant, std430) uniform Push {
 shared Key s_orders[1 << SHARED_STEPS];
 
 Key order_of(Words key) {
-    return ordered(canonical(load_key(key, 0)));
+    return compared(load_key(key, 0));
 }
 
 // The orders of the keys at `index` of an array.

@@ -104,7 +104,7 @@ bool contains(Interval interval, Key order) {
 
 // Orders of all keys that are numbers.
 Interval numbers() {
-    if (KEY_NUMBERS == FLOAT) {
+    if (ARE_FLOATS) {
         return Interval(ordered(KEY(SIGN_BIT | EXPONENT)), ordered(KEY(EXPONENT)));
     }
     return Interval(Key(0), Key(~0));
@@ -114,7 +114,7 @@ Interval numbers() {
 Interval equals(Key key) {
     Key order = ordered(key);
     Interval equal = Interval(order, order);
-    if (KEY_NUMBERS == FLOAT) {
+    if (ARE_FLOATS) {
         Key plus_zero = ordered(Key(0));
         Key minus_zero = ordered(KEY(SIGN_BIT));
         equal.first = order == plus_zero ? minus_zero : order;

@@ -317,7 +317,7 @@ Key set = Key(0);
 Key clear = Key(0);
 
 void add_key(Key key) {
-    Key order = ordered(key);
+    Key order = compared(key);
     set |= order;
     clear |= ~order;
     count_digits(order);

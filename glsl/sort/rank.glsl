@@ -7,6 +7,7 @@
 //   bin_first[k]  the rank of the first key of the invocation's bin `k`, after rank_tile
 //   bin_count[k]  the keys of that bin, after count_tile (only with RANK_BY_MATCH)
 
+#include "common/key.glsl"
 #include "common/workgroup_scan.glsl"
 #include "sort/tile.glsl"
 
@@ -25,6 +26,15 @@ void count_tile(Digit digit, uint extent);
 void rank_tile(Digit digit);
 
 uint bin_first[BINS_PER_INVOCATION];
+
+// Keys of the tile that is ranked.
+uint ranked_extent;
+
+// The digit of the invocation's item `i`, of padding the last one.
+uint digit_at(uint i, Digit digit) {
+    uint bin = digit_of(key_at(i), digit.shift, digit.mask);
+    return PADS_BY_INDEX && item_index(i) >= ranked_extent ? digit.mask : bin;
+}
 
 #ifdef RANK_BY_MATCH
 #include "sort/rank_by_match.glsl"

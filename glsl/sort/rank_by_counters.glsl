@@ -46,9 +46,10 @@ uint counter_prefix(uint digit, uint invocation) {
 
 // Counts the invocation's keys into its counters, padding included.
 void count_tile(Digit digit, uint extent) {
+    ranked_extent = extent;
     DigitBytes counts = DigitBytes(uvec4(0));
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        uint bin = digit_of(key_at(i), digit.shift, digit.mask);
+        uint bin = digit_at(i, digit);
         rank[i] = digit_count(counts, bin);
         count_digit(counts, bin);
     }
@@ -80,7 +81,7 @@ void rank_tile(Digit digit) {
     barrier();
 
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        rank[i] += counter_prefix(digit_of(key_at(i), digit.shift, digit.mask), invocation);
+        rank[i] += counter_prefix(digit_at(i, digit), invocation);
     }
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         bin_first[k] = bin_index(k) < RADIX ? counter_prefix(bin_index(k), 0) : 0;

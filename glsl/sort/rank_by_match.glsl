@@ -117,7 +117,7 @@ void rank_in_subgroup(Digit digit) {
     uint table = gl_SubgroupID * RADIX;
     uvec4 no_lanes = ~subgroupBallot(true);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        uint bin = digit_of(key_at(i), digit.shift, digit.mask);
+        uint bin = digit_at(i, digit);
         uvec4 peers;
         if (SHARED_MASKS) {
             atomicOr(s_tile[TABLES + table + bin], gl_SubgroupEqMask.x);
@@ -141,6 +141,7 @@ void rank_in_subgroup(Digit digit) {
 }
 
 void count_tile(Digit digit, uint extent) {
+    ranked_extent = extent;
     uint table = gl_SubgroupID * RADIX;
     for (uint bin = 0; bin < RADIX; bin += gl_SubgroupSize) {
         store_shared(table + bin + gl_SubgroupInvocationID, 0);
@@ -151,7 +152,7 @@ void count_tile(Digit digit, uint extent) {
     subgroup_shared_barrier();
     if (EARLY_COUNTS) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            atomicAdd(s_tile[table + digit_of(key_at(i), digit.shift, digit.mask)], 1u);
+            atomicAdd(s_tile[table + digit_at(i, digit)], 1u);
         }
         if (HAS_EARLY_OUT && gl_LocalInvocationIndex == 0) {
             s_is_one_digit = false;
@@ -216,7 +217,7 @@ void rank_tile(Digit digit) {
         }
     } else {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            add_to_rank(i, s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)]);
+            add_to_rank(i, s_tile[gl_SubgroupID * RADIX + digit_at(i, digit)]);
         }
     }
 }

@@ -2,7 +2,7 @@
 // ranks its keys by counting, or with BY_NETWORK sorts them by a network.
 //
 // Keys are compared by the bits to sort by and then by their index in the segment, by which keys and values are loaded
-// after a network; keys alone that are compared by all bits need no index there, since equal ones are the same.
+// after a network; keys alone need no index there if those that are compared as equal are the same.
 //
 //   position i * CLUSTER_LANES + l of a segment: row i of lane l
 //
@@ -27,7 +27,7 @@ layout(constant_id = ID_CLUSTER_LANES) const uint CLUSTER_LANES = 4;
 // Keys per lane, at most 16.
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 8;
 #ifdef BY_NETWORK
-// Keys are compared by all bits.
+// Keys are compared by all bits, so that equal ones are the same.
 layout(constant_id = ID_ALL_BITS) const bool ALL_BITS = false;
 #endif
 
@@ -55,11 +55,11 @@ const bool HAS_INDICES = true;
 Key order[ITEMS_PER_INVOCATION];
 
 // The bits of a key's order to sort by.
-Key compared(Key key) {
+Key compared_bits(Key key) {
 #if KEY_WORDS == 2
-    return ordered(key) & uvec2(push.low_mask, push.high_mask);
+    return compared(key) & uvec2(push.low_mask, push.high_mask);
 #else
-    return ordered(key) & push.low_mask;
+    return compared(key) & push.low_mask;
 #endif
 }
 
@@ -100,7 +100,7 @@ void main() {
         if (position < extent) {
             key[i] = load_key(keys, position);
         }
-        order[i] = compared(key[i]);
+        order[i] = PADS_BY_INDEX && position >= extent ? Key(~0) : compared_bits(key[i]);
     }
     uint longest = subgroupMax(extent);
 #ifdef BY_NETWORK

@@ -5,7 +5,7 @@
 //   striped_index(i)  its index in the striped arrangement: neighbouring invocations hold neighbouring keys
 //
 // A partial tile is padded with the last key in the sort's order. Padding ranks after all keys of the tile, even
-// equal ones, because the ranking is stable: only loads and stores depend on the tile's extent.
+// equal ones, because the ranking is stable: only loads and stores depend on the tile's extent. With PADS_BY_INDEX its digits do.
 
 #ifndef SUBSWEEP_SORT_TILE
 #define SUBSWEEP_SORT_TILE

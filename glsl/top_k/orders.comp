@@ -53,7 +53,7 @@ void main() {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint column = first + i * WORKGROUP_SIZE;
         if (column < push.column_count) {
-            store_key(orders, column, ordered(canonical(load_key(keys, column))));
+            store_key(orders, column, compared(load_key(keys, column)));
         }
     }
 }

@@ -188,7 +188,7 @@ void main() {
     Words keys = advance_words(row_keys, begin, KEY_WORDS);
     // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        orders[i] = ordered(canonical(load_key(keys, min(position_of(i), extent - 1))));
+        orders[i] = compared(load_key(keys, min(position_of(i), extent - 1)));
         is_key |= uint(position_of(i) < extent) << i;
     }
     Threshold threshold = find_threshold(extent);

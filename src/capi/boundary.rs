@@ -181,10 +181,10 @@ pub(super) use buffers;
 
 /// A configuration with the options whose flags are given.
 macro_rules! options {
-    ($config:expr, $flags:ident, $($bit:ident => $option:ident),+) => {{
+    ($config:expr, $flags:ident, $($bit:ident => $option:ident $(($argument:expr))?),+) => {{
         let mut config = $config;
         $(if $flags & $bit != 0 {
-            config = config.$option();
+            config = config.$option($($argument)?);
         })+
         config
     }};

@@ -9,6 +9,8 @@ pub type SubsweepMergeFlags = u32;
 pub const SUBSWEEP_MERGE_INDIRECT_COUNT_BIT: SubsweepMergeFlags = 1;
 /// The arrays are sorted from the greatest key to the least, and so is the result.
 pub const SUBSWEEP_MERGE_DESCENDING_BIT: SubsweepMergeFlags = 2;
+/// The arrays are sorted with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+pub const SUBSWEEP_MERGE_NUMPY_ORDER_BIT: SubsweepMergeFlags = 4;
 
 /// The parameters of subsweep_merge_plan_create.
 #[repr(C)]
@@ -86,12 +88,12 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepMergePlanCreateInfo| {
-        let known = SUBSWEEP_MERGE_INDIRECT_COUNT_BIT | SUBSWEEP_MERGE_DESCENDING_BIT;
-        let flags = flags("SubsweepMergeFlags", info.flags, known)?;
+        let flags = flags("SubsweepMergeFlags", info.flags, 2 * SUBSWEEP_MERGE_NUMPY_ORDER_BIT - 1)?;
         let element = element_type("element_type", info.element_type)?;
         let config = MergeConfig::keys(element).values(info.words_per_value);
         Ok(options!(config, flags,
-            SUBSWEEP_MERGE_DESCENDING_BIT => descending, SUBSWEEP_MERGE_INDIRECT_COUNT_BIT => indirect_count
+            SUBSWEEP_MERGE_DESCENDING_BIT => descending, SUBSWEEP_MERGE_INDIRECT_COUNT_BIT => indirect_count,
+            SUBSWEEP_MERGE_NUMPY_ORDER_BIT => order(FloatOrder::Numpy)
         ))
     };
     // SAFETY: as the caller promises.

@@ -56,7 +56,7 @@ use vulkan::{VkBool32, VkCommandBuffer, VkResult};
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::primitives::Plan;
+use crate::primitives::{FloatOrder, Plan};
 
 /// The thread rules of the header require `Send + Sync` behind each pointer.
 const _: () = {

@@ -59,7 +59,7 @@ pub struct SubsweepReduceInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// The count of rows.
+    /// The count of rows; with row_length in the plan that of all elements.
     pub count: SubsweepCount,
     /// The rows to reduce.
     pub source: SubsweepAddressRange,

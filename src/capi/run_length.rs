@@ -20,6 +20,8 @@ pub const SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT: SubsweepRunLengthFlags = 1;
 pub const SUBSWEEP_RUN_LENGTH_OFFSETS_BIT: SubsweepRunLengthFlags = 2;
 /// Values are not written; to decode, the index of its run is written in place of each value, as uint32_t.
 pub const SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT: SubsweepRunLengthFlags = 4;
+/// To encode: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN is the same number.
+pub const SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT: SubsweepRunLengthFlags = 8;
 
 /// The parameters of subsweep_run_length_plan_create.
 #[repr(C)]
@@ -31,7 +33,7 @@ pub struct SubsweepRunLengthPlanCreateInfo {
     pub flags: SubsweepRunLengthFlags,
     /// What is computed.
     pub coding: SubsweepRunLengthCoding,
-    /// The type of the elements. -0 equals +0, and all NaNs are equal. Without values ignored to decode.
+    /// The type of the elements. Without values ignored to decode.
     pub element_type: SubsweepElementType,
 }
 
@@ -75,7 +77,7 @@ impl Exported for RunLength {
 
 fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     let element = element_type("element_type", info.element_type)?;
-    let flags = flags("SubsweepRunLengthFlags", info.flags, 2 * SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT - 1)?;
+    let flags = flags("SubsweepRunLengthFlags", info.flags, 2 * SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT - 1)?;
     let has_values = flags & SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT == 0;
     let config = match info.coding {
         SUBSWEEP_RUN_LENGTH_ENCODE => RunLengthConfig::encode(element),
@@ -86,7 +88,8 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     };
     Ok(options!(config, flags,
         SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_RUN_LENGTH_OFFSETS_BIT => offsets,
-        SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT => without_values
+        SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT => without_values,
+        SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT => order(FloatOrder::Total)
     ))
 }
 

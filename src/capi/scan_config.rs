@@ -96,7 +96,8 @@ pub struct SubsweepScanPlanCreateInfo {
     /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     pub algorithm: *const c_char,
     /// Elements of a row of a table that is scanned along its rows, as segments of so many elements; 0 to scan down
-    /// the columns. The count of a recording is then that of all elements. Not with segments_by.
+    /// the columns. The count of a recording is then that of all elements. Not with segments_by. Pipelines are for one
+    /// length: each other length compiles its own.
     pub row_length: u32,
 }
 

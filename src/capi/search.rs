@@ -10,6 +10,8 @@ pub const SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT: SubsweepSearchFlags = 1;
 /// Positions are upper bounds: the number of keys that are not greater than the needle. Otherwise they are lower
 /// bounds: the number of keys that are less.
 pub const SUBSWEEP_SEARCH_UPPER_BOUND_BIT: SubsweepSearchFlags = 2;
+/// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+pub const SUBSWEEP_SEARCH_TOTAL_ORDER_BIT: SubsweepSearchFlags = 4;
 
 /// The parameters of subsweep_search_plan_create.
 #[repr(C)]
@@ -73,14 +75,16 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepSearchPlanCreateInfo| {
-        let known = SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT | SUBSWEEP_SEARCH_UPPER_BOUND_BIT;
-        let flags = flags("SubsweepSearchFlags", info.flags, known)?;
+        let flags = flags("SubsweepSearchFlags", info.flags, 2 * SUBSWEEP_SEARCH_TOTAL_ORDER_BIT - 1)?;
         let element = element_type("element_type", info.element_type)?;
         let config = match flags & SUBSWEEP_SEARCH_UPPER_BOUND_BIT {
             0 => SearchConfig::lower_bound(element),
             _ => SearchConfig::upper_bound(element),
         };
-        Ok(options!(config, flags, SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT => indirect_count))
+        Ok(options!(config, flags,
+            SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT => indirect_count,
+            SUBSWEEP_SEARCH_TOTAL_ORDER_BIT => order(FloatOrder::Total)
+        ))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Search, _>(device, info, plan, config) }
@@ -92,8 +96,7 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
 /// 4. Limits: at most 2^32 - 1 sorted keys. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions from 0 to their count; no other memory
 ///    is accessed.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
-///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater. -0 equals 0; NaNs are equal, and greater than
-///    all numbers.
+///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater.
 ///
 /// # Safety
 /// As at the top of the header.

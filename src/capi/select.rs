@@ -11,7 +11,7 @@ pub const SUBSWEEP_SELECT_BY_FLAGS8: SubsweepSelectBy = 0;
 pub const SUBSWEEP_SELECT_BY_FLAGS32: SubsweepSelectBy = 1;
 /// A comparison of each element.
 pub const SUBSWEEP_SELECT_BY_COMPARISON: SubsweepSelectBy = 2;
-/// The first of each run of equal elements. Floats: -0 equals +0, and all NaNs are equal.
+/// The first of each run of equal elements.
 pub const SUBSWEEP_SELECT_BY_UNIQUE: SubsweepSelectBy = 3;
 
 /// A comparison of an element x with one operand, or the two of a range: one of SUBSWEEP_COMPARISON_.... Floats
@@ -40,6 +40,9 @@ pub const SUBSWEEP_SELECT_INDIRECT_COUNT_BIT: SubsweepSelectFlags = 1;
 pub const SUBSWEEP_SELECT_INDICES_BIT: SubsweepSelectFlags = 2;
 /// Elements are not written, only values or indices.
 pub const SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT: SubsweepSelectFlags = 4;
+/// For SUBSWEEP_SELECT_BY_UNIQUE: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN
+/// is the same number.
+pub const SUBSWEEP_SELECT_TOTAL_ORDER_BIT: SubsweepSelectFlags = 8;
 
 /// The parameters of subsweep_select_plan_create.
 #[repr(C)]
@@ -137,10 +140,11 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
         3 => config.partition_in_three(comparison("second_comparison", info.second_comparison)?),
         value => return Err(unknown("part_count", value, "there are up to 3 parts")),
     };
-    let flags = flags("SubsweepSelectFlags", info.flags, 2 * SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT - 1)?;
+    let flags = flags("SubsweepSelectFlags", info.flags, 2 * SUBSWEEP_SELECT_TOTAL_ORDER_BIT - 1)?;
     Ok(options!(config, flags,
         SUBSWEEP_SELECT_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_SELECT_INDICES_BIT => indices,
-        SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT => without_elements
+        SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT => without_elements,
+        SUBSWEEP_SELECT_TOTAL_ORDER_BIT => order(FloatOrder::Total)
     ))
 }
 

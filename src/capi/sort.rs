@@ -53,6 +53,10 @@ pub const SUBSWEEP_SORT_DESTROYS_INPUT_BIT: SubsweepSortFlags = 64;
 /// contents are undefined. For pairs and SUBSWEEP_SORT_VALUES_INDICES.
 pub const SUBSWEEP_SORT_DISCARDS_KEYS_BIT: SubsweepSortFlags = 128;
 
+/// Floats in the order of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal
+/// keys keep their bits and their order.
+pub const SUBSWEEP_SORT_NUMPY_ORDER_BIT: SubsweepSortFlags = 256;
+
 const FORMS: SubsweepSortFlags =
     SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
 const DESTROYS_INPUT: SubsweepSortFlags = SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
@@ -60,8 +64,8 @@ const DESTROYS_INPUT: SubsweepSortFlags = SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSW
 /// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
 /// struct_size: keys of uint32_t, ascending.
 ///
-/// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs
-/// of positive sign. The sort is stable.
+/// Without SUBSWEEP_SORT_NUMPY_ORDER_BIT floats are ordered by their bits: NaNs of negative sign, minus
+/// infinity, ..., -0, +0, ..., infinity, NaNs of positive sign. The sort is stable.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepSortPlanCreateInfo {
@@ -129,7 +133,7 @@ pub(super) unsafe fn sort_config(
         SUBSWEEP_SORT_VALUES_INDICES => SortConfig::keys_and_indices(key),
         value => return Err(unknown("values", value, "see SUBSWEEP_SORT_VALUES_...")),
     };
-    let flags = flags("SubsweepSortFlags", info.flags, 2 * SUBSWEEP_SORT_DISCARDS_KEYS_BIT - 1)?;
+    let flags = flags("SubsweepSortFlags", info.flags, 2 * SUBSWEEP_SORT_NUMPY_ORDER_BIT - 1)?;
     if flags & SUBSWEEP_SORT_BIT_RANGE_BIT != 0 {
         config = config.bits(info.begin_bit..info.end_bit);
     } else if let value @ 1.. = info.begin_bit | info.end_bit {
@@ -149,7 +153,8 @@ pub(super) unsafe fn sort_config(
     };
     let config = options!(config, flags,
         SUBSWEEP_SORT_DESCENDING_BIT => descending, SUBSWEEP_SORT_INDIRECT_COUNT_BIT => indirect_count,
-        SUBSWEEP_SORT_DISCARDS_KEYS_BIT => discards_keys, SUBSWEEP_SORT_LARGE_COUNTS_BIT => large_counts
+        SUBSWEEP_SORT_DISCARDS_KEYS_BIT => discards_keys, SUBSWEEP_SORT_LARGE_COUNTS_BIT => large_counts,
+        SUBSWEEP_SORT_NUMPY_ORDER_BIT => order(FloatOrder::Numpy)
     );
     // SAFETY: as the caller promises.
     let Some(name) = (unsafe { text(info.algorithm) }) else { return Ok(config) };

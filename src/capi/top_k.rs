@@ -15,6 +15,8 @@ pub const SUBSWEEP_TOP_K_UNSORTED_BIT: SubsweepTopKFlags = 4;
 pub const SUBSWEEP_TOP_K_NO_KEYS_BIT: SubsweepTopKFlags = 8;
 /// Writes no indices, only keys and values.
 pub const SUBSWEEP_TOP_K_NO_INDICES_BIT: SubsweepTopKFlags = 16;
+/// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+pub const SUBSWEEP_TOP_K_TOTAL_ORDER_BIT: SubsweepTopKFlags = 32;
 
 /// The parameters of subsweep_top_k_plan_create.
 #[repr(C)]
@@ -91,7 +93,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepTopKPlanCreateInfo| {
-        let flags = flags("SubsweepTopKFlags", info.flags, 31)?;
+        let flags = flags("SubsweepTopKFlags", info.flags, 2 * SUBSWEEP_TOP_K_TOTAL_ORDER_BIT - 1)?;
         let of_order = match flags & SUBSWEEP_TOP_K_SMALLEST_BIT {
             0 => TopKConfig::largest,
             _ => TopKConfig::smallest,
@@ -99,7 +101,8 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
         let config = of_order(element_type("element_type", info.element_type)?, info.column_count, info.k);
         Ok(options!(config.values(info.words_per_value), flags,
             SUBSWEEP_TOP_K_UNSORTED_BIT => unsorted, SUBSWEEP_TOP_K_NO_KEYS_BIT => without_keys,
-            SUBSWEEP_TOP_K_NO_INDICES_BIT => without_indices, SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT => indirect_count
+            SUBSWEEP_TOP_K_NO_INDICES_BIT => without_indices, SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT => indirect_count,
+            SUBSWEEP_TOP_K_TOTAL_ORDER_BIT => order(FloatOrder::Total)
         ))
     };
     // SAFETY: as the caller promises.
@@ -110,8 +113,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
 ///
 /// 2. Memory: ranges are as large as count, columns and k require.
 /// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
-///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. -0 equals 0; every NaN is the same number,
-///    greater than all others. The same on every device.
+///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. The same on every device.
 ///
 /// # Safety
 /// As at the top of the header.

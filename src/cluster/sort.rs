@@ -166,7 +166,7 @@ impl Cluster<'_> {
             traffic.received_count = keys.len() as u64 / (config.key_size() / 4);
             return Ok(traffic);
         }
-        let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
+        let order = KeyOrder::new(&config);
         let words = [config.key_size(), config.value_size()].map(|size| size as usize / 4);
         let count = keys.len() / words[0];
         let start = Instant::now();

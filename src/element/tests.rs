@@ -7,6 +7,8 @@ fn the_numbers_of_kinds_are_those_of_kernels() {
         let line = format!("const uint {} = {};", format!("{kind:?}").to_uppercase(), kind as u32);
         assert!(names.contains(&line), "{line}");
     }
+    let numpy = ElementType::F32.key_numbers(FloatOrder::Numpy);
+    assert!(names.contains(&format!("const uint NUMPY_FLOAT = {numpy};")));
 }
 
 #[test]

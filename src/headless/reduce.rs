@@ -3,7 +3,7 @@
 use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared, numbers};
 use crate::error::{Error, Result};
-use crate::primitives::{ElementType, Number};
+use crate::primitives::{ElementType, FloatOrder, Number};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
 
 /// The results of a reduction on slices, as 32-bit words in memory order.
@@ -72,7 +72,8 @@ impl Gpu {
         keys: &[K],
         values: &[N],
     ) -> Result<(Vec<K>, Vec<N>)> {
-        if config.reduced_runs() != Some(ReduceRuns::keys(K::TYPE)) {
+        let of_type = FloatOrder::ALL.map(|order| Some(ReduceRuns::keys_in(K::TYPE, order)));
+        if !of_type.contains(&config.reduced_runs()) {
             return Err(Error::Unsupported {
                 reason: "the keys are not those of the configuration; make it with ReduceRuns::keys of their type",
             });

@@ -1,8 +1,9 @@
 //! Merge: two sorted arrays into one, stable, keys alone or with values.
 //!
 //! Equals a stable sort of `a` followed by `b`, such as `np.sort(np.concatenate((a, b)), kind='stable')`: of equal keys those
-//! of `a` come first. Keys are in the order of a [sort](crate::sort), ascending or descending; floats by `total_cmp`. That
-//! the arrays are sorted is not checked: otherwise the result holds some of their keys, in an unspecified order.
+//! of `a` come first. Keys are in the order of a [sort](crate::sort), ascending or descending; floats in
+//! [`MergeConfig::order`]. That the arrays are sorted is not checked: otherwise the result holds some of their keys, in an
+//! unspecified order.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -11,7 +12,7 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, CountPair, ElementType, ScratchCursor, check_subgroups, write_subgroups};
+use super::{Choice, CountPair, ElementType, FloatOrder, ScratchCursor, check_subgroups, write_subgroups};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -57,6 +58,7 @@ pub struct MergeConfig {
     element: ElementType,
     words_per_value: u32,
     is_descending: bool,
+    order: FloatOrder,
     has_indirect_count: bool,
     policy: Option<MergePolicy>,
 }
@@ -67,7 +69,15 @@ impl MergeConfig {
 
     /// Merges keys of `element`, in ascending order.
     pub const fn keys(element: ElementType) -> Self {
-        Self { element, words_per_value: 0, is_descending: false, has_indirect_count: false, policy: None }
+        let order = FloatOrder::Total;
+        Self {
+            element,
+            words_per_value: 0,
+            is_descending: false,
+            order,
+            has_indirect_count: false,
+            policy: None,
+        }
     }
 
     setters! {
@@ -75,6 +85,8 @@ impl MergeConfig {
         values(words_per_value: u32) => words_per_value = words_per_value;
         /// The arrays are sorted from the greatest key to the least, and so is the result.
         descending() => is_descending = true;
+        /// Sets the order of floats, in which the arrays are sorted; by default [`FloatOrder::Total`].
+        order(order: FloatOrder) => order = order;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of `a`, `b` or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`MergePolicy::choose`].
@@ -281,7 +293,7 @@ impl Primitive for Merge {
         let MergePolicy { workgroup_size, items_per_invocation, loads_in_flight, subgroup_size } = *policy;
         let constants = [
             ("ITEMS_PER_INVOCATION", items_per_invocation),
-            ("KEY_NUMBERS", config.element.numbers()),
+            ("KEY_NUMBERS", config.element.key_numbers(config.order)),
             ("DESCENDING", config.is_descending.into()),
             ("WORDS_PER_VALUE", config.words_per_value),
             ("LOADS_IN_FLIGHT", loads_in_flight),

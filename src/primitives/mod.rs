@@ -25,7 +25,7 @@ pub mod sort;
 pub mod top_k;
 pub mod tuning;
 
-pub use crate::element::{ElementType, Number, NumberKind};
+pub use crate::element::{ElementType, FloatOrder, Number, NumberKind};
 pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
@@ -47,7 +47,7 @@ pub enum Count {
     /// Indirect count, read from device memory when the commands execute. Indirect dispatches launch as many workgroups
     /// as it needs.
     Indirect {
-        /// Device address of the count, a u32.
+        /// Device address of the count, a u32, at a multiple of 4.
         address: vk::DeviceAddress,
         /// Maximum count, for which memory is sized. A larger count is treated as `max`.
         max: u32,

@@ -1,10 +1,9 @@
 //! Search: for each needle its position in a sorted array, a lower or an upper bound.
 //!
 //! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions: the lower bound, or `left`, is the number of keys
-//! that are less than the needle, and the upper bound, or `right`, the number of those that are not greater. Of floats -0
-//! equals 0, and NaNs, whatever their sign, are equal and greater than all numbers. (A sort of this library puts NaNs of
-//! negative sign first: an array that has some is not sorted for a search.) That the array is sorted is not checked:
-//! otherwise a position is any from 0 to the number of keys.
+//! that are less than the needle, and the upper bound, or `right`, the number of those that are not greater. Floats are in
+//! [`SearchConfig::order`], by default that of numpy; a sort's default is [`FloatOrder::Total`]. That the array is sorted is not
+//! checked: otherwise a position is any from 0 to the number of keys.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -13,7 +12,9 @@ use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, CountPair, ElementType, ScratchCursor, Tiles, check_workgroup, write_subgroups};
+use super::{
+    Choice, CountPair, ElementType, FloatOrder, ScratchCursor, Tiles, check_workgroup, write_subgroups,
+};
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -54,6 +55,7 @@ pub type SearchPlan = Plan<Search>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SearchConfig {
     element: ElementType,
+    order: FloatOrder,
     is_upper_bound: bool,
     has_indirect_count: bool,
     policy: Option<SearchPolicy>,
@@ -62,7 +64,8 @@ pub struct SearchConfig {
 impl SearchConfig {
     /// The number of keys that are less than each needle: the first position at which it keeps the order.
     pub const fn lower_bound(element: ElementType) -> Self {
-        Self { element, is_upper_bound: false, has_indirect_count: false, policy: None }
+        let order = FloatOrder::Numpy;
+        Self { element, order, is_upper_bound: false, has_indirect_count: false, policy: None }
     }
 
     /// The number of keys that are not greater than each needle: the last position at which it keeps the order.
@@ -71,6 +74,8 @@ impl SearchConfig {
     }
 
     setters! {
+        /// Sets the order of floats, in which the keys are sorted; by default [`FloatOrder::Numpy`].
+        order(order: FloatOrder) => order = order;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`SearchPolicy::choose`].
@@ -80,6 +85,11 @@ impl SearchConfig {
     /// Type of the keys and needles.
     pub const fn element_type(&self) -> ElementType {
         self.element
+    }
+
+    /// The order of floats.
+    pub const fn float_order(&self) -> FloatOrder {
+        self.order
     }
 
     /// Whether positions are upper bounds.
@@ -246,7 +256,7 @@ impl Primitive for Search {
         let SearchPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let constants = [
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
-            ("KEY_NUMBERS", config.element.numbers()),
+            ("KEY_NUMBERS", config.element.key_numbers(config.order)),
             ("UPPER", config.is_upper_bound.into()),
             ("SHARED_STEPS", policy.shared_steps),
         ];

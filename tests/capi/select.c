@@ -79,7 +79,7 @@ static void refuse_selections(const SubsweepDevice *device, VkCommandBuffer comm
     of_plan.by = 4;
     REFUSE(subsweep_select_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "by");
     of_plan.by = SUBSWEEP_SELECT_BY_FLAGS8;
-    of_plan.flags = 8;
+    of_plan.flags = 2 * SUBSWEEP_SELECT_TOTAL_ORDER_BIT;
     REFUSE(subsweep_select_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepSelectFlags");
     of_plan.flags = 0;
     of_plan.part_count = 4;

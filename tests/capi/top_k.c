@@ -82,7 +82,7 @@ static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const
     of_plan.k = 0;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "k of a top-k");
     of_plan.k = 2;
-    of_plan.flags = 32;
+    of_plan.flags = 2 * SUBSWEEP_TOP_K_TOTAL_ORDER_BIT;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepTopKFlags");
     of_plan.flags = SUBSWEEP_TOP_K_NO_KEYS_BIT | SUBSWEEP_TOP_K_NO_INDICES_BIT;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "keys, indices or values");

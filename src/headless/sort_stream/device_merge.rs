@@ -65,7 +65,8 @@ impl<'g> DeviceMerge<'g> {
         if capacity < MIN_BLOCK {
             return Ok(None);
         }
-        let merge = MergeConfig::keys(key_type).values((sizes[VALUES] / 4) as u32);
+        let merge =
+            MergeConfig::keys(key_type).order(config.float_order()).values((sizes[VALUES] / 4) as u32);
         let plan = gpu.plan(if config.is_descending() { merge.descending() } else { merge })?;
         Ok(Some(Self { gpu, plan, sizes, capacity }))
     }

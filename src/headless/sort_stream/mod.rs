@@ -154,7 +154,7 @@ impl Gpu {
             return Ok(count);
         }
         let (plan, capacity) = room.chunks(count)?;
-        let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
+        let order = KeyOrder::new(&config);
         let has_indices = config.begins_as_indices();
         // Where the count is not known, indices in runs are wide.
         let is_wide = count.is_none_or(|count| count > 1 << 32);

@@ -1,10 +1,9 @@
 //! The order of keys on the host, as `glsl/common/key.glsl` has it on the device.
 
-use std::ops::Range;
-
 use bytemuck::Pod;
 
-use crate::{ElementType, NumberKind};
+use crate::sort::SortConfig;
+use crate::{FloatOrder, NumberKind};
 
 /// The bits of a key, as an unsigned number.
 pub(crate) trait KeyBits: Pod + Send + Sync {
@@ -31,12 +30,15 @@ pub(crate) struct KeyOrder {
     sign: u64,
     /// What a key that is not negative, and one that is, is changed by.
     flips: [u64; 2],
+    /// In numpy's order of floats, the bits of infinity.
+    infinity: Option<u64>,
     begin: u32,
     mask: u64,
 }
 
 impl KeyOrder {
-    pub(crate) fn new(element: ElementType, is_descending: bool, bits: Range<u32>) -> Self {
+    pub(crate) fn new(config: &SortConfig) -> Self {
+        let (element, bits) = (config.key_type(), config.bit_range());
         let all = u64::MAX >> (64 - element.bits());
         let sign = 1 << (element.bits() - 1);
         let flips = match element.kind() {
@@ -44,13 +46,19 @@ impl KeyOrder {
             NumberKind::Signed => [sign, sign],
             NumberKind::Float => [sign, all],
         };
-        let flips = if is_descending { flips.map(|flip| flip ^ all) } else { flips };
+        let flips = if config.is_descending() { flips.map(|flip| flip ^ all) } else { flips };
         let mask = if bits.is_empty() { 0 } else { u64::MAX >> (64 - bits.len()) };
-        Self { all, sign, flips, begin: bits.start.min(63), mask }
+        let is_numpy = element.is_float() && config.float_order() == FloatOrder::Numpy;
+        let infinity = if element.bits() == 32 { 0x7f80_0000 } else { 0x7ff0_0000_0000_0000 };
+        Self { all, sign, flips, infinity: is_numpy.then_some(infinity), begin: bits.start.min(63), mask }
     }
 
     pub(crate) fn of(&self, key: impl KeyBits) -> u64 {
-        let key = key.bits();
+        let key = match (key.bits(), key.bits() & !self.sign, self.infinity) {
+            (_, 0, Some(_)) => 0,
+            (_, magnitude, Some(infinity)) if magnitude > infinity => !self.sign,
+            (key, ..) => key,
+        };
         let flip = self.flips[usize::from(key & self.sign != 0)];
         ((key ^ flip) & self.all) >> self.begin & self.mask
     }

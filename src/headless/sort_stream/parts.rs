@@ -41,7 +41,7 @@ fn merge_parts_of<K: KeyBits>(
     memory_size: u64,
     is_on_device: bool,
 ) -> Result<()> {
-    let order = KeyOrder::new(config.key_type(), config.is_descending(), config.bit_range());
+    let order = KeyOrder::new(config);
     let sizes = [config.key_size(), config.value_size()];
     let run = |part: &Range<usize>| {
         let bytes = |size: u64| part.start * size as usize..part.end * size as usize;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::scan::{CustomOperator, ScanOperator};
-use crate::primitives::{Count, ElementType};
+use crate::primitives::{Count, ElementType, FloatOrder};
 
 /// Configuration of a [`ReducePlan`](super::ReducePlan).
 ///
@@ -60,7 +60,7 @@ pub enum ReduceRuns {
     Keys32,
     /// Runs of bitwise equal 64-bit keys, one per row.
     Keys64,
-    /// Runs of equal keys of f32, one per row: -0 equals +0, and all NaNs are equal. The key of a run is its first.
+    /// Runs of equal keys of f32 in [`FloatOrder::Numpy`], one per row. The key of a run is its first.
     FloatKeys32,
     /// Runs of equal keys of f64, as [`Self::FloatKeys32`].
     FloatKeys64,
@@ -74,9 +74,14 @@ impl ReduceRuns {
     pub const ALL: [Self; 5] =
         [Self::Offsets, Self::Keys32, Self::Keys64, Self::FloatKeys32, Self::FloatKeys64];
 
-    /// Runs of equal keys of a type.
+    /// Runs of equal keys of a type; of floats in the order of numpy.
     pub const fn keys(element: ElementType) -> Self {
-        match (element.words(), element.is_float()) {
+        Self::keys_in(element, FloatOrder::Numpy)
+    }
+
+    /// Runs of keys of a type that are equal in an order.
+    pub const fn keys_in(element: ElementType, order: FloatOrder) -> Self {
+        match (element.words(), element.is_float() && matches!(order, FloatOrder::Numpy)) {
             (1, false) => Self::Keys32,
             (2, false) => Self::Keys64,
             (1, true) => Self::FloatKeys32,
@@ -109,7 +114,7 @@ impl ReduceRuns {
     /// The specialization constant `KEY_NUMBERS`: floats are compared by value, all other keys in their bits.
     pub(super) fn key_numbers(self) -> u32 {
         let are_floats = matches!(self, Self::FloatKeys32 | Self::FloatKeys64);
-        if are_floats { ElementType::F32 } else { ElementType::U32 }.numbers()
+        if are_floats { ElementType::F32 } else { ElementType::U32 }.key_numbers(FloatOrder::Numpy)
     }
 }
 

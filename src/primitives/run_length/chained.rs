@@ -29,7 +29,7 @@ impl Chained {
         let words = config.element.words();
         let own = [
             ("ITEMS_PER_INVOCATION", items_per_invocation),
-            ("KEY_NUMBERS", config.element.numbers()),
+            ("KEY_NUMBERS", config.element.key_numbers(config.order)),
             ("KEPT_WORDS", if config.has_values { words } else { 0 }),
             ("KEPT_INDICES", config.has_offsets.into()),
             ("NON_TRIVIAL", (config.coding == Coding::EncodeNonTrivial).into()),

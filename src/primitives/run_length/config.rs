@@ -6,7 +6,7 @@ use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result};
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType};
+use crate::primitives::{Count, ElementType, FloatOrder};
 
 /// What a plan computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +40,7 @@ pub(super) enum Coding {
 pub struct RunLengthConfig {
     pub(super) coding: Coding,
     pub(super) element: ElementType,
+    pub(super) order: FloatOrder,
     pub(super) has_values: bool,
     pub(super) has_offsets: bool,
     pub(super) has_indirect_count: bool,
@@ -48,8 +49,8 @@ pub struct RunLengthConfig {
 
 impl RunLengthConfig {
     const fn new(coding: Coding, element: ElementType) -> Self {
-        let (has_values, has_offsets) = (true, false);
-        Self { coding, element, has_values, has_offsets, has_indirect_count: false, policy: None }
+        let (has_values, has_offsets, order) = (true, false, FloatOrder::Numpy);
+        Self { coding, element, order, has_values, has_offsets, has_indirect_count: false, policy: None }
     }
 
     /// Writes the value and the number of elements of each run of equal ones.
@@ -94,6 +95,8 @@ impl RunLengthConfig {
     }
 
     setters! {
+        /// Sets the order of floats, by which elements are equal; by default [`FloatOrder::Numpy`].
+        order(order: FloatOrder) => order = order;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`RunLengthPolicy::choose`].

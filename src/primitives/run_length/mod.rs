@@ -57,7 +57,7 @@ pub type RunLengthPlan = Plan<RunLength>;
 impl RunLengthConfig {
     /// The selection of the first element of each run, with its index.
     fn starts(&self) -> SelectConfig {
-        let starts = SelectConfig::unique(self.element).indices();
+        let starts = SelectConfig::unique(self.element).order(self.order).indices();
         let starts =
             if self.has_values && self.coding == Coding::Encode { starts } else { starts.without_elements() };
         if self.has_indirect_count { starts.indirect_count() } else { starts }
@@ -103,7 +103,7 @@ impl RunLengthConfig {
 ///
 /// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, 2^31 - 1 runs
 /// that are decoded, and the workgroups of a two-dimensional dispatch. Elements are equal as those of
-/// [`SelectConfig::unique`] are: -0 equals +0, and all NaNs are equal; the value of a run is its first element. An encoding
+/// [`SelectConfig::unique`] are, in [`RunLengthConfig::order`]; the value of a run is its first element. An encoding
 /// leaves the memory beyond the runs unchanged. A decoding writes the first elements where not all fit, and their number in
 /// `result_count` as well, which must be below 2^32; it leaves the memory beyond unchanged. A count of 0 records commands
 /// that write 0 to `result_count`.

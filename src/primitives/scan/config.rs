@@ -178,7 +178,7 @@ impl ScanConfig {
     }
 
     /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
-    /// a recording is that of all elements.
+    /// a recording is that of all elements. Pipelines are for one length: each other length compiles its own.
     pub const fn along_rows(self, length: u32) -> Self {
         self.segments(SegmentsBy::FixedSize(length))
     }

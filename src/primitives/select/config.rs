@@ -7,7 +7,7 @@ use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType, Number};
+use crate::primitives::{Count, ElementType, FloatOrder, Number};
 
 named! {
     /// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
@@ -51,7 +51,7 @@ pub enum Predicate {
     Flags32,
     /// A comparison of each element.
     Compare(Comparison),
-    /// The first of each run of equal elements, as `np.unique` of sorted ones: -0 equals +0, and all NaNs are equal.
+    /// The first of each run of equal elements, as `np.unique` of sorted ones.
     Unique,
 }
 
@@ -133,6 +133,7 @@ pub struct SelectConfig {
     pub(super) predicate: Predicate,
     /// Of keys, which are compared with each other or with a bound.
     pub(super) keys: Option<ElementType>,
+    order: FloatOrder,
     words_per_element: u32,
     words_per_value: u32,
     has_elements: bool,
@@ -150,6 +151,7 @@ impl SelectConfig {
         Self {
             predicate,
             keys,
+            order: FloatOrder::Numpy,
             words_per_element,
             words_per_value: 0,
             has_elements: true,
@@ -181,6 +183,8 @@ impl SelectConfig {
     }
 
     setters! {
+        /// Sets the order of floats, by which elements of [`Self::unique`] are equal; by default [`FloatOrder::Numpy`].
+        order(order: FloatOrder) => order = order;
         /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
         /// [`Self::unique`]: unique by key.
         values(words_per_value: u32) => words_per_value = words_per_value;
@@ -207,6 +211,12 @@ impl SelectConfig {
     /// The type of compared elements; `None` with flags.
     pub const fn element_type(&self) -> Option<ElementType> {
         self.keys
+    }
+
+    /// `KEY_NUMBERS` of the kernels: comparisons depend on no order.
+    pub(super) fn key_numbers(&self) -> u32 {
+        let order = if self.predicate == Predicate::Unique { self.order } else { FloatOrder::Total };
+        self.keys.map_or(0, |element| element.key_numbers(order))
     }
 
     /// Size of an element in `source`, bytes.

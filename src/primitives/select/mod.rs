@@ -21,7 +21,7 @@ use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
-use super::{Count, ElementType, ScratchCursor, Tiles, look_back};
+use super::{Count, ScratchCursor, Tiles, look_back};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -88,11 +88,7 @@ impl SelectConfig {
     /// Constants of the predicate.
     fn predicate_constants(&self) -> [(&'static str, u32); 3] {
         let (predicate, comparison) = self.predicate.numbers();
-        [
-            ("PREDICATE", predicate),
-            ("COMPARISON", comparison),
-            ("KEY_NUMBERS", self.keys.map_or(0, ElementType::numbers)),
-        ]
+        [("PREDICATE", predicate), ("COMPARISON", comparison), ("KEY_NUMBERS", self.key_numbers())]
     }
 
     /// Constants of the parts.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType};
+use crate::primitives::{Count, ElementType, FloatOrder};
 
 /// Size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,8 +89,8 @@ pub(super) enum Form {
 
 /// Configuration of a [`SortPlan`](super::SortPlan).
 ///
-/// Integers are in numerical order, floats in that of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative sign,
-/// -∞, …, -0, +0, …, +∞, NaNs of positive sign. The sort is stable, also in descending order.
+/// Integers are in numerical order, floats in that of [`FloatOrder::Total`] or, by [`Self::order`], in that of numpy. The sort is
+/// stable, also in descending order.
 ///
 #[doc = example!()]
 /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
@@ -113,6 +113,7 @@ pub struct SortConfig {
     pub(super) key: ElementType,
     pub(super) values: Values,
     pub(super) is_descending: bool,
+    order: FloatOrder,
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
     pub(super) form: Form,
@@ -128,6 +129,7 @@ impl SortConfig {
             key,
             values,
             is_descending: false,
+            order: FloatOrder::Total,
             begin_bit: 0,
             end_bit: key.bits(),
             form: Form::InPlace,
@@ -162,9 +164,11 @@ impl SortConfig {
     setters! {
         /// Descending order; still stable.
         descending() => is_descending = true;
+        /// Sets the order of floats; by default [`FloatOrder::Total`].
+        order(order: FloatOrder) => order = order;
         /// Sorts only by the bits in `range`, where bit 0 is the lowest, of the unsigned number with the order of the key:
         /// unsigned keys unchanged, signed keys with the sign bit flipped, floats with all bits flipped if negative, else
-        /// the sign bit. Fewer bits need fewer passes.
+        /// the sign bit, and in numpy's order -0 as 0 and a NaN with all bits set. Fewer bits need fewer passes.
         bits(range: std::ops::Range<u32>) => begin_bit = range.start, end_bit = range.end;
         /// The result replaces the input: the default.
         in_place() => form = Form::InPlace;
@@ -219,6 +223,11 @@ impl SortConfig {
     /// Whether the order is descending.
     pub const fn is_descending(&self) -> bool {
         self.is_descending
+    }
+
+    /// The order of floats.
+    pub const fn float_order(&self) -> FloatOrder {
+        self.order
     }
 
     /// The bits that are compared.
@@ -278,9 +287,12 @@ impl SortConfig {
         self.discards_keys || self.is_argsort()
     }
 
-    /// Whether the order of equal keys cannot be seen in the result: of keys by all bits, without values.
+    /// Whether the order of equal keys cannot be seen in the result: they have the same bits, and no values.
     pub(super) const fn sorts_whole_keys_alone(&self) -> bool {
-        self.value_size() == 0 && self.bit_count() == self.key.bits()
+        let is_alone = self.value_size() == 0;
+        is_alone
+            && self.bit_count() == self.key.bits()
+            && self.key.key_numbers(self.order) == self.key.numbers()
     }
 
     /// Bytes per key that passes omit: the first reads no indices, and the last may write no keys.
@@ -353,7 +365,7 @@ impl SortConfig {
 
     /// Specialization constants of kernels that read keys.
     pub(super) fn constants(&self) -> [(&'static str, u32); 2] {
-        [("KEY_NUMBERS", self.key.numbers()), ("DESCENDING", self.is_descending.into())]
+        [("KEY_NUMBERS", self.key.key_numbers(self.order)), ("DESCENDING", self.is_descending.into())]
     }
 
     /// Specialization constant of kernels that scatter.

@@ -6,11 +6,11 @@ use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::Arguments;
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType};
+use crate::primitives::{Count, ElementType, FloatOrder};
 
 /// Configuration of a [`TopKPlan`](super::TopKPlan).
 ///
-/// Keys are equal where numpy's are: -0 equals 0, and every NaN is the same number, greater than all others.
+/// Floats are in the order of numpy or, by [`Self::order`], in [`FloatOrder::Total`].
 ///
 #[doc = example!()]
 /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
@@ -29,6 +29,7 @@ pub struct TopKConfig {
     pub(super) columns: u32,
     pub(super) k: u32,
     pub(super) is_smallest: bool,
+    order: FloatOrder,
     pub(super) is_sorted: bool,
     has_keys: bool,
     has_indices: bool,
@@ -51,6 +52,7 @@ impl TopKConfig {
             columns,
             k,
             is_smallest: false,
+            order: FloatOrder::Numpy,
             is_sorted: true,
             has_keys: true,
             has_indices: true,
@@ -68,6 +70,8 @@ impl TopKConfig {
     setters! {
         /// The same keys in the order of their columns. Saves the sort.
         unsorted() => is_sorted = false;
+        /// Sets the order of floats; by default [`FloatOrder::Numpy`].
+        order(order: FloatOrder) => order = order;
         /// Moves a value of `words_per_value` 32-bit words, 1 to [`Self::MAX_VALUE_WORDS`], with each selected key; 0 for none.
         values(words_per_value: u32) => words_per_value = words_per_value;
         /// Writes no keys, only columns and values.
@@ -122,7 +126,7 @@ impl TopKConfig {
 
     /// The constants of the kernels that compare keys.
     pub(super) const fn order_constants(&self) -> [(&'static str, u32); 2] {
-        [("KEY_NUMBERS", self.element.numbers()), ("DESCENDING", !self.is_smallest as u32)]
+        [("KEY_NUMBERS", self.element.key_numbers(self.order)), ("DESCENDING", !self.is_smallest as u32)]
     }
 
     /// The define of every kernel.

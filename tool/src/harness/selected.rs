@@ -3,7 +3,7 @@
 use super::keys::by_type;
 use crate::reference::oracle::Key;
 use subsweep::select::Comparison;
-use subsweep::{ElementType, Number};
+use subsweep::{ElementType, FloatOrder, Number};
 
 /// How a selection tests its elements, to be computed on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(super) enum Test {
     Flags,
     /// A comparison, and of three parts another one.
     Compare(Comparison, Option<Comparison>),
-    /// Difference from the element before.
-    Unique,
+    /// Difference from the element before, in an order of floats.
+    Unique(FloatOrder),
 }
 
 fn typed<N: Number>(words: &[u32]) -> Vec<N> {
@@ -26,7 +26,7 @@ impl Test {
     pub fn parts(self, element: ElementType, tested: &[u32], operands: &[u32]) -> Vec<usize> {
         match self {
             Self::Flags => tested.iter().map(|&flag| usize::from(flag == 0)).collect(),
-            Self::Unique => by_type!(element, parts_of_unique(tested)),
+            Self::Unique(order) => by_type!(element, parts_of_unique(tested, order)),
             Self::Compare(first, second) => {
                 by_type!(element, parts_of_comparisons(tested, operands, first, second))
             }
@@ -38,15 +38,14 @@ impl Test {
     pub fn operands(self, element: ElementType, keys: &[u32]) -> Vec<u32> {
         match self {
             Self::Compare(first, second) => by_type!(element, operands_of(keys, first, second)),
-            Self::Flags | Self::Unique => Vec::new(),
+            Self::Flags | Self::Unique(_) => Vec::new(),
         }
     }
 }
 
-fn parts_of_unique<N: Number + PartialOrd>(keys: &[u32]) -> Vec<usize> {
+fn parts_of_unique<N: Number + Key>(keys: &[u32], order: FloatOrder) -> Vec<usize> {
     let keys = typed::<N>(keys);
-    let is_nan = |key: N| key.partial_cmp(&key).is_none();
-    let same = |a: N, b: N| a == b || (is_nan(a) && is_nan(b));
+    let same = |a: N, b: N| a.compare(b, order).is_eq();
     (0..keys.len()).map(|index| usize::from(index > 0 && same(keys[index - 1], keys[index]))).collect()
 }
 
@@ -82,7 +81,7 @@ fn holds<N: PartialOrd + Copy>(comparison: Comparison, key: N, operands: &[N]) -
 fn operands_of<N: Number + Key>(keys: &[u32], first: Comparison, second: Option<Comparison>) -> Vec<u32> {
     let keys = typed::<N>(keys);
     let mut sample: Vec<_> = keys.iter().step_by(keys.len() / 999 + 1).copied().collect();
-    sample.sort_by(|a, b| a.compare(*b));
+    sample.sort_by(|a, b| a.compare(*b, FloatOrder::Total));
     let at = |rank: usize| sample.get(sample.len() * rank / 8).copied().unwrap_or(N::zeroed());
     let operands = |comparison: Comparison, ranks: [usize; 2]| {
         ranks.map(at).into_iter().take(comparison.operand_count())
@@ -109,7 +108,7 @@ mod tests {
         assert_eq!(parts(Comparison::Range, &[-1.0, 0.0]), [1, 1, 1, 1, 1, 0]);
         assert_eq!(parts(Comparison::LessEqual, &[f32::NAN]), [1; 6]);
         assert_eq!(parts(Comparison::NotEqual, &[f32::NAN]), [0; 6]);
-        assert_eq!(Test::Unique.parts(ElementType::F32, words, &[]), [0, 1, 0, 1, 0, 0]);
+        assert_eq!(Test::Unique(FloatOrder::Numpy).parts(ElementType::F32, words, &[]), [0, 1, 0, 1, 0, 0]);
     }
 
     #[test]

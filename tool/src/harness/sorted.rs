@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::keys::{SortValues, by_type, wide_value};
 use crate::reference::oracle;
-use subsweep::{ElementType, Number};
+use subsweep::{ElementType, FloatOrder, Number};
 
 /// A sort to compute on the CPU.
 #[derive(Debug, Clone)]
@@ -12,6 +12,7 @@ pub(super) struct SortExpectation {
     pub element: ElementType,
     pub values: SortValues,
     pub is_descending: bool,
+    pub order: FloatOrder,
     pub bits: Range<u32>,
 }
 
@@ -67,7 +68,7 @@ fn sorted_segment<K: oracle::Key + Number>(
     let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
     bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
     let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
-    oracle::sort_pairs(&mut pairs, sort.bits.clone(), sort.is_descending);
+    oracle::sort_pairs(&mut pairs, sort.bits.clone(), sort.is_descending, sort.order);
     let indices = pairs.iter().map(|(_, index)| *index);
     let values = match sort.values {
         SortValues::None => Vec::new(),
@@ -91,7 +92,7 @@ mod tests {
 
     fn sorted(values: SortValues, is_descending: bool, bits: Range<u32>, keys: &[i64]) -> Sorted {
         let element = ElementType::I64;
-        let expectation = SortExpectation { element, values, is_descending, bits };
+        let expectation = SortExpectation { element, values, is_descending, order: FloatOrder::Total, bits };
         expectation.of(bytemuck::cast_slice(keys))
     }
 
@@ -99,8 +100,8 @@ mod tests {
     fn segments_are_sorted_by_themselves() {
         let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
         let of = |values, begins: &[u32]| {
-            let expectation =
-                SortExpectation { element: ElementType::I64, values, is_descending: false, bits: 0..64 };
+            let (element, order) = (ElementType::I64, FloatOrder::Total);
+            let expectation = SortExpectation { element, values, is_descending: false, order, bits: 0..64 };
             expectation.of_segments(&words(&[9, 5, -1, 5, 0, -2]), begins, 77)
         };
         let sorted = words(&[9, -1, 5, 5, -2, 0]);

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::thread;
 
+use subsweep::FloatOrder;
+
 /// `result[i] = values[0] + … + values[i]` in every column of a table of rows, wrapping.
 pub fn inclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
     inclusive_scan_by(values, columns, u32::wrapping_add)
@@ -49,23 +51,28 @@ pub trait Key: Copy + Send {
     /// The width in bits.
     const BITS: u32;
 
-    /// The order of keys; floats by `total_cmp`.
-    fn compare(self, other: Self) -> Ordering;
+    /// Compares keys, of floats by `total_cmp` or as numpy does.
+    fn compare(self, other: Self, order: FloatOrder) -> Ordering;
 
-    /// The number of values of the type that precede it.
-    fn rank(self) -> u64;
+    /// The number of values of the type that precede it, of equal ones the last.
+    fn rank(self, order: FloatOrder) -> u64;
 }
 
 /// Stably sorts keys, each with a value, by the bits in `bits` of their rank. Pairs whose keys are equal in
 /// these bits keep their order, in either direction.
-pub fn sort_pairs<K: Key, V: Send>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
+pub fn sort_pairs<K: Key, V: Send>(
+    pairs: &mut [(K, V)],
+    bits: Range<u32>,
+    is_descending: bool,
+    order: FloatOrder,
+) {
     let bits = &bits;
     let compare = move |a: K, b: K| {
         if *bits == (0..K::BITS) {
             // By the standard library's comparison, not by this file's `rank`.
-            return a.compare(b);
+            return a.compare(b, order);
         }
-        let part = |key: K| ((u128::from(key.rank()) & ((1 << bits.end) - 1)) >> bits.start) as u64;
+        let part = |key: K| ((u128::from(key.rank(order)) & ((1 << bits.end) - 1)) >> bits.start) as u64;
         part(a).cmp(&part(b))
     };
     if is_descending {
@@ -104,11 +111,11 @@ macro_rules! whole_keys {
             impl Key for $key {
                 const BITS: u32 = $key::BITS;
 
-                fn compare(self, other: Self) -> Ordering {
+                fn compare(self, other: Self, _: FloatOrder) -> Ordering {
                     self.cmp(&other)
                 }
 
-                fn rank(self) -> u64 {
+                fn rank(self, _: FloatOrder) -> u64 {
                     (i128::from(self) - i128::from($key::MIN)) as u64
                 }
             }
@@ -122,15 +129,25 @@ macro_rules! float_keys {
             impl Key for $key {
                 const BITS: u32 = $bits::BITS;
 
-                fn compare(self, other: Self) -> Ordering {
-                    self.total_cmp(&other)
+                fn compare(self, other: Self, order: FloatOrder) -> Ordering {
+                    match order {
+                        FloatOrder::Total => self.total_cmp(&other),
+                        FloatOrder::Numpy => {
+                            self.partial_cmp(&other).unwrap_or(self.is_nan().cmp(&other.is_nan()))
+                        }
+                    }
                 }
 
                 /// Sign and magnitude: negative signs first, larger magnitudes before smaller ones.
-                fn rank(self) -> u64 {
+                fn rank(self, order: FloatOrder) -> u64 {
                     let half = 1 << ($bits::BITS - 1);
                     let magnitude = u64::from(self.to_bits()) % half;
-                    if self.is_sign_negative() { half - 1 - magnitude } else { half + magnitude }
+                    match order {
+                        FloatOrder::Numpy if self.is_nan() => half - 1 + half,
+                        FloatOrder::Numpy if self == 0.0 => half,
+                        _ if self.is_sign_negative() => half - 1 - magnitude,
+                        _ => half + magnitude,
+                    }
                 }
             }
         )+
@@ -164,11 +181,14 @@ mod tests {
     /// Whole keys are sorted by `compare`, and parts of keys by `rank`.
     fn ranks_are_in_order<K: Key + std::fmt::Debug>(ascending: &[K]) {
         for pair in ascending.windows(2) {
-            assert_eq!(pair[0].compare(pair[1]), Ordering::Less, "{pair:?}");
-            assert!(pair[0].rank() < pair[1].rank(), "{pair:?}");
+            assert_eq!(pair[0].compare(pair[1], FloatOrder::Total), Ordering::Less, "{pair:?}");
+            let ranks = [0, 1].map(|side| pair[side].rank(FloatOrder::Total));
+            assert!(ranks[0] < ranks[1], "{pair:?}");
+            let ranks = [0, 1].map(|side| pair[side].rank(FloatOrder::Numpy));
+            assert_eq!(pair[0].compare(pair[1], FloatOrder::Numpy), ranks[0].cmp(&ranks[1]), "{pair:?}");
         }
-        assert_eq!(ascending[0].rank(), 0);
-        assert_eq!(ascending[ascending.len() - 1].rank(), u64::MAX >> (64 - K::BITS));
+        assert_eq!(ascending[0].rank(FloatOrder::Total), 0);
+        assert_eq!(ascending[ascending.len() - 1].rank(FloatOrder::Total), u64::MAX >> (64 - K::BITS));
     }
 
     #[test]
@@ -204,7 +224,7 @@ mod tests {
     fn equal_keys_keep_their_order_in_either_direction() {
         let sorted = |bits, is_descending| {
             let mut pairs = [(2i32, 'a'), (-1, 'b'), (2, 'c'), (-1, 'd'), (0, 'e')];
-            sort_pairs(&mut pairs, bits, is_descending);
+            sort_pairs(&mut pairs, bits, is_descending, FloatOrder::Total);
             pairs.map(|(_, value)| value).iter().collect::<String>()
         };
         assert_eq!(sorted(0..32, false), "bdeac");
@@ -214,9 +234,9 @@ mod tests {
         assert_eq!(sorted(0..1, true), "bdace");
         assert_eq!(sorted(7..7, true), "abcde");
         let mut doubles = [(0.0, 0), (f64::NAN, 1), (-0.0, 2), (-f64::NAN, 3), (-0.0, 4)];
-        sort_pairs(&mut doubles, 0..64, false);
+        sort_pairs(&mut doubles, 0..64, false, FloatOrder::Total);
         assert_eq!(doubles.map(|(_, value)| value), [3, 2, 4, 0, 1]);
-        sort_pairs(&mut doubles, 32..64, true);
+        sort_pairs(&mut doubles, 32..64, true, FloatOrder::Total);
         assert_eq!(doubles.map(|(_, value)| value), [1, 0, 2, 4, 3]);
     }
 }

@@ -8,7 +8,7 @@ use subsweep::device::{AddressRange, Capabilities, CommandCounts, Device, Record
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::merge::{MergeBuffers, MergeConfig, MergePlan, MergePolicy};
-use subsweep::{Count, ElementType, Error};
+use subsweep::{Count, ElementType, Error, FloatOrder};
 use subsweep_tool::harness::{MergeCase, PlanConfig};
 
 use super::cases::clean_trials;
@@ -131,17 +131,19 @@ const SHAPES: [(ElementType, u32, u32, u32, bool); 8] = [
 fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     let shapes = SHAPES.into_iter().filter(|(element, ..)| element.words() == key_words(kernel));
-    for (element, value_words, items, loads, is_descending) in selection.first(3, shapes) {
+    for (index, shape) in selection.first(3, shapes).into_iter().enumerate() {
+        let (element, value_words, items, loads, is_descending) = shape;
+        let order = FloatOrder::ALL[(index + 1) % 2];
         let constants = [
             ("ITEMS_PER_INVOCATION", items),
-            ("KEY_NUMBERS", element.numbers()),
+            ("KEY_NUMBERS", element.key_numbers(order)),
             ("DESCENDING", is_descending.into()),
             ("WORDS_PER_VALUE", value_words),
             ("LOADS_IN_FLIGHT", loads),
         ];
         let constants = if kernel.name.contains(":rounds") { &constants[..] } else { &constants[..4] };
         let rig = Rig::new(gpu, kernel, workgroup_size, constants)?;
-        let case = MergeCase { values: value_words, is_descending, ..MergeCase::keys(element) };
+        let case = MergeCase { values: value_words, is_descending, order, ..MergeCase::keys(element) };
         let tile = (items * workgroup_size) as usize;
         let words = element.words() as usize;
         for (index, count) in sizes(tile).into_iter().enumerate() {

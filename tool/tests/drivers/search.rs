@@ -7,7 +7,7 @@ use subsweep::device::{Capabilities, CommandCounts, Device, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan, SearchPolicy};
-use subsweep::{Count, ElementType, Error};
+use subsweep::{Count, ElementType, Error, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, SearchCase};
 
 use super::cases::clean_trials;
@@ -62,8 +62,8 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
 
 fn searching(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
     let sorted: Vec<u32> = (0..1000).map(|index| index * 4_000_000).collect();
-    let expected = SearchCase::positions(ElementType::U32, false, &sorted, &SMALL);
-    outcome(opened.gpu.search(SearchConfig::lower_bound(ElementType::U32), &sorted, &SMALL), &expected)
+    let config = SearchConfig::lower_bound(ElementType::U32);
+    outcome(opened.gpu.search(config, &sorted, &SMALL), &SearchCase::positions(&config, &sorted, &SMALL))
 }
 
 /// Types, sides and steps in shared memory: every value of every option in the first three of each width of keys.
@@ -81,10 +81,13 @@ const SHAPES: [(ElementType, bool, u32); 8] = [
 fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     let shapes = SHAPES.into_iter().filter(|(element, ..)| element.words() == key_words(kernel));
-    for (element, is_upper_bound, shared_steps) in selection.first(3, shapes) {
+    for (index, (element, is_upper_bound, shared_steps)) in selection.first(3, shapes).into_iter().enumerate()
+    {
+        let order = FloatOrder::ALL[index % 2];
+        let case = SearchCase { is_upper_bound, order, ..SearchCase::lower_bound(element) };
         let constants = [
             ("ITEMS_PER_INVOCATION", 8),
-            ("KEY_NUMBERS", element.numbers()),
+            ("KEY_NUMBERS", element.key_numbers(order)),
             ("UPPER", is_upper_bound.into()),
             ("SHARED_STEPS", shared_steps),
         ];
@@ -93,8 +96,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
         for (index, needle_count) in sizes(tile).into_iter().enumerate() {
             let sorted_count = [1000, 0, 7, 1024, 1, 5000][index];
             let needles = keys(element, needle_count);
-            let sorted = sorted(element, keys(element, sorted_count));
-            let expected = SearchCase::positions(element, is_upper_bound, &sorted, &needles);
+            let sorted = SearchCase::sorted_keys(&case.config(), &keys(element, sorted_count));
+            let expected = SearchCase::positions(&case.config(), &sorted, &needles);
             let tiles = Tiles::new(needle_count, tile);
             let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
@@ -151,24 +154,6 @@ fn keys(element: ElementType, count: usize) -> Vec<u32> {
         }
     };
     words.iter().flat_map(key).collect()
-}
-
-/// Keys sorted as numpy sorts them.
-fn sorted(element: ElementType, words: Vec<u32>) -> Vec<u32> {
-    fn of<N: subsweep::Number + PartialOrd>(words: &[u32]) -> Vec<u32> {
-        let mut keys: Vec<N> = bytemuck::pod_collect_to_vec(words);
-        let is_nan = |key: &N| key.partial_cmp(key).is_none();
-        keys.sort_by(|a, b| a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b))));
-        bytemuck::pod_collect_to_vec(&keys)
-    }
-    match element {
-        ElementType::U32 => of::<u32>(&words),
-        ElementType::I32 => of::<i32>(&words),
-        ElementType::F32 => of::<f32>(&words),
-        ElementType::U64 => of::<u64>(&words),
-        ElementType::I64 => of::<i64>(&words),
-        _ => of::<f64>(&words),
-    }
 }
 
 fn slices(gpu: &Gpu) -> Result<(), Failed> {
@@ -228,7 +213,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
         let [sorted_count, needle_count] =
             [sorted_stored, needles_stored].map(|count| count.min(max) as usize);
         let sorted = &input[..sorted_count];
-        let mut expected = SearchCase::positions(ElementType::U32, false, sorted, &needles[..needle_count]);
+        let mut expected = SearchCase::positions(plan.config(), sorted, &needles[..needle_count]);
         expected.resize(max as usize, super::passes::rig::POISON);
         compare(&format!("{sorted_stored}, {needles_stored}"), "positions", &positions, &expected)?;
     }

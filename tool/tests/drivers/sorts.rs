@@ -102,7 +102,7 @@ static PAIRS: LazyLock<Vec<u32>> =
     LazyLock::new(|| [SMALL.clone(), (0..SMALL.len() as u32).collect()].concat());
 static SORTED_PAIRS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let mut pairs: Vec<_> = SMALL.iter().copied().zip(0..).collect();
-    oracle::sort_pairs(&mut pairs, 0..32, false);
+    oracle::sort_pairs(&mut pairs, 0..32, false, subsweep::FloatOrder::Total);
     let (keys, indices): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
     [keys, indices].concat()
 });

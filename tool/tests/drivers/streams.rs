@@ -9,7 +9,8 @@ use subsweep::headless::{
 };
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
-use subsweep::{ElementType, Error};
+use subsweep::{ElementType, Error, FloatOrder};
+use subsweep_tool::reference::oracle::Key as _;
 
 use super::cases::clean_trials;
 
@@ -314,6 +315,21 @@ fn merges_on_device(gpu: &Gpu) -> Result<(), Failed> {
     let [sorted, _] = sort_by(gpu, keys, bytemuck::cast_slice(&words), None, count, options)?;
     words.sort_unstable();
     assert!(sorted == bytemuck::cast_slice::<u32, u8>(&words));
+    // Equal floats keep their order and their bits, whoever merges.
+    let numbers = [f32::NAN, -f32::NAN, -0.0, 0.0, 1.0, -1.0, f32::INFINITY];
+    let floats: Vec<f32> = words[..KEY_COUNT].iter().map(|&word| numbers[word as usize % 7]).collect();
+    let mut order: Vec<usize> = (0..KEY_COUNT).collect();
+    order.sort_by(|&a, &b| floats[b].compare(floats[a], FloatOrder::Numpy));
+    let argsort = SortConfig::argsort(ElementType::F32).descending().order(FloatOrder::Numpy);
+    for as_on_gpu in [false, true] {
+        let options = (CHUNK_COUNT, None, Some(as_on_gpu));
+        let [sorted, indices] = sort_by(gpu, argsort, bytemuck::cast_slice(&floats), None, None, options)?;
+        assert!(
+            bytemuck::cast_slice::<u8, u32>(&indices).iter().map(|&i| i as usize).eq(order.iter().copied())
+        );
+        let bits = order.iter().map(|&index| floats[index].to_bits());
+        assert!(bytemuck::cast_slice::<u8, u32>(&sorted).iter().copied().eq(bits));
+    }
     // The host merges by some of the bits.
     words.truncate(KEY_COUNT);
     words.reverse();

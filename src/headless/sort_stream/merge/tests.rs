@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::ElementType;
+use crate::sort::SortConfig;
 
 /// The result, and the numbers of keys that were written at a time.
 #[derive(Default)]
@@ -55,7 +56,7 @@ fn random(count: usize, seed: u32) -> Vec<u32> {
 
 #[test]
 fn blocks_are_bounded_and_the_merge_is_stable() {
-    let order = KeyOrder::new(ElementType::I32, true, 0..32);
+    let order = KeyOrder::new(&SortConfig::keys(ElementType::I32).descending());
     let of_runs = |count: u32, keys: fn(u32) -> Vec<u32>| (0..count).map(keys).collect::<Vec<_>>();
     let inputs = [
         vec![random(1_000, 7)],
@@ -97,7 +98,7 @@ fn the_error_of_a_sink_ends_all_threads() {
             Ok(())
         }
     }
-    let order = KeyOrder::new(ElementType::U32, false, 0..32);
+    let order = KeyOrder::new(&SortConfig::keys(ElementType::U32));
     let (runs, _) = runs(&[random(5_000, 1), random(5_000, 2)], &order);
     for threads in [1, 2, 8] {
         let ended = merge::<u32, u32>(&runs, &order, 100, threads, &mut Full(0));

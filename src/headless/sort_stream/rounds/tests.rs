@@ -1,11 +1,12 @@
 use super::*;
 use crate::ElementType;
+use crate::sort::SortConfig;
 
 #[test]
 fn blocks_fit_the_memory() {
     for memory_size in [0, 1, 1 << 20, 14 << 20, 1 << 30, 1 << 50] {
         for sizes in [[4, 0], [8, 8]] {
-            let order = KeyOrder::new(ElementType::U32, false, 0..32);
+            let order = KeyOrder::new(&SortConfig::keys(ElementType::U32));
             let merging = Merging { on_device: None, order, sizes, memory_size, is_narrowed: false };
             for core_count in [1, 2, 96] {
                 let (max_count, threads) = merging.blocks(core_count);

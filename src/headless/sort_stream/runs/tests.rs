@@ -1,9 +1,10 @@
 use super::*;
 use crate::ElementType;
+use crate::sort::SortConfig;
 
 #[test]
 fn samples_have_a_limit() {
-    let order = KeyOrder::new(ElementType::U32, false, 0..32);
+    let order = KeyOrder::new(&SortConfig::keys(ElementType::U32));
     let file = Arc::new(tempfile::tempfile().unwrap());
     let mut runs = Vec::<Run<'_>>::new();
     for _ in 0..40 {

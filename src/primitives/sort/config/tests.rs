@@ -14,8 +14,10 @@ fn passes_are_as_many_as_the_bits_need() {
 fn equal_keys_cannot_be_told_apart_where_nothing_else_is_sorted() {
     let keys = SortConfig::keys(ElementType::F64);
     assert!(keys.sorts_whole_keys_alone() && keys.descending().double_buffer().sorts_whole_keys_alone());
+    assert!(SortConfig::keys(ElementType::I64).order(FloatOrder::Numpy).sorts_whole_keys_alone());
     let pairs = SortConfig::pairs(ElementType::F64, ValueSize::B4);
-    for config in [keys.bits(0..63), keys.bits(1..64), pairs, SortConfig::argsort(ElementType::F64)] {
+    let numpy = keys.order(FloatOrder::Numpy);
+    for config in [keys.bits(0..63), keys.bits(1..64), pairs, numpy, SortConfig::argsort(ElementType::F64)] {
         assert!(!config.sorts_whole_keys_alone(), "{config:?}");
     }
 }

@@ -26,14 +26,12 @@ impl Held {
         };
         let [numbers, descending] = config.constants();
         let [key_words, value_words] = config.defines();
-        // Only keys alone are compared without their indices.
-        let all_bits = config.bit_count() == config.key.bits() && value_words.1 == 0;
         let short = [
             numbers,
             descending,
             ("CLUSTER_LANES", cluster.lanes),
             ("ITEMS_PER_INVOCATION", cluster.items_per_invocation),
-            ("ALL_BITS", all_bits.into()),
+            ("ALL_BITS", config.sorts_whole_keys_alone().into()),
         ];
         let (kernel, short) = match cluster.by_network {
             true => (

@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
-use subsweep::ElementType;
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::PolicyName;
 
 use crate::device::DeviceChoice;
@@ -208,6 +208,22 @@ fn parse_size(text: &str) -> Result<u64, String> {
 pub fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=1e6).contains(percent));
     percent.ok_or_else(|| "it is a number of percent from 0, such as 5".into())
+}
+
+/// The parser of an order of floats.
+pub fn float_order() -> impl TypedValueParser<Value = FloatOrder> {
+    let value = |order: FloatOrder| {
+        let help = match order {
+            FloatOrder::Total => {
+                "Rust's total_cmp: NaNs of negative sign, -inf, -0, +0, +inf, NaNs of positive sign"
+            }
+            FloatOrder::Numpy => "-0 equals 0, and every NaN is the same number, greater than all others",
+        };
+        PossibleValue::new(order.name()).help(help)
+    };
+    let of_name = |name: String| FloatOrder::ALL.into_iter().find(|order| order.name() == name);
+    PossibleValuesParser::new(FloatOrder::ALL.map(value))
+        .map(move |name| of_name(name).expect("the parser takes these names alone"))
 }
 
 /// The parser of an element type.

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::ElementType;
 use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Format, Table, TableShape, Taken};
 
-use crate::args::{Common, element_type};
+use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
@@ -17,8 +17,8 @@ use crate::policy;
 
 /// Merge two sorted arrays into one, stable, keys alone or with values
 ///
-/// Equals numpy.sort(numpy.concatenate((a, b)), kind='stable'): of equal keys those of A come first. Floats are in the order of
-/// a sort, Rust's total_cmp. That A and B are sorted is not checked. The output has the type of both and the format of A.
+/// Equals numpy.sort(numpy.concatenate((a, b)), kind='stable'): of equal keys those of A come first. That A and B are
+/// sorted is not checked. The output has the type of both and the format of A.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
@@ -38,6 +38,10 @@ pub struct MergeArgs {
     /// Both arrays are sorted from the greatest key to the least, and so is the output
     #[arg(long)]
     pub descending: bool,
+
+    /// The order of floats, as of the sort of both arrays
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Total)]
+    pub order: FloatOrder,
 
     /// Move the values of both arrays along with their keys: .npy files, or raw, 4 or 8 bytes for each key
     #[arg(long, num_args = 2, value_names = ["A_VALUES", "B_VALUES"], requires = "values_output")]
@@ -87,7 +91,7 @@ impl Run for MergeArgs {
         let gpu = device::open(common)?;
         let value_words = values.as_ref().map_or(0, |[values, _]| values.element.words());
         let config = MergeConfig::keys(a.element).values(value_words);
-        let config = if self.descending { config.descending() } else { config };
+        let config = if self.descending { config.descending() } else { config }.order(self.order);
         let count = counts[0] + counts[1];
         let mut keys = files::zeroed(count * a.element.words() as usize, "the result")?;
         let mut merged_values = files::zeroed(count * value_words as usize, "the result")?;

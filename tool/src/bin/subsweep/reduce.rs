@@ -8,13 +8,13 @@ use std::fmt;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use subsweep::ElementType;
 use subsweep::headless::ReducedWords;
 use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Table, TableReader, TableShape, Taken};
 
-use crate::args::{Common, Files, MemoryLimit};
+use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::Ended;
 use crate::files::{self, Job, Outputs, Source};
@@ -47,14 +47,18 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,
 
-    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row. Of floats in an .npy file -0
-    /// equals +0, and all NaNs are equal; raw keys are equal if their bits are
+    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row; raw keys are equal if their bits
+    /// are
     #[arg(long, value_name = "KEYS", requires = "keys_output")]
     pub by_key: Option<OsString>,
 
     /// The output file of --by-key: the key of each run
     #[arg(long, value_name = "FILE", requires = "by_key")]
     pub keys_output: Option<OsString>,
+
+    /// The order of floats in an .npy file of --by-key, by which keys are equal
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy, requires = "by_key")]
+    pub order: FloatOrder,
 
     #[command(flatten)]
     pub memory: MemoryLimit,
@@ -152,7 +156,7 @@ impl Run for ReduceArgs {
         }
         let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
-            config = config.runs(ReduceRuns::keys(keys.element));
+            config = config.runs(ReduceRuns::keys_in(keys.element, self.order));
         }
         let outputs = job.prepare()?;
 

@@ -7,10 +7,11 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
+use subsweep::FloatOrder;
 use subsweep::run_length::{RunLengthConfig, RunLengthPolicy};
 use subsweep_tool::table::{ElementType, TableReader, Taken};
 
-use crate::args::{Common, MemoryLimit, element_type};
+use crate::args::{Common, MemoryLimit, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::files::input::{InputError, OpenTable};
 use crate::files::{self, Source};
@@ -18,8 +19,8 @@ use crate::policy;
 
 /// Encode runs of equal elements as values and counts, or decode them
 ///
-/// The runs begin where numpy.flatnonzero(a[1:] != a[:-1]) + 1 says, and at 0; floats are equal as in numpy.unique: -0
-/// equals 0, and nan equals nan. The value of a run is its first element. --decode equals numpy.repeat(values, counts).
+/// The runs begin where numpy.flatnonzero(a[1:] != a[:-1]) + 1 says, and at 0; floats are equal as in numpy.unique,
+/// or by --order. The value of a run is its first element. --decode equals numpy.repeat(values, counts).
 #[derive(Debug, Args)]
 pub struct RunsArgs {
     /// The elements: an .npy file, or raw little-endian elements with --type; - is standard input
@@ -46,6 +47,10 @@ pub struct RunsArgs {
     /// Leave out the runs of one element
     #[arg(long, conflicts_with = "decode")]
     non_trivial: bool,
+
+    /// The order of floats, by which elements are equal
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy, conflicts_with = "decode")]
+    order: FloatOrder,
 
     /// Decode runs of the values in VALUES, in place of INPUT
     #[arg(long, value_name = "VALUES")]

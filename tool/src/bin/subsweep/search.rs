@@ -4,11 +4,11 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use subsweep::ElementType;
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Table, Taken};
 
-use crate::args::{Common, element_type};
+use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
@@ -18,8 +18,8 @@ use crate::policy;
 /// Search for needles in a sorted array: the position of each
 ///
 /// Equals numpy.searchsorted(sorted, needles, side), as u32: with left, the number of elements that are less than the needle,
-/// and with right, of those that are not greater. Of floats -0 equals 0, and all NaNs are equal and greater than the numbers.
-/// That SORTED is sorted is not checked. The output has the format and shape of the needles.
+/// and with right, of those that are not greater. That SORTED is sorted is not checked. The output has the format and shape of
+/// the needles.
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
@@ -39,6 +39,10 @@ pub struct SearchArgs {
     /// The side of elements that equal the needle
     #[arg(long, value_enum, default_value_t = Side::Left)]
     pub side: Side,
+
+    /// The order of floats, as of the sort of SORTED
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy)]
+    pub order: FloatOrder,
 }
 
 /// The side of equal elements.
@@ -80,7 +84,8 @@ impl Run for SearchArgs {
         let config = match self.side {
             Side::Left => SearchConfig::lower_bound(sorted.element),
             Side::Right => SearchConfig::upper_bound(sorted.element),
-        };
+        }
+        .order(self.order);
         let count = needles.shape.element_count();
         let mut positions = files::zeroed(count, "the result")?;
         device::run_whole(&gpu, format_args!("searching for {count} elements"), || {

@@ -7,12 +7,12 @@ use std::mem;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::ElementType;
 use subsweep::headless::{Gpu, SelectInputs, Selected};
 use subsweep::select::{Comparison, Operands, SelectAlgorithm, SelectConfig, SelectPlan, SelectPolicy};
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Flags, Table, TableShape, Taken};
 
-use crate::args::{Common, Files, MemoryLimit};
+use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::Ended;
 use crate::files::{self, Source};
@@ -23,8 +23,8 @@ use crate::{device, number};
 /// Select the elements that a predicate keeps, in order
 ///
 /// Equals a[mask] in numpy, a[a >= 3] for --where 'x >= 3', and np.unique(a) for --unique of sorted elements: of others
-/// it keeps the first of each run of equal ones. Floats compare as in numpy: -0 equals 0, and nan satisfies != alone; to
-/// --unique all nan are equal. --flags also selects rows of a table.
+/// it keeps the first of each run of equal ones. Floats compare as in numpy: -0 equals 0, and nan satisfies != alone.
+/// --flags also selects rows of a table.
 #[derive(Debug, Args)]
 pub struct SelectArgs {
     #[command(flatten)]
@@ -36,6 +36,10 @@ pub struct SelectArgs {
     /// Keep the first of each run of equal elements
     #[arg(long)]
     unique: bool,
+
+    /// With --unique: the order of floats, by which elements are equal
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy, requires = "unique")]
+    order: FloatOrder,
 
     /// With --unique: compare the keys in FILE, one for each element or row of the input: an .npy file, or raw unsigned
     /// numbers of 4 or 8 bytes
@@ -186,6 +190,7 @@ impl Run for SelectArgs {
             files: &self.files,
             by: &self.by,
             moved: &self.moved,
+            order: self.order,
             keys: self.by_key.as_ref(),
             keys_output: self.keys_output.as_ref(),
             and_then: None,
@@ -209,6 +214,7 @@ impl Run for PartitionArgs {
             files: &self.files,
             by: &self.by,
             moved: &self.moved,
+            order: FloatOrder::Numpy,
             keys: None,
             keys_output: None,
             and_then: self.and_then.as_ref(),
@@ -227,6 +233,7 @@ struct Selection<'a> {
     files: &'a Files,
     by: &'a Predicate,
     moved: &'a Moved,
+    order: FloatOrder,
     keys: Option<&'a OsString>,
     keys_output: Option<&'a OsString>,
     and_then: Option<&'a Condition>,
@@ -385,10 +392,11 @@ impl Selection<'_> {
                 SelectConfig::compare(element, condition.comparison)
             }
             (None, None, Some(keys)) => {
-                let config = SelectConfig::unique(keys.element).values(words(element, shape)?);
+                let config =
+                    SelectConfig::unique(keys.element).order(self.order).values(words(element, shape)?);
                 if self.keys_output.is_some() { config } else { config.without_elements() }
             }
-            (None, None, None) => SelectConfig::unique(element),
+            (None, None, None) => SelectConfig::unique(element).order(self.order),
         };
         let config = match values {
             Some(values) => config.values(words(values.element, values.shape)?),

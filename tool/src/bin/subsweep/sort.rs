@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::headless::{SortPhase, SortProgress, SortStream, StreamError};
 use subsweep::sort::{
     SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
 };
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
 use subsweep_tool::table::{self, Table, TableError, TableReader, TableShape, Taken};
 
-use crate::args::{Common, Files, MemoryLimit};
+use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
 use crate::files::input::{InputError, InputProblem};
@@ -26,9 +26,8 @@ use crate::{device, segments};
 
 /// Sort an array, stable, keys alone or with values
 ///
-/// Keys are in numeric order. Floats are in the order of Rust's total_cmp: NaNs of negative sign, -inf, -0, +0, +inf,
-/// NaNs of positive sign (numpy puts every NaN last and treats -0 as +0). Equal keys keep their order in either
-/// direction. The output has the format and type of the input, which has one dimension.
+/// Keys are in numeric order, floats in that of --order. Equal keys keep their order in either direction. The output has the
+/// format and type of the input, which has one dimension.
 #[derive(Debug, Args)]
 pub struct SortArgs {
     #[command(flatten)]
@@ -37,6 +36,10 @@ pub struct SortArgs {
     /// Sort from the greatest key to the least
     #[arg(long)]
     pub descending: bool,
+
+    /// The order of floats
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Total)]
+    pub order: FloatOrder,
 
     /// Compare only bits B to E - 1 of each key, bit 0 being the lowest, in the unsigned integer that has the key's
     /// order; fewer bits take less time [default: all]
@@ -329,7 +332,7 @@ pub fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -
         None if args.argsort => SortConfig::argsort(keys),
         None => SortConfig::keys(keys),
     };
-    let config = if args.descending { config.descending() } else { config };
+    let config = if args.descending { config.descending() } else { config }.order(args.order);
     Ok(match &args.bits {
         Some(bits) => config.bits(bits.clone()),
         None => config,

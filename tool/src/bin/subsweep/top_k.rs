@@ -4,12 +4,12 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::ElementType;
 use subsweep::headless::TopKWords;
 use subsweep::top_k::{TopKConfig, TopKPolicy};
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Table, TableShape, Taken};
 
-use crate::args::{Common, Files};
+use crate::args::{Common, Files, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
@@ -19,8 +19,8 @@ use crate::policy;
 /// Select the k largest or smallest elements of an array, or of each row of a table
 ///
 /// With --smallest these are np.take_along_axis(a, i, axis=-1) for i = np.argsort(a, axis=-1, kind='stable')[..., :k];
-/// otherwise of the descending order, the largest first. Of equal elements that of the lowest index comes first; -0
-/// equals 0, and nan is greater than all others. The output has k elements for each row.
+/// otherwise of the descending order, the largest first. Of equal elements that of the lowest index comes first.
+/// The output has k elements for each row.
 #[derive(Debug, Args)]
 pub struct TopKArgs {
     #[command(flatten)]
@@ -33,6 +33,10 @@ pub struct TopKArgs {
     /// Select the smallest, the smallest first
     #[arg(long)]
     pub smallest: bool,
+
+    /// The order of floats
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy)]
+    pub order: FloatOrder,
 
     /// Keep the order of the row, which is faster
     #[arg(long)]
@@ -123,7 +127,8 @@ impl TopKArgs {
         let config = match self.smallest {
             true => TopKConfig::smallest(table.element, columns, k),
             false => TopKConfig::largest(table.element, columns, k),
-        };
+        }
+        .order(self.order);
         let config = if self.unsorted { config.unsorted() } else { config };
         Ok(if self.indices.is_some() { config } else { config.without_indices() })
     }

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
-    uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, floats_parameter,
+    ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys::{self, by_type};
 use crate::reference::oracle::{self, Key};
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
+use subsweep::{ElementType, FloatOrder};
 
 /// Parameters of a merge. The case's count and input are those of all keys, whose first part is sorted to be `a`, and the rest
 /// to be `b`.
@@ -28,6 +28,8 @@ pub struct MergeCase {
     pub values: u32,
     /// Whether the order is descending.
     pub is_descending: bool,
+    /// The order of floats.
+    pub order: FloatOrder,
     /// The part of the keys that is `a`.
     pub part: MergePart,
     /// Host or indirect count of `a`.
@@ -105,6 +107,7 @@ impl MergeCase {
             element,
             values: 0,
             is_descending: false,
+            order: FloatOrder::Total,
             part: MergePart::Half,
             count_from: CountFrom::Host,
             b_count_from: CountFrom::Host,
@@ -115,7 +118,7 @@ impl MergeCase {
 
     /// The plan's configuration without its policy.
     pub const fn config(&self) -> MergeConfig {
-        let config = MergeConfig::keys(self.element).values(self.values);
+        let config = MergeConfig::keys(self.element).values(self.values).order(self.order);
         let config = if self.is_descending { config.descending() } else { config };
         let is_indirect = self.count_from.is_indirect() || self.b_count_from.is_indirect();
         if is_indirect { config.indirect_count() } else { config }
@@ -182,7 +185,7 @@ fn sorted_pairs<K: Key + bytemuck::Pod>(case: &MergeCase, keys: &[u32], values: 
     let words = case.values as usize;
     let keys: Vec<K> = bytemuck::pod_collect_to_vec(keys);
     let mut pairs: Vec<_> = keys.into_iter().zip(0..).collect();
-    oracle::sort_pairs(&mut pairs, 0..K::BITS, case.is_descending);
+    oracle::sort_pairs(&mut pairs, 0..K::BITS, case.is_descending, case.order);
     let values: Vec<_> =
         pairs.iter().flat_map(|&(_, index)| values[index * words..][..words].iter().copied()).collect();
     let keys: Vec<K> = pairs.into_iter().map(|(key, _)| key).collect();
@@ -199,6 +202,7 @@ impl fmt::Display for MergeCase {
         if self.is_descending {
             write!(f, ";descending")?;
         }
+        f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
         let counts = [self.count_from.parameter(), self.b_count_from.parameter_of("b-count")].concat();
         write!(f, ";a={}{counts}", self.part.name())?;
         let policy = if self.has_small_tiles { "small" } else { "default" };
@@ -247,7 +251,9 @@ impl PrimitiveCase for MergeCase {
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<MergeCase>; 1] {
     let plain = MergeCase { has_small_tiles: true, ..MergeCase::keys(ElementType::U32) };
     let axes = [
-        axis(&ElementType::ALL, |case: &mut MergeCase, element| case.element = element),
+        axis(&ordered_types(FloatOrder::Total), |case: &mut MergeCase, (element, order)| {
+            (case.element, case.order) = (element, order);
+        }),
         axis(&[0, 1, 2, 5], |case, values| case.values = values),
         axis(&[false, true], |case, is_descending| case.is_descending = is_descending),
         axis(&MergePart::ALL, |case, part| case.part = part),
@@ -282,7 +288,8 @@ fn default_works() -> [MergeCase; 4] {
 
 /// Those of [`default_works`], and one with an indirect count.
 pub(super) fn selectable_works(_: &Capabilities) -> Vec<MergeCase> {
-    let counted = MergeCase { count_from: CountFrom::Device, ..MergeCase::keys(ElementType::F32) };
+    let order = FloatOrder::Numpy;
+    let counted = MergeCase { count_from: CountFrom::Device, order, ..MergeCase::keys(ElementType::F32) };
     default_works().into_iter().chain([counted]).collect()
 }
 

@@ -60,6 +60,7 @@ use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::scan::ScanAlgorithm;
 use subsweep::tuning::{self, KernelShape, TunedPart};
+use subsweep::{ElementType, FloatOrder};
 
 /// A primitive's work on an input, with a stable id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -421,6 +422,22 @@ fn all_algorithms() -> impl Iterator<Item = Work> {
     ScanAlgorithm::ALL.into_iter().map(scan).chain(sort::ANY_COUNT.into_iter().map(sort))
 }
 
+/// All types in `default`, and floats in the other order as well.
+fn ordered_types(default: FloatOrder) -> Vec<(ElementType, FloatOrder)> {
+    let other = FloatOrder::ALL.into_iter().find(|&order| order != default).expect("there are two");
+    let floats = ElementType::ALL.into_iter().filter(|element| element.is_float());
+    ElementType::ALL
+        .map(|element| (element, default))
+        .into_iter()
+        .chain(floats.map(|element| (element, other)))
+        .collect()
+}
+
+/// The parameter of an order of floats, unless it is the one that plans have by default.
+fn floats_parameter(order: FloatOrder, default: FloatOrder) -> String {
+    if order == default { String::new() } else { format!(";floats={order}") }
+}
+
 /// Each of `works` at each of `counts`.
 fn uniform_cases(works: impl IntoIterator<Item = impl Into<Work>>, counts: &[u64]) -> Vec<Case> {
     cases_of(works, counts, &[Input::Uniform])
@@ -551,20 +568,20 @@ mod tests {
             // Scans, gathers, sorts, segmented sorts.
             of(&[6, 7, 6, 5, 2, 2, 3, 3, 2, 4], 11),
             of(&[6, 3, 2, 4], 0),
-            of(&[6, 5, 5, 2, 3, 2, 3, 4, 4], 4),
-            of(&[6, 5, 2, 2, 3, 4, 4], 3),
+            of(&[8, 5, 5, 2, 3, 2, 3, 4, 4], 4),
+            of(&[8, 5, 2, 2, 3, 4, 4], 3),
             // Selections by flags and by keys, histograms, reductions.
             of(&[2, 4, 2, 4, 3, 2, 3, 4], 1),
-            of(&[8, 6, 3, 2, 4, 3, 2, 3, 4], 4),
+            of(&[8, 8, 3, 2, 4, 3, 2, 3, 4], 4),
             of(&[3, 2, 4, 4, 4, 5, 3, 4], 1),
             of(&[6, 5, 5, 6, 3, 4], 12),
             // Encodings, decodings, searches, merges, differences, top-k.
-            of(&[2, 2, 2, 6, 3, 2, 3, 4], 1),
-            of(&[2, 6, 3, 2, 3, 4], 5),
-            of(&[6, 2, 6, 3, 3, 4], 0),
-            of(&[6, 4, 2, 5, 3, 3, 4], 0),
+            of(&[2, 2, 2, 8, 3, 2, 3, 4], 1),
+            of(&[2, 8, 3, 2, 3, 4], 7),
+            of(&[8, 2, 6, 3, 3, 4], 0),
+            of(&[8, 4, 2, 5, 3, 3, 4], 0),
             of(&[6, 4, 2, 2, 3, 4], 0),
-            of(&[6, 4, 4, 3, 2, 2, 3, 2, 3, 4], 3),
+            of(&[8, 4, 4, 3, 2, 2, 3, 2, 3, 4], 3),
         ];
         assert_eq!(extents, expected);
     }

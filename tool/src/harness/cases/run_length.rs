@@ -7,19 +7,19 @@ use std::sync::Arc;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues,
-    small_workgroup, uniform_cases,
+    floats_parameter, ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::run_length::{
     RunLengthAlgorithm, RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy,
 };
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
+use subsweep::{ElementType, FloatOrder};
 
 /// Parameters of an encoding or a decoding. The case's input is the distribution of the keys of the runs; its count is
 /// that of the elements.
@@ -29,6 +29,8 @@ pub struct RunLengthCase {
     pub coding: RunLengthCoding,
     /// The type of the elements.
     pub element: ElementType,
+    /// The order of floats, by which elements are equal.
+    pub order: FloatOrder,
     /// Mean length of the runs that the input is made of.
     pub mean_length: u32,
     /// Whether an encoding writes values; a decoding without them writes the indices of runs.
@@ -100,6 +102,7 @@ impl RunLengthCase {
         Self {
             coding,
             element: ElementType::U32,
+            order: FloatOrder::Numpy,
             mean_length,
             has_values: true,
             has_offsets: matches!(coding, RunLengthCoding::NonTrivial),
@@ -123,7 +126,7 @@ impl RunLengthCase {
             RunLengthCoding::Decode if self.has_values => RunLengthConfig::decode(self.element),
             RunLengthCoding::Decode => RunLengthConfig::decode_indices(),
         };
-        let config = if self.has_offsets { config.offsets() } else { config };
+        let config = if self.has_offsets { config.offsets() } else { config }.order(self.order);
         let config = if self.has_values { config } else { config.without_values() };
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
@@ -188,7 +191,7 @@ impl RunLengthCase {
     fn encoded(&self, elements: &[u32]) -> Encoded {
         let words = self.element.words() as usize;
         let count = elements.len() / words;
-        let parts = Test::Unique.parts(self.element, elements, &[]);
+        let parts = Test::Unique(self.order).parts(self.element, elements, &[]);
         let starts: Vec<_> = (0..count).filter(|&index| parts[index] == 0).collect();
         let ends = starts.iter().skip(1).copied().chain([count]);
         let all_count = starts.len() as u64;
@@ -270,7 +273,14 @@ impl RunLengthCase {
 
 impl fmt::Display for RunLengthCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "run_length:{}:type={};mean={}", self.coding.name(), self.element, self.mean_length)?;
+        let floats = floats_parameter(self.order, FloatOrder::Numpy);
+        write!(
+            f,
+            "run_length:{}:type={}{floats};mean={}",
+            self.coding.name(),
+            self.element,
+            self.mean_length
+        )?;
         if !self.has_values {
             write!(f, ";values=none")?;
         }
@@ -332,7 +342,9 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<RunLengthCase>; 2]
     };
     let axes = || {
         [
-            axis(&ElementType::ALL, |case: &mut RunLengthCase, element| case.element = element),
+            axis(&ordered_types(FloatOrder::Numpy), |case: &mut RunLengthCase, (element, order)| {
+                (case.element, case.order) = (element, order);
+            }),
             axis(&[1, 3, 200], |case, mean_length| case.mean_length = mean_length),
             axis(&[true, false], |case, has_values| case.has_values = has_values),
             axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),

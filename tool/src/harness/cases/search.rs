@@ -7,17 +7,18 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, cases_of, small_workgroup,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, cases_of,
+    floats_parameter, ordered_types, small_workgroup,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::{self, by_type};
 use crate::harness::threads::in_threads;
-use crate::reference::oracle;
+use crate::reference::oracle::{self, Key};
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
-use subsweep::{ElementType, Number};
+use subsweep::{ElementType, FloatOrder, Number};
 
 /// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct SearchCase {
     pub element: ElementType,
     /// Whether positions are upper bounds.
     pub is_upper_bound: bool,
+    /// The order of floats.
+    pub order: FloatOrder,
     /// Number of sorted keys; `None` for as many as needles.
     pub sorted_count: Option<u64>,
     /// Host or indirect count of the needles.
@@ -44,6 +47,7 @@ impl SearchCase {
         Self {
             element,
             is_upper_bound: false,
+            order: FloatOrder::Numpy,
             sorted_count: None,
             count_from: CountFrom::Host,
             sorted_count_from: CountFrom::Host,
@@ -58,6 +62,7 @@ impl SearchCase {
             true => SearchConfig::upper_bound(self.element),
             false => SearchConfig::lower_bound(self.element),
         };
+        let config = config.order(self.order);
         let is_indirect = self.count_from.is_indirect() || self.sorted_count_from.is_indirect();
         if is_indirect { config.indirect_count() } else { config }
     }
@@ -85,41 +90,31 @@ impl SearchCase {
         for key in keys.chunks_exact_mut(words).step_by(2).filter(|_| !found.is_empty()) {
             key.copy_from_slice(found[random.next_u64() as usize % found.len()]);
         }
-        by_type!(self.element, sorted_words(&keys))
+        Self::sorted_keys(&self.config(), &keys)
+    }
+
+    /// The keys, sorted for a search.
+    pub fn sorted_keys(config: &SearchConfig, keys: &[u32]) -> Vec<u32> {
+        by_type!(config.element_type(), sorted_words(keys, config.float_order()))
     }
 
     /// The position of each needle by numpy's definition.
-    pub fn positions(
-        element: ElementType,
-        is_upper_bound: bool,
-        sorted: &[u32],
-        needles: &[u32],
-    ) -> Vec<u32> {
-        by_type!(element, positions_of(sorted, needles, is_upper_bound))
+    pub fn positions(config: &SearchConfig, sorted: &[u32], needles: &[u32]) -> Vec<u32> {
+        by_type!(config.element_type(), positions_of(config, sorted, needles))
     }
 }
 
-/// The order of numpy: NaNs are equal to each other, and greater than all numbers.
-fn compare<N: PartialOrd>(a: &N, b: &N) -> Ordering {
-    let is_nan = |key: &N| key.partial_cmp(key).is_none();
-    a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
-}
-
-fn sorted_words<N: Number + PartialOrd + Send>(keys: &[u32]) -> Vec<u32> {
+fn sorted_words<N: Number + Key>(keys: &[u32], order: FloatOrder) -> Vec<u32> {
     let mut keys: Vec<N> = bytemuck::pod_collect_to_vec(keys);
-    oracle::sort_by(&mut keys, compare);
+    oracle::sort_by(&mut keys, |a, b| a.compare(*b, order));
     bytemuck::pod_collect_to_vec(&keys)
 }
 
-fn positions_of<N: Number + PartialOrd + Sync>(
-    sorted: &[u32],
-    needles: &[u32],
-    is_upper_bound: bool,
-) -> Vec<u32> {
+fn positions_of<N: Number + Key + Sync>(config: &SearchConfig, sorted: &[u32], needles: &[u32]) -> Vec<u32> {
     let [sorted, needles]: [Vec<N>; 2] = [sorted, needles].map(bytemuck::pod_collect_to_vec);
-    let counts = |key: &N, needle: &N| match compare(key, needle) {
+    let counts = |key: &N, needle: &N| match key.compare(*needle, config.float_order()) {
         Ordering::Less => true,
-        Ordering::Equal => is_upper_bound,
+        Ordering::Equal => config.is_upper_bound(),
         Ordering::Greater => false,
     };
     let position = |needle: &N| sorted.partition_point(|key| counts(key, needle)) as u32;
@@ -130,7 +125,8 @@ fn positions_of<N: Number + PartialOrd + Sync>(
 impl fmt::Display for SearchCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = if self.is_upper_bound { "upper" } else { "lower" };
-        write!(f, "search:{side}:type={}", self.element)?;
+        let floats = floats_parameter(self.order, FloatOrder::Numpy);
+        write!(f, "search:{side}:type={}{floats}", self.element)?;
         match self.sorted_count {
             Some(count) => write!(f, ";sorted={count}")?,
             None => write!(f, ";sorted=n")?,
@@ -172,7 +168,7 @@ impl PrimitiveCase for SearchCase {
         });
         operands.extend(sorted_word);
         operands.push(("sorted", Arc::clone(&sorted)));
-        let (element, is_upper_bound) = (self.element, self.is_upper_bound);
+        let config = self.config();
         let needs = Needs {
             // The needles are only read: they stay as they are, and the positions are the values.
             source: "needles",
@@ -182,7 +178,7 @@ impl PrimitiveCase for SearchCase {
         };
         let expected = move |needles: &[u32]| {
             let sorted = &sorted[..sorted_count as usize * words];
-            let positions = Self::positions(element, is_upper_bound, sorted, needles);
+            let positions = Self::positions(&config, sorted, needles);
             (Expected::exact(needles.to_vec()), vec![positions])
         };
         let traffic_size = plan.traffic_size(sorted_count, count);
@@ -194,7 +190,9 @@ impl PrimitiveCase for SearchCase {
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SearchCase>; 1] {
     let plain = SearchCase { has_small_tiles: true, ..SearchCase::lower_bound(ElementType::U32) };
     let axes = [
-        axis(&ElementType::ALL, |case: &mut SearchCase, element| case.element = element),
+        axis(&ordered_types(FloatOrder::Numpy), |case: &mut SearchCase, (element, order)| {
+            (case.element, case.order) = (element, order);
+        }),
         axis(&[false, true], |case, is_upper_bound| case.is_upper_bound = is_upper_bound),
         axis(&[0, 1, 5, 8, 1000, 4099], |case, count| case.sorted_count = Some(count)),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
@@ -280,7 +278,13 @@ mod tests {
         let sorted =
             bits(&[f32::NEG_INFINITY, -1.0, -0.0, 0.0, 0.0, 2.0, f32::INFINITY, -f32::NAN, f32::NAN]);
         let needles = bits(&[-0.0, 0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0]);
-        let positions = |is_upper| SearchCase::positions(ElementType::F32, is_upper, &sorted, &needles);
+        let positions = |is_upper_bound| {
+            SearchCase::positions(
+                &SearchCase { is_upper_bound, ..SearchCase::lower_bound(ElementType::F32) }.config(),
+                &sorted,
+                &needles,
+            )
+        };
         assert_eq!(positions(false), [2, 2, 7, 7, 6, 0, 5]);
         assert_eq!(positions(true), [5, 5, 9, 9, 7, 1, 5]);
     }

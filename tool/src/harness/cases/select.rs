@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues, WINDOWS,
-    small_workgroup, uniform_cases,
+    floats_parameter, ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::selected::Test;
-use subsweep::ElementType;
 use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
@@ -21,6 +20,7 @@ use subsweep::select::{
     Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
     SelectPlan, SelectPolicy,
 };
+use subsweep::{ElementType, FloatOrder};
 
 /// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct SelectCase {
     pub by: Predicate,
     /// The type of keys. With flags, the elements have as many words.
     pub element: ElementType,
+    /// The order of floats, by which elements are equal.
+    pub order: FloatOrder,
     /// Words of an element with flags; 0 for those of `element`.
     pub words: u32,
     /// Words of a value; 0 without values.
@@ -75,6 +77,7 @@ impl SelectCase {
         Self {
             by,
             element: ElementType::U32,
+            order: FloatOrder::Numpy,
             words: 0,
             values: 0,
             output: SelectOutput::Elements,
@@ -116,7 +119,7 @@ impl SelectCase {
             Predicate::Compare(comparison) => SelectConfig::compare(self.element, comparison),
             Predicate::Unique => SelectConfig::unique(self.element),
         };
-        let config = config.values(self.values);
+        let config = config.values(self.values).order(self.order);
         let config = match self.output {
             SelectOutput::Elements => config,
             SelectOutput::Both => config.indices(),
@@ -135,7 +138,7 @@ impl SelectCase {
             Predicate::Flags8 | Predicate::Flags32 => Test::Flags,
             Predicate::Compare(comparison) if self.parts == 3 => Test::Compare(comparison, Some(SECOND)),
             Predicate::Compare(comparison) => Test::Compare(comparison, None),
-            Predicate::Unique => Test::Unique,
+            Predicate::Unique => Test::Unique(self.order),
         }
     }
 
@@ -171,7 +174,8 @@ impl SelectCase {
 
 impl fmt::Display for SelectCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "select:by={};type={}", self.by.name(), self.element)?;
+        let floats = floats_parameter(self.order, FloatOrder::Numpy);
+        write!(f, "select:by={};type={}{floats}", self.by.name(), self.element)?;
         if self.parts > 1 {
             write!(f, ";parts={}", self.parts)?;
         }
@@ -337,7 +341,9 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SelectCase>; 2] {
     ];
     let of_keys = [
         axis(&keys, |select: &mut SelectCase, by| select.by = by),
-        axis(&ElementType::ALL, |select, element| select.element = element),
+        axis(&ordered_types(FloatOrder::Numpy), |select, (element, order)| {
+            (select.element, select.order) = (element, order);
+        }),
         axis(&[1, 2, 3], |select, parts| select.parts = parts),
         axis(&[false, true], |select, has_device_operands| select.has_device_operands = has_device_operands),
     ];

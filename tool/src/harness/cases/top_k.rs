@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
-    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
+    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, SortValues, floats_parameter,
+    ordered_types, small_workgroup,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::keys;
-use crate::table;
+use crate::harness::keys::{self, by_type};
+use crate::reference::oracle::Key;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::top_k::{TopKAlgorithm, TopKConfig, TopKPlan, TopKPolicy};
-use subsweep::{ElementType, NumberKind};
+use subsweep::{ElementType, FloatOrder, Number};
 
 /// Parameters of a top-k. The case's count is of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct TopKCase {
     pub k: u32,
     /// Whether the smallest keys are selected.
     pub is_smallest: bool,
+    /// The order of floats.
+    pub order: FloatOrder,
     /// Whether the result is in the order of the keys.
     pub is_sorted: bool,
     /// Arrays of the result.
@@ -77,6 +80,7 @@ impl TopKCase {
             columns,
             k,
             is_smallest: false,
+            order: FloatOrder::Numpy,
             is_sorted: true,
             output: TopKOutput::Both,
             values: 0,
@@ -93,7 +97,7 @@ impl TopKCase {
             false => TopKConfig::largest(self.element, self.columns, self.k),
         };
         let config = if self.is_sorted { config } else { config.unsorted() };
-        let config = config.values(self.values);
+        let config = config.values(self.values).order(self.order);
         let config = match self.output {
             TopKOutput::Both => config,
             TopKOutput::Keys => config.without_indices(),
@@ -111,14 +115,9 @@ impl TopKCase {
         }
     }
 
-    /// How numpy compares two keys, each as words: -0 equals 0, and all NaNs are equal and last.
-    pub fn compare(element: ElementType, a: &[u32], b: &[u32]) -> Ordering {
-        let [a, b] = [a, b].map(bytemuck::cast_slice);
-        let of_floats = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()));
-        match element.kind() {
-            NumberKind::Float => of_floats(table::real(a, element), table::real(b, element)),
-            _ => table::whole(a, element).cmp(&table::whole(b, element)),
-        }
+    /// Compares two keys, each as words.
+    pub fn compare(element: ElementType, order: FloatOrder, a: &[u32], b: &[u32]) -> Ordering {
+        by_type!(element, compare_words(a, b, order))
     }
 
     /// The columns that are selected of a row, by a stable sort.
@@ -127,7 +126,7 @@ impl TopKCase {
         let key = |column: usize| &row[column * words..][..words];
         let mut columns: Vec<_> = (0..row.len() / words).collect();
         columns.sort_by(|&a, &b| {
-            let order = Self::compare(self.element, key(a), key(b));
+            let order = Self::compare(self.element, self.order, key(a), key(b));
             if self.is_smallest { order } else { order.reverse() }
         });
         columns.truncate(self.k as usize);
@@ -143,12 +142,18 @@ impl TopKCase {
     }
 }
 
+fn compare_words<K: Key + Number>(a: &[u32], b: &[u32], order: FloatOrder) -> Ordering {
+    let [a, b] = [a, b].map(|words| bytemuck::pod_read_unaligned::<K>(bytemuck::cast_slice(words)));
+    a.compare(b, order)
+}
+
 impl fmt::Display for TopKCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { element, columns, k, .. } = self;
         let kind = if self.is_smallest { "smallest" } else { "largest" };
         let order = if self.is_sorted { "sorted" } else { "unsorted" };
         write!(f, "top_k:{kind}:type={element};columns={columns};k={k};order={order}")?;
+        f.write_str(&floats_parameter(self.order, FloatOrder::Numpy))?;
         write!(f, ";output={}", self.output.name())?;
         if self.values > 0 {
             write!(f, ";values={}", self.values)?;
@@ -224,7 +229,9 @@ const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<TopKCase>; 1] {
     let plain = TopKCase { values: 1, ..TopKCase::largest(ElementType::U32, 5000, 1) };
     let axes = [
-        axis(&ElementType::ALL, |case: &mut TopKCase, element| case.element = element),
+        axis(&ordered_types(FloatOrder::Numpy), |case: &mut TopKCase, (element, order)| {
+            (case.element, case.order) = (element, order);
+        }),
         // Early, which gives the fewest cases.
         axis(&TopKOutput::ALL, |case, output| case.output = output),
         axis(&COLUMNS, |case, columns| case.columns = columns),

@@ -29,6 +29,8 @@ pub enum Numbers {
     Signed,
     /// f32 and f64.
     Float,
+    /// The same in numpy's order.
+    NumpyFloat,
 }
 
 /// The order of keys: the specialization constants of `glsl/common/key.glsl`.
@@ -47,10 +49,13 @@ impl KeyOrder {
         let bits = 32 * key.len();
         let value = key.iter().rev().fold(0u64, |value, &word| value << 32 | u64::from(word));
         let (all, sign) = (u64::MAX >> (64 - bits), 1 << (bits - 1));
+        let infinity = if bits == 32 { f32::INFINITY.to_bits().into() } else { f64::INFINITY.to_bits() };
         let ascending = match self.numbers {
             Numbers::Unsigned => value,
-            Numbers::Float if value & sign != 0 => value ^ all,
-            Numbers::Signed | Numbers::Float => value ^ sign,
+            Numbers::NumpyFloat if value & !sign == 0 => sign,
+            Numbers::NumpyFloat if value & !sign > infinity => all,
+            Numbers::Float | Numbers::NumpyFloat if value & sign != 0 => value ^ all,
+            Numbers::Signed | Numbers::Float | Numbers::NumpyFloat => value ^ sign,
         };
         if self.is_descending { ascending ^ all } else { ascending }
     }

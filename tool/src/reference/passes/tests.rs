@@ -365,18 +365,24 @@ fn an_unstable_order_shows() {
 fn a_key_is_ordered_as_its_number_is() {
     let words = |bits: u64| [bits as u32, (bits >> 32) as u32];
     let order = |numbers| KeyOrder { numbers, is_descending: false };
+    let as_numpy = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()));
     let singles =
         [0, 1, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0x7f80_0000, 0xff80_0000, 0x7fc0_0001, u32::MAX];
     for (a, b) in singles.into_iter().flat_map(|a| singles.map(|b| (a, b))) {
         let by = |numbers| order(numbers).ordered(&[a]).cmp(&order(numbers).ordered(&[b]));
         assert_eq!(by(Numbers::Unsigned), a.cmp(&b));
         assert_eq!(by(Numbers::Signed), (a as i32).cmp(&(b as i32)));
-        assert_eq!(by(Numbers::Float), f32::from_bits(a).total_cmp(&f32::from_bits(b)), "{a:#x} {b:#x}");
+        let floats = [a, b].map(f32::from_bits);
+        assert_eq!(by(Numbers::Float), floats[0].total_cmp(&floats[1]), "{a:#x} {b:#x}");
+        let [first, second] = floats.map(f64::from);
+        assert_eq!(by(Numbers::NumpyFloat), as_numpy(first, second), "{a:#x} {b:#x}");
         let (a, b) = (u64::from(a) << 32 | u64::from(b), u64::from(b) << 32 | 7);
         let by = |numbers| order(numbers).ordered(&words(a)).cmp(&order(numbers).ordered(&words(b)));
         assert_eq!(by(Numbers::Unsigned), a.cmp(&b));
         assert_eq!(by(Numbers::Signed), (a as i64).cmp(&(b as i64)));
-        assert_eq!(by(Numbers::Float), f64::from_bits(a).total_cmp(&f64::from_bits(b)), "{a:#x} {b:#x}");
+        let floats = [a, b].map(f64::from_bits);
+        assert_eq!(by(Numbers::Float), floats[0].total_cmp(&floats[1]), "{a:#x} {b:#x}");
+        assert_eq!(by(Numbers::NumpyFloat), as_numpy(floats[0], floats[1]), "{a:#x} {b:#x}");
         let descending = KeyOrder { is_descending: true, ..order(Numbers::Float) };
         assert_eq!(
             descending.ordered(&words(a)).cmp(&descending.ordered(&words(b))),

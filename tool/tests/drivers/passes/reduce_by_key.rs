@@ -3,6 +3,7 @@
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::reference::passes::reduce as model;
 
 use super::numbers::TestRow;
@@ -54,7 +55,7 @@ pub fn by_key<R: TestRow>(
         let turn = turn + specialization;
         let are_floats = turn % 2 == 1;
         let stall_every = if is_counted { [1, 3, 2, 0][turn % 4] } else { 0 };
-        let numbers = if are_floats { 2 } else { 0 };
+        let numbers = if are_floats { ElementType::F32.key_numbers(FloatOrder::Numpy) } else { 0 };
         let mut constants = vec![("ITEMS_PER_INVOCATION", ITEMS as u32), ("KEY_NUMBERS", numbers)];
         constants.extend(R::constants(kernel));
         constants.extend(nth_look_back(if is_counted { turn + 1 } else { 0 }, 4));
@@ -129,7 +130,7 @@ pub fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     let specializations = [(128, 8, false), (256, 4, true), (128, 32, true), (64, 3, false)];
     for (workgroup_size, items, are_floats) in selection.first(2, specializations) {
         let tile = workgroup_size as usize * items;
-        let numbers = if are_floats { 2 } else { 0 };
+        let numbers = if are_floats { ElementType::F32.key_numbers(FloatOrder::Numpy) } else { 0 };
         let constants = [("ITEMS_PER_INVOCATION", items as u32), ("KEY_NUMBERS", numbers)];
         let rigs = [0, 1].map(|stores| {
             let constants = [&constants[..], &[("STORES_HEADS", stores)]].concat();

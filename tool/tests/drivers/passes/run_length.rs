@@ -1,9 +1,9 @@
 //! Pass checks of run-length encoding and decoding.
 
 use libtest_mimic::Failed;
-use subsweep::ElementType;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::reference::passes::run_length::{Encoded, encoded};
 
 use super::Check;
@@ -72,7 +72,8 @@ impl Encoding {
 
     fn constants(&self) -> Vec<(&'static str, u32)> {
         let words = self.element.words();
-        let numbers = if self.element.is_float() { 2 } else { 0 };
+        let numbers =
+            if self.element.is_float() { ElementType::F32.key_numbers(FloatOrder::Numpy) } else { 0 };
         let mut constants = vec![
             ("ITEMS_PER_INVOCATION", ITEMS as u32),
             ("KEY_NUMBERS", numbers),

@@ -7,7 +7,7 @@ use subsweep_tool::reference::oracle;
 use subsweep_tool::reference::passes::segmented_sort::{
     self as model, Capacities, Classes, LongSegment, Segment,
 };
-use subsweep_tool::reference::passes::sort::Digit;
+use subsweep_tool::reference::passes::sort::{Digit, Numbers};
 
 use super::rig::{Alignment, Memory, POISON, Rig, Selection, Value, compare, random, small_workgroup};
 use super::sort::{nth_order, order_constants, scattered, subgroup_count, widths};
@@ -363,7 +363,8 @@ pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
         let keys = keys(COUNT, key_words);
         let ranges = [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7];
         // Elsewhere all keys are compared by their indices.
-        let by_all_bits = (by_network && value_words == 0).then_some((1, &ranges[..1]));
+        let is_whole = value_words == 0 && order.numbers != Numbers::NumpyFloat;
+        let by_all_bits = (by_network && is_whole).then_some((1, &ranges[..1]));
         for (all_bits, ranges) in [(0, &ranges[..])].into_iter().chain(by_all_bits) {
             let mut constants = order_constants(order);
             constants.extend([

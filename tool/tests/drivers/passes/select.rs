@@ -1,10 +1,10 @@
 //! Pass checks of selections.
 
 use libtest_mimic::Failed;
-use subsweep::ElementType;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::select::{Comparison, Predicate};
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::SelectCase;
 use subsweep_tool::reference::passes::select::{Compacted, compacted, tile_counts};
 
@@ -94,7 +94,7 @@ impl Shape {
         };
         let numbers = match self.element {
             ElementType::I32 | ElementType::I64 => 1,
-            ElementType::F32 | ElementType::F64 => 2,
+            ElementType::F32 | ElementType::F64 => self.element.key_numbers(FloatOrder::Numpy),
             _ => 0,
         };
         let mut constants = vec![

@@ -45,8 +45,16 @@ pub fn widths(kernel: &Kernel) -> (usize, usize) {
 
 /// The order of keys in trial `index`.
 pub fn nth_order(index: usize) -> KeyOrder {
-    let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
-    KeyOrder { numbers, is_descending: index % 4 >= 2 }
+    const ORDERS: [(Numbers, bool); 6] = [
+        (Numbers::Unsigned, false),
+        (Numbers::Float, false),
+        (Numbers::Signed, true),
+        (Numbers::NumpyFloat, true),
+        (Numbers::Float, true),
+        (Numbers::NumpyFloat, false),
+    ];
+    let (numbers, is_descending) = ORDERS[index % ORDERS.len()];
+    KeyOrder { numbers, is_descending }
 }
 
 pub fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {

@@ -1,9 +1,9 @@
 //! Pass checks of top-k.
 
 use libtest_mimic::Failed;
-use subsweep::ElementType;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::TopKCase;
 use subsweep_tool::reference::passes::top_k;
 
@@ -24,6 +24,7 @@ pub fn check(stem: &str, _: &str) -> Option<Check> {
 struct Shape {
     element: ElementType,
     is_smallest: bool,
+    order: FloatOrder,
     is_sorted: bool,
     radix_bits: u32,
     /// Keys per invocation.
@@ -37,7 +38,8 @@ const SHAPES: [Shape; 7] = {
     const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> Shape {
         let [is_smallest, is_sorted] = flags;
         let values = [1, 3, 0][items as usize % 3];
-        Shape { element, is_smallest, is_sorted, radix_bits, items, values }
+        let order = FloatOrder::ALL[items as usize % 2];
+        Shape { element, is_smallest, order, is_sorted, radix_bits, items, values }
     }
     [
         shape(ElementType::F32, [false, true], 4, 3),
@@ -69,7 +71,7 @@ impl Shape {
     }
 
     fn key_constants(self) -> [(&'static str, u32); 2] {
-        [("KEY_NUMBERS", self.element.numbers()), ("DESCENDING", u32::from(!self.is_smallest))]
+        [("KEY_NUMBERS", self.element.key_numbers(self.order)), ("DESCENDING", u32::from(!self.is_smallest))]
     }
 
     /// Keys of few values, of which some are special: zeros, infinities and NaNs of either sign.
@@ -102,7 +104,7 @@ impl Shape {
         let words = self.element.words() as usize;
         let key = |index: usize| &keys[index * words..][..words];
         let is_less = |a: usize, b: usize| {
-            let order = TopKCase::compare(self.element, key(a), key(b));
+            let order = TopKCase::compare(self.element, self.order, key(a), key(b));
             if self.is_smallest { order.is_lt() } else { order.is_gt() }
         };
         let count = keys.len() / words;

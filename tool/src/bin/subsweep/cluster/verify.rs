@@ -4,13 +4,13 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::ElementType;
 use subsweep::cluster::mpi::topology::SimpleCommunicator;
 use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{Cluster, ClusterError, Indices, ScanSlice, share};
 use subsweep::headless::{Gpu, ScanInputs};
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortConfig, ValueSize};
+use subsweep::{ElementType, FloatOrder};
 
 use super::{Agreed, of_device, open_device};
 use crate::args::Common;
@@ -155,6 +155,7 @@ fn sorts(is_quick: bool) -> Vec<SortConfig> {
         SortConfig::pairs(E::I32, ValueSize::B4),
         SortConfig::argsort(E::F32).descending(),
         SortConfig::pairs(E::U32, ValueSize::B8).bits(5..9).descending(),
+        SortConfig::keys(E::F32).order(FloatOrder::Numpy),
         SortConfig::keys(E::U64).descending(),
         SortConfig::argsort(E::I64).bits(8..45),
         SortConfig::pairs(E::F64, ValueSize::B8),

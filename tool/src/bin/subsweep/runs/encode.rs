@@ -47,7 +47,7 @@ impl RunsArgs {
         let mut kept_words = 0;
         while let Some(words) = chunks.next(kept_words)? {
             let mut runs = RunLengths::default();
-            let config = RunLengthConfig::encode(element);
+            let config = RunLengthConfig::encode(element).order(self.order);
             device::run(&gpu, gpu.prepare_run_length_encode(config, words, &mut runs)?)?;
             write(&joined.append(&runs).map_err(too_long)?)?;
             kept_words = element_words;

@@ -1,18 +1,20 @@
 //! A covering set of segmented sorts: every pair of parameters in small tiles, since the default ones compile slowly.
 
+use super::super::ordered_types;
 use super::super::pairwise::{Axis, Covering, CoveringSet, Value, axis};
 use super::{Case, CountFrom, PrimitiveCase, SegmentMix, SegmentedSortCase, SortValues, pairs};
 use crate::harness::inputs::Input;
-use subsweep::ElementType;
+use subsweep::FloatOrder;
 use subsweep::device::Capabilities;
 
 const ELEMENTS: usize = 0;
 const VALUES: usize = 1;
+const DESCENDING: usize = 2;
 
 fn axes() -> [Axis<SegmentedSortCase>; 7] {
     [
-        axis(&ElementType::ALL, |sort: &mut SegmentedSortCase, element| {
-            *sort = sort.clone().of(element, sort.values, sort.is_descending);
+        axis(&ordered_types(FloatOrder::Total), |sort: &mut SegmentedSortCase, (element, order)| {
+            *sort = SegmentedSortCase { order, ..sort.clone().of(element, sort.values, sort.is_descending) };
         }),
         axis(&SortValues::ALL, |sort, values| sort.values = values),
         axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
@@ -27,10 +29,12 @@ fn axes() -> [Axis<SegmentedSortCase>; 7] {
     ]
 }
 
-/// A sort of each module: keys of one and two words, with values of none, one and two; the types of each size in turn.
+/// A sort of each module: keys of one and two words, with values of none, one and two; the types of each size in turn. Then
+/// descending floats in the order of numpy, whose padding is known by its index.
 fn required() -> Vec<Vec<Value>> {
     let kinds = (0..2).flat_map(|words| (0..3).map(move |values| (words, values)));
-    kinds.map(|(words, values)| vec![(ELEMENTS, 3 * words + values), (VALUES, values)]).collect()
+    let sorts = kinds.map(|(words, values)| vec![(ELEMENTS, 3 * words + values), (VALUES, values)]);
+    sorts.chain([6, 7].map(|element| vec![(ELEMENTS, element), (DESCENDING, 1)])).collect()
 }
 
 /// The inputs of the covering set.

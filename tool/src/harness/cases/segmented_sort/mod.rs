@@ -11,18 +11,20 @@ pub(super) use covering::covering_cases;
 pub(super) use covering::covering_sets;
 
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{BenchScale, Case, Effort, PolicyName, SortValues, Work, small_workgroup, uniform_cases};
+use super::{
+    BenchScale, Case, Effort, PolicyName, SortValues, Work, floats_parameter, small_workgroup, uniform_cases,
+};
 use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys;
 use crate::harness::layout::POISON;
 use crate::harness::sorted::SortExpectation;
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use subsweep::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, TileShape};
+use subsweep::{ElementType, FloatOrder};
 
 /// Parameters of a segmented sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct SegmentedSortCase {
     pub values: SortValues,
     /// Whether the order is descending.
     pub is_descending: bool,
+    /// The order of floats.
+    pub order: FloatOrder,
     /// The bit range.
     pub bits: Range<u32>,
     /// The distribution of segment lengths.
@@ -149,6 +153,7 @@ impl SegmentedSortCase {
             element: ElementType::U32,
             values: SortValues::None,
             is_descending: false,
+            order: FloatOrder::Total,
             bits: 0..32,
             segments,
             has_small_tiles: false,
@@ -187,7 +192,7 @@ impl SegmentedSortCase {
     /// The plan's configuration without its policy.
     pub fn config(&self) -> SegmentedSortConfig {
         let config = self.values.config(self.element);
-        let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.is_descending { config.descending() } else { config }.order(self.order);
         let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
         config.bits(self.bits.clone()).into()
     }
@@ -205,6 +210,7 @@ impl fmt::Display for SegmentedSortCase {
         if self.is_descending {
             write!(f, ";order=descending")?;
         }
+        f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
         let policy = match (self.has_small_tiles, self.has_shared_masks, self.by_counting) {
             (false, ..) => "default",
             (true, false, false) => "small",
@@ -254,6 +260,7 @@ impl PrimitiveCase for SegmentedSortCase {
             element: self.element,
             values: self.values,
             is_descending: self.is_descending,
+            order: self.order,
             bits: self.bits.clone(),
         };
         let traffic_size = plan.traffic_size(extents);

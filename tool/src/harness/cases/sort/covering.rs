@@ -1,16 +1,17 @@
 //! A covering set of sorts: every pair of parameters in small tiles, and the default tiles.
 
-use super::super::boundary_counts;
 use super::super::pairwise::{Axis, CoveringSet, InputTurns, Value, axis};
+use super::super::{boundary_counts, ordered_types};
 use super::{ANY_COUNT, Case, CountFrom, PolicyName, PrimitiveCase, SortCase, SortValues, crossover};
 use crate::harness::inputs::Input;
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::sort::SortAlgorithm;
+use subsweep::{ElementType, FloatOrder};
 
 const ELEMENTS: usize = 0;
 const VALUES: usize = 1;
 const ALGORITHMS: usize = 2;
+const DESCENDING: usize = 3;
 const BITS_AXIS: usize = 4;
 
 /// Bit ranges: all, some in the middle, none.
@@ -19,8 +20,8 @@ const BITS: [fn(u32) -> std::ops::Range<u32>; 3] =
 
 fn axes() -> [Axis<SortCase>; 9] {
     [
-        axis(&ElementType::ALL, |sort: &mut SortCase, element| {
-            *sort = sort.clone().of(element, sort.values, sort.is_descending);
+        axis(&ordered_types(FloatOrder::Total), |sort: &mut SortCase, (element, order)| {
+            *sort = SortCase { order, ..sort.clone().of(element, sort.values, sort.is_descending) };
         }),
         axis(&SortValues::ALL, |sort, values| sort.values = values),
         axis(&SortAlgorithm::ALL, |sort, algorithm| sort.algorithm = algorithm),
@@ -34,7 +35,8 @@ fn axes() -> [Axis<SortCase>; 9] {
 }
 
 /// A sort of each module: keys of one and two words, with values of none, one and two, with each algorithm that has
-/// kernels of its own; the types of each size in turn.
+/// kernels of its own; the types of each size in turn. Then descending floats in the order of numpy, whose padding is known by
+/// its index, with each algorithm.
 fn required() -> Vec<Vec<Value>> {
     let algorithms = SortAlgorithm::ALL.into_iter().enumerate();
     let of_own = algorithms.filter(|&(_, algorithm)| algorithm != SortAlgorithm::Radix2Bit);
@@ -45,7 +47,12 @@ fn required() -> Vec<Vec<Value>> {
         let bits = (words + values) % 2;
         vec![(ALGORITHMS, algorithm), (ELEMENTS, element), (VALUES, values), (BITS_AXIS, bits)]
     };
-    of_own.flat_map(|(index, _)| kinds.clone().map(move |kind| of(index, kind))).collect()
+    let sorts = of_own.flat_map(|(index, _)| kinds.clone().map(move |kind| of(index, kind)));
+    let floats = [6, 7].into_iter().flat_map(|element| {
+        let of = move |algorithm| vec![(ALGORITHMS, algorithm), (ELEMENTS, element), (DESCENDING, 1)];
+        (0..SortAlgorithm::ALL.len()).map(of)
+    });
+    sorts.chain(floats).collect()
 }
 
 /// Pairs of u32 in small tiles, from which the covering set varies.

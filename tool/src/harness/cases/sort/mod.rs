@@ -16,16 +16,16 @@ pub(super) use covering::covering_sets;
 pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{Case, PolicyName, SortValues};
+use super::{Case, PolicyName, SortValues, floats_parameter};
 use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
 use crate::harness::sorted::SortExpectation;
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPlan, SortPolicy};
+use subsweep::{ElementType, FloatOrder};
 
 /// The algorithms without a count limit.
 pub(super) const ANY_COUNT: [SortAlgorithm; 4] =
@@ -58,6 +58,8 @@ pub struct SortCase {
     pub values: SortValues,
     /// Whether the order is descending.
     pub is_descending: bool,
+    /// The order of floats.
+    pub order: FloatOrder,
     /// The algorithm; ignored by [`PolicyName::Chosen`].
     pub algorithm: SortAlgorithm,
     /// The policy, by name.
@@ -83,6 +85,7 @@ impl SortCase {
             element: ElementType::U32,
             values: SortValues::None,
             is_descending: false,
+            order: FloatOrder::Total,
             algorithm,
             policy,
             bits: 0..32,
@@ -121,7 +124,7 @@ impl SortCase {
     /// The plan's configuration without its policy.
     pub fn config(&self) -> SortConfig {
         let config = self.values.config(self.element);
-        let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.is_descending { config.descending() } else { config }.order(self.order);
         let config = if self.is_double_buffered { config.double_buffer() } else { config };
         let config = if self.has_large_counts { config.large_counts() } else { config };
         let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
@@ -147,6 +150,7 @@ impl fmt::Display for SortCase {
         if self.is_descending {
             write!(f, ";order=descending")?;
         }
+        f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
         if self.policy != PolicyName::Chosen {
             write!(f, ";algorithm={}", self.algorithm.name())?;
         }
@@ -202,6 +206,7 @@ impl PrimitiveCase for SortCase {
             element: self.element,
             values: self.values,
             is_descending: self.is_descending,
+            order: self.order,
             bits: self.bits.clone(),
         };
         let expected = move |keys: &[u32]| {

@@ -6,9 +6,9 @@ use super::{
     algorithms, crossover,
 };
 use crate::harness::inputs::Input;
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::sort::SortAlgorithm;
+use subsweep::{ElementType, FloatOrder};
 
 /// A sort for each specialization of a kernel by a selectable policy, in one key order.
 pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortCase> {
@@ -31,9 +31,12 @@ pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortC
         // The last pass does not write the keys.
         sorts.push(onesweep(SortValues::Indices));
     }
-    // The longest key transformation: descending doubles.
-    let doubles = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
-    sorts.push(doubles.of(ElementType::F64, SortValues::None, true));
+    // The longest key transformation: descending doubles in the order of numpy.
+    for algorithm in [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep] {
+        let sort = SortCase::keys_of_u32(algorithm, PolicyName::Default);
+        sorts
+            .push(SortCase { order: FloatOrder::Numpy, ..sort.of(ElementType::F64, SortValues::None, true) });
+    }
     sorts
 }
 
