@@ -19,7 +19,7 @@ use subsweep::search::{SearchBuffers, SearchConfig};
 use subsweep::select::{Comparison, Operands, SelectBuffers, SelectConfig};
 use subsweep::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers, SortConfig, ValueSize};
 use subsweep::top_k::{TopKBuffers, TopKConfig};
-use subsweep::{ElementType, Result};
+use subsweep::{ElementType, FloatOrder, Result};
 
 use crate::array::{Buffer, Output, Source, Words, slice};
 use crate::call::{Completed, Inputs};
@@ -34,18 +34,25 @@ pub struct Device {
 }
 
 /// The element type of a name, as in Rust.
-pub fn element_type(name: &str) -> PyResult<ElementType> {
+fn element_type(name: &str) -> PyResult<ElementType> {
     named(name, ElementType::ALL, ElementType::name)
 }
 
-/// Words as numbers of a type. The words of an empty array may have any address.
-pub fn numbers<N: bytemuck::Pod>(words: &[u32]) -> &[N] {
-    if words.is_empty() { &[] } else { bytemuck::cast_slice(words) }
+fn float_order(name: &str) -> PyResult<FloatOrder> {
+    FloatOrder::ALL.into_iter().find(|order| order.name() == name).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "order is '{name}', and there are 'numpy' (NaN last, -0 equals 0) and 'total' (by sign and bits)"
+        ))
+    })
 }
 
 fn named<T: Copy, const N: usize>(name: &str, all: [T; N], name_of: fn(T) -> &'static str) -> PyResult<T> {
     let found = all.into_iter().find(|&one| name_of(one) == name);
     found.ok_or_else(|| PyValueError::new_err(format!("'{name}': {}", all.map(name_of).join(", "))))
+}
+
+fn directed(config: SortConfig, descending: bool) -> SortConfig {
+    if descending { config.descending() } else { config }
 }
 
 fn scan_config(element: &str, operator: &str, is_exclusive: bool) -> PyResult<ScanConfig> {
@@ -133,6 +140,7 @@ impl Device {
         values: Option<Words<'_>>,
         value_size: usize,
         descending: bool,
+        order: &str,
         segments: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
@@ -140,7 +148,7 @@ impl Device {
             0 => SortConfig::keys(element),
             size => SortConfig::pairs(element, ValueSize::new(size).map_err(exception)?),
         };
-        let config = if descending { config.descending() } else { config };
+        let config = directed(config.order(float_order(order)?), descending);
         let (keys, values) = (keys.source()?, Source::or_empty(values.as_ref())?);
         let inputs = [("keys", keys), ("values", values)];
         let segments = segments.as_ref().map(slice).transpose()?;
@@ -156,10 +164,11 @@ impl Device {
         keys: Words<'_>,
         element: &str,
         descending: bool,
+        order: &str,
         segments: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Output> {
-        let config = SortConfig::argsort(element_type(element)?);
-        let config = if descending { config.descending() } else { config };
+        let config = SortConfig::argsort(element_type(element)?).order(float_order(order)?);
+        let config = directed(config, descending);
         let keys = keys.source()?;
         let segments = segments.as_ref().map(slice).transpose()?;
         let first = segments.and_then(|segments| segments.first().copied()).unwrap_or(0);
@@ -207,6 +216,7 @@ impl Device {
     }
 
     /// Sorts the keys that `next` returns, words of an array or none at the end, and passes bytes of the result to `write`.
+    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn sort_stream(
         &self,
         py: Python<'_>,
@@ -214,11 +224,11 @@ impl Device {
         write: Py<PyAny>,
         element: &str,
         descending: bool,
+        order: &str,
         memory: Option<u64>,
     ) -> PyResult<()> {
-        let config = SortConfig::keys(element_type(element)?);
-        let config = if descending { config.descending() } else { config };
-        self.opened.sort_stream(py, config, next, write, memory)
+        let config = SortConfig::keys(element_type(element)?).order(float_order(order)?);
+        self.opened.sort_stream(py, directed(config, descending), next, write, memory)
     }
 
     /// Scans the rows that `next` returns, and passes them to `write`, likewise.
@@ -313,15 +323,21 @@ impl Device {
     }
 
     /// The first of each run of equal numbers.
-    fn unique(&self, py: Python<'_>, words: Words<'_>, element: &str) -> PyResult<Output> {
-        let config = SelectConfig::unique(element_type(element)?);
+    fn unique(&self, py: Python<'_>, words: Words<'_>, element: &str, order: &str) -> PyResult<Output> {
+        let config = SelectConfig::unique(element_type(element)?).order(float_order(order)?);
         let inputs = [("source", words.source()?)];
         Ok(self.select(py, config, SelectBuffers::default(), &inputs, false, false)?.0)
     }
 
     /// Values, counts and first indices of runs of equal numbers.
-    fn runs(&self, py: Python<'_>, words: Words<'_>, element: &str) -> PyResult<(Output, Output, Output)> {
-        let config = RunLengthConfig::encode(element_type(element)?).offsets();
+    fn runs(
+        &self,
+        py: Python<'_>,
+        words: Words<'_>,
+        element: &str,
+        order: &str,
+    ) -> PyResult<(Output, Output, Output)> {
+        let config = RunLengthConfig::encode(element_type(element)?).order(float_order(order)?).offsets();
         let words = words.source()?;
         let (count, inputs) = (words.count(config.element_size()), [("elements", words)]);
         self.call(py, config, RunLengthBuffers::default(), count, &inputs, |mut runs| {
@@ -368,6 +384,7 @@ impl Device {
         columns: u32,
         k: u32,
         largest: bool,
+        order: &str,
         sorted: bool,
     ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
@@ -375,6 +392,7 @@ impl Device {
             true => TopKConfig::largest(element, columns, k),
             false => TopKConfig::smallest(element, columns, k),
         };
+        let config = config.order(float_order(order)?);
         let config = if sorted { config } else { config.unsorted() };
         let words = words.source()?;
         let (count, inputs) = (words.count(config.row_size()), [("source", words)]);
@@ -390,11 +408,13 @@ impl Device {
         sorted: Words<'_>,
         needles: Words<'_>,
         element: &str,
+        order: &str,
         upper: bool,
     ) -> PyResult<Output> {
         let element = element_type(element)?;
         let config =
             if upper { SearchConfig::upper_bound(element) } else { SearchConfig::lower_bound(element) };
+        let config = config.order(float_order(order)?);
         let [sorted, needles] = [sorted.source()?, needles.source()?];
         let counts = [sorted, needles].map(|words| words.count(element.size() as u64));
         let inputs = [("sorted", sorted), ("needles", needles)];
@@ -403,32 +423,22 @@ impl Device {
         })
     }
 
-    /// Two sorted arrays as one, with values of `value_size` bytes: the keys, and the values.
-    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
+    /// Two sorted arrays as one.
     fn merge(
         &self,
         py: Python<'_>,
         a: Words<'_>,
         b: Words<'_>,
         element: &str,
-        a_values: Option<Words<'_>>,
-        b_values: Option<Words<'_>>,
-        value_size: u32,
-    ) -> PyResult<(Output, Output)> {
+        order: &str,
+    ) -> PyResult<Output> {
         let element = element_type(element)?;
-        let mut config = MergeConfig::keys(element);
-        if value_size > 0 {
-            config = config.values(value_size / 4);
-        }
+        let config = MergeConfig::keys(element).order(float_order(order)?);
         let [a, b] = [a.source()?, b.source()?];
-        let values = [
-            ("a_values", Source::or_empty(a_values.as_ref())?),
-            ("b_values", Source::or_empty(b_values.as_ref())?),
-        ];
-        let inputs = [("a", a), ("b", b), values[0], values[1]];
         let counts = [a, b].map(|keys| keys.count(element.size() as u64));
+        let inputs = [("a", a), ("b", b)];
         self.call(py, config, MergeBuffers::default(), (counts[0], counts[1]), &inputs, |mut merged| {
-            Ok((merged.take_all("destination")?, merged.take_all("destination_values")?))
+            merged.take_all("destination")
         })
     }
 

@@ -7,7 +7,6 @@ mod array;
 mod call;
 mod device;
 mod error;
-mod floats;
 mod list;
 mod opened;
 mod stream;
@@ -21,7 +20,5 @@ fn _subsweep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Buffer>()?;
     module.add_class::<device::Device>()?;
-    module.add_function(wrap_pyfunction!(list::devices, module)?)?;
-    module.add_function(wrap_pyfunction!(floats::has_numpy_order, module)?)?;
-    module.add_function(wrap_pyfunction!(floats::numpy_keys, module)?)
+    module.add_function(wrap_pyfunction!(list::devices, module)?)
 }

@@ -21,13 +21,12 @@ from ._operands import (
     normalized,
     number_of,
     numbers,
-    scalar,
     unmasked,
     vector,
     words,
 )
 from ._scan import reduce
-from ._types import NDArray
+from ._types import NDArray, Order
 
 Indices = npt.NDArray[np.intp]
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
@@ -198,10 +197,10 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
     return np.moveaxis(rows, order, [axis + index for index in order])[()]
 
 
-def runs(a: npt.ArrayLike, *, return_index: bool = False) -> Any:
+def runs(a: npt.ArrayLike, *, return_index: bool = False, order: Order = "numpy") -> Any:
     """Return the value and the length of each run of equal elements.
 
-    ``numpy.repeat(values, counts)`` is `a` again. -0 equals 0, and all NaNs are equal.
+    ``numpy.repeat(values, counts)`` is `a` again, but for the bits of equal floats: -0 equals 0, and all NaNs are equal.
 
     Parameters
     ----------
@@ -209,6 +208,8 @@ def runs(a: npt.ArrayLike, *, return_index: bool = False) -> Any:
         One dimension.
     return_index : bool, optional
         Whether to return the index of the first element of each run as well.
+    order : {'numpy', 'total'}, optional
+        Order of floats: with 'total' only those of the same bits are equal.
 
     Returns
     -------
@@ -224,16 +225,16 @@ def runs(a: npt.ArrayLike, *, return_index: bool = False) -> Any:
     >>> subsweep.runs([7, 7, 8, 7])
     (array([7, 8, 7]), array([2, 1, 1]))
     """
-    values, counts, offsets = runs_of(vector(a))
+    values, counts, offsets = runs_of(vector(a), order)
     return (values, counts, offsets) if return_index else (values, counts)
 
 
-def runs_of(array: Numbers) -> Tuple[Numbers, Numbers, Numbers]:
+def runs_of(array: Numbers, order: Order) -> Tuple[Numbers, Numbers, Numbers]:
     """Return values, counts and first indices of the runs of an array of one dimension."""
     if array.size == 0:
         none = like(array, np.empty(0, index_dtype(array)))
         return array, none, none
-    values, counts, offsets = device_of(array).runs(words(array), element(array))
+    values, counts, offsets = device_of(array).runs(words(array), element(array), order)
     shape = (len(counts),)
     return given(values, array.dtype, shape), indices_of(counts, shape), indices_of(offsets, shape)
 
@@ -304,7 +305,7 @@ def _counts(array: Numbers, edges: NDArray, is_even: bool) -> Indices:
     if common.kind not in "iu":
         common = np.dtype(np.float64)
     values, bounds = (np.asarray(part, common) for part in (array, edges))
-    positions = device.search(words(bounds[:-1]), words(values), element(values), True)
+    positions = device.search(words(bounds[:-1]), words(values), element(values), "numpy", True)
     limits = np.arange(1, bin_count + 2, dtype=np.float64)
     counts: Indices = device.histogram(positions, "u32", limits, True).astype(np.intp)
     counts[-1] -= np.count_nonzero(~(values <= bounds[-1]))

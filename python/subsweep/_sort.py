@@ -8,7 +8,6 @@ from typing import Any, Literal, Optional, Sequence, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _subsweep
 from ._array import Array
 from ._operands import (
     Numbers,
@@ -30,51 +29,27 @@ from ._operands import (
     words,
 )
 from ._select import runs_of, take
-from ._types import NDArray
+from ._types import NDArray, Order
 
 Segments = npt.NDArray[np.uint32]
-#: By default numpy's of an array, and that of the device of an Array.
-Order = Optional[Literal["numpy", "total"]]
-
-
-def _numpy_keys(array: Numbers, order: Order) -> Optional[Segments]:
-    """Keys for numpy's order of floats; None where the device's own order of `array` is the one asked for."""
-    if order not in ("numpy", "total", None):
-        raise ValueError(f"order is {order!r}, and there are 'numpy' (NaN last, -0 equals 0) and 'total' (by sign and bits)")
-    if order == "total" or array.dtype.kind != "f":
-        return None
-    if isinstance(array, Array):
-        if order == "numpy":
-            raise ValueError("an Array of floats is sorted in total order: give order='total', or numpy.asarray(array)")
-        return None
-    if _subsweep.has_numpy_order(words(array), element(array)):
-        return None
-    keys: Segments = _subsweep.numpy_keys(words(array), element(array)).view(np.uint32)
-    return keys
 
 
 def _sorted(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
     if array.size == 0:
         return array
-    keys, device = _numpy_keys(array, order), device_of(array)
-    if keys is None:
-        result, _ = device.sort(words(array), element(array), None, 0, descending, segments)
-    else:
-        # The floats themselves are the values of their keys.
-        _, result = device.sort(keys, element(array), words(array), array.itemsize, descending, segments)
+    result, _ = device_of(array).sort(words(array), element(array), None, 0, descending, order, segments)
     return given(result, array.dtype, array.shape)
 
 
 def _argsort(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
     if array.size == 0:
         return like(array, np.empty(0, index_dtype(array)))
-    keys = _numpy_keys(array, order)
-    indices = device_of(array).argsort(words(array) if keys is None else keys, element(array), descending, segments)
+    indices = device_of(array).argsort(words(array), element(array), descending, order, segments)
     return indices_of(indices, (array.size,))
 
 
 def sort(
-    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = None
+    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
 ) -> Numbers:
     """Return a sorted copy of an array.
 
@@ -87,10 +62,9 @@ def sort(
     axis : int or None, optional
         Axis along which to sort, the last one by default; None sorts all elements as one array.
     descending : bool, optional
-        The greatest first, NaNs before all; equal elements keep their order.
+        The greatest first, in numpy's order NaNs before all; equal elements keep their order.
     order : {'numpy', 'total'}, optional
-        Order of floats. 'total' is that of IEEE 754's totalOrder: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs. It takes
-        half the time and memory where an array has NaNs of several kinds, or -0.
+        Order of floats. 'total' is that of IEEE 754's totalOrder: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
 
     Returns
     -------
@@ -111,7 +85,7 @@ def sort(
 
 
 def argsort(
-    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = None
+    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
 ) -> Numbers:
     """Return the indices that sort an array.
 
@@ -138,7 +112,7 @@ def argsort(
 
 
 def sort_pairs(
-    keys: npt.ArrayLike, values: npt.ArrayLike, *, descending: bool = False, order: Order = None
+    keys: npt.ArrayLike, values: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
 ) -> Tuple[Numbers, Numbers]:
     """Sort keys, and move a value along with each.
 
@@ -173,10 +147,10 @@ def sort_pairs(
     row_size = value_array.nbytes // len(value_array)
     if row_size % 4 or value_array.dtype.hasobject:
         raise TypeError(f"values is of {value_array.dtype}, {row_size} bytes a key: give numbers of a multiple of 4 bytes a key")
-    if row_size in (4, 8) and not value_array.dtype.hasobject and _numpy_keys(key_array, order) is None:
+    if row_size in (4, 8):
         device = device_of(key_array, value_array)
         sorted_keys, moved = device.sort(
-            words(key_array), element(key_array), words(value_array), row_size, descending, None
+            words(key_array), element(key_array), words(value_array), row_size, descending, order, None
         )
         return (
             given(sorted_keys, key_array.dtype, key_array.shape),
@@ -186,15 +160,17 @@ def sort_pairs(
     return take(key_array, indices), take(value_array, indices, axis=0)
 
 
-def lexsort(keys: Union[Sequence[Any], NDArray]) -> Numbers:
+def lexsort(keys: Union[Sequence[Any], NDArray], *, order: Order = "numpy") -> Numbers:
     """Return the indices that sort by several keys, the last of them first.
 
-    Equals ``numpy.lexsort(keys)``: a stable argsort by each key, from the first to the last; floats of an Array are in total order.
+    Equals ``numpy.lexsort(keys)``: a stable argsort by each key, from the first to the last.
 
     Parameters
     ----------
     keys : sequence of array_like
         Keys of one dimension and length each; of an array its rows.
+    order : optional
+        As in `sort`.
 
     Returns
     -------
@@ -213,14 +189,14 @@ def lexsort(keys: Union[Sequence[Any], NDArray]) -> Numbers:
     for index, array in enumerate(arrays):
         if len(array) != len(arrays[0]):
             raise ValueError(f"keys[{index}] has {len(array)} elements, and keys[0] has {len(arrays[0])}: give as many")
-    indices = argsort(arrays[0])
+    indices = argsort(arrays[0], order=order)
     for array in arrays[1:]:
-        indices = _picked(indices, argsort(take(array, indices)))
+        indices = _picked(indices, argsort(take(array, indices), order=order))
     return indices
 
 
 def segmented_sort(
-    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = None
+    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
 ) -> Numbers:
     """Return a copy of an array of one dimension with each segment sorted by itself.
 
@@ -252,7 +228,7 @@ def segmented_sort(
 
 
 def segmented_argsort(
-    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = None
+    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
 ) -> Numbers:
     """Return the indices, into all of `a`, that sort each segment by itself.
 
@@ -276,11 +252,11 @@ def segmented_argsort(
 
 
 def topk(
-    a: npt.ArrayLike, k: int, largest: bool = True, axis: int = -1, *, sorted: bool = True
+    a: npt.ArrayLike, k: int, largest: bool = True, axis: int = -1, *, sorted: bool = True, order: Order = "numpy"
 ) -> Tuple[Numbers, Numbers]:
     """Return the `k` largest or smallest elements along an axis, and their indices.
 
-    Of equal elements that of the lowest index comes first. -0 equals 0, and NaN is greater than all numbers.
+    Of equal elements that of the lowest index comes first. In numpy's order NaN is greater than all numbers.
 
     Parameters
     ----------
@@ -294,6 +270,8 @@ def topk(
         Axis along which to select, the last one by default.
     sorted : bool, optional
         False leaves the elements in the order of the axis, which is faster.
+    order : optional
+        As in `sort`.
 
     Returns
     -------
@@ -315,7 +293,7 @@ def topk(
         values = like(table, np.empty(shape, table.dtype))
         indices = like(table, np.empty(shape, index_dtype(table)))
     else:
-        keys, columns = device_of(table).top_k(words(table), element(table), length, k, largest, sorted)
+        keys, columns = device_of(table).top_k(words(table), element(table), length, k, largest, order, sorted)
         values, indices = given(keys, table.dtype, shape), indices_of(columns, shape)
     return to_axis(values, axis), to_axis(indices, axis)
 
@@ -325,6 +303,8 @@ def searchsorted(
     v: npt.ArrayLike,
     side: Literal["left", "right"] = "left",
     sorter: Optional[npt.ArrayLike] = None,
+    *,
+    order: Order = "numpy",
 ) -> Any:
     """Find the indices at which elements would be inserted into a sorted array.
 
@@ -333,13 +313,15 @@ def searchsorted(
     Parameters
     ----------
     a : array_like
-        One dimension, sorted in numpy's order; with `sorter` in any order.
+        One dimension, sorted as `order` says; with `sorter` in any order.
     v : array_like
         Needles, of any shape.
     side : {'left', 'right'}, optional
         Before the elements that equal a needle, or after them.
     sorter : array_like of int, optional
         Indices that sort `a`, such as those of `argsort`.
+    order : optional
+        As in `sort`.
 
     Returns
     -------
@@ -363,11 +345,11 @@ def searchsorted(
         positions = words(like(needles, np.zeros(needles.size, np.uint32)))
     else:
         device = device_of(array, needles)
-        positions = device.search(words(array), words(needles), element(array), side == "right")
+        positions = device.search(words(array), words(needles), element(array), order, side == "right")
     return scalar(indices_of(positions, needles.shape))
 
 
-def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = None) -> Numbers:
+def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Numbers:
     """Merge two sorted arrays into one.
 
     Equals ``numpy.sort(numpy.concatenate((a, b)), kind='stable')``: of equal elements those of `a` come first. That both are
@@ -391,17 +373,11 @@ def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = None) -> Numbers
     array([1, 2, 3, 3, 5])
     """
     arrays = [vector(array, name) for array, name in zip(promoted(a, b, ("a", "b")), ("a", "b"))]
-    kind, dtype, count = element(arrays[0]), arrays[0].dtype, arrays[0].size + arrays[1].size
+    dtype, count = arrays[0].dtype, arrays[0].size + arrays[1].size
     if count == 0:
         return arrays[0]
-    device, own = device_of(*arrays), [words(array) for array in arrays]
-    if order is None and any(isinstance(array, Array) for array in arrays):
-        order = "total"
-    keys = [_numpy_keys(array, order) for array in arrays]
-    if keys[0] is None and keys[1] is None:
-        return given(device.merge(own[0], own[1], kind, None, None, 0)[0], dtype, (count,))
-    a_keys, b_keys = (words_ if key is None else key for key, words_ in zip(keys, own))
-    return given(device.merge(a_keys, b_keys, kind, own[0], own[1], dtype.itemsize)[1], dtype, (count,))
+    merged = device_of(*arrays).merge(words(arrays[0]), words(arrays[1]), element(arrays[0]), order)
+    return given(merged, dtype, (count,))
 
 
 def _picked(array: Numbers, indices: Numbers) -> Numbers:
@@ -410,12 +386,17 @@ def _picked(array: Numbers, indices: Numbers) -> Numbers:
 
 
 def unique(
-    a: npt.ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False
+    a: npt.ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    order: Order = "numpy",
 ) -> Any:
     """Return the distinct elements of an array, sorted.
 
-    Equals ``numpy.unique(a, return_index, return_inverse, return_counts)``: -0 equals 0, and all NaNs are equal. `runs` takes runs
-    as they are, without a sort. An Array of floats is sorted in total order first: NaNs of the other sign come first, and are another one.
+    Equals ``numpy.unique(a, return_index, return_inverse, return_counts)``: -0 equals 0, and all NaNs are equal. Of
+    equal elements the first is returned. `runs` takes runs as they are, without a sort.
 
     Parameters
     ----------
@@ -427,6 +408,8 @@ def unique(
         Whether to return the index of each element in the result as well, in the shape of `a`.
     return_counts : bool, optional
         Whether to return how often each occurs as well.
+    order : optional
+        As in `sort`; with 'total' only floats of the same bits are equal.
 
     Returns
     -------
@@ -439,26 +422,24 @@ def unique(
     (array([1, 2, 3]), array([2, 1, 2]))
     """
     array = numbers(a)
-    if isinstance(array, Array) and array.dtype.kind == "f" and (return_index or return_inverse):
-        raise ValueError("indices of an Array of floats are not numpy's: give numpy.asarray(a)")
     flat = array.reshape(-1)
     if return_index:
-        order = argsort(flat)
-        ordered = take(flat, order)
+        indices = argsort(flat, order=order)
+        ordered = take(flat, indices)
     else:
-        ordered = sort(flat)
+        ordered = sort(flat, order=order)
     if return_index or return_counts:
-        values, counts, offsets = runs_of(ordered)
+        values, counts, offsets = runs_of(ordered, order)
     elif ordered.size:
-        distinct = device_of(ordered).unique(words(ordered), element(ordered))
+        distinct = device_of(ordered).unique(words(ordered), element(ordered), order)
         values = given(distinct, array.dtype, (len(distinct) * 4 // array.itemsize,))
     else:
         values = ordered
     results = [values]
     if return_index:
-        results.append(_picked(order, offsets))
+        results.append(_picked(indices, offsets))
     if return_inverse:
-        results.append(searchsorted(values, array))
+        results.append(searchsorted(values, array, order=order))
     if return_counts:
         results.append(counts)
     return tuple(results) if len(results) > 1 else values

@@ -19,7 +19,7 @@ from . import _subsweep
 from ._device import current
 from ._operands import element, number_of, numbers, operator_name, words
 from ._scan import Op, reduce
-from ._types import NDArray
+from ._types import NDArray, Order
 
 _MAGIC = b"\x93NUMPY"
 
@@ -123,7 +123,7 @@ def _header(file: BinaryIO) -> tuple[np.dtype[Any], int]:
 
 
 def sort_stream(
-    blocks: Iterable[npt.ArrayLike], *, descending: bool = False, memory: Optional[int] = None
+    blocks: Iterable[npt.ArrayLike], *, descending: bool = False, order: Order = "numpy", memory: Optional[int] = None
 ) -> Iterator[NDArray]:
     """Sort the numbers of blocks: there may be more than host and device hold.
 
@@ -133,16 +133,15 @@ def sort_stream(
     ----------
     blocks : iterable of array_like
         Numbers of one of the six types, each block of the same one. They are taken in the background, in the context of the caller.
-    descending : bool, optional
-        The greatest first.
+    descending, order : optional
+        As in `sort`.
     memory : int, optional
         Bytes of host and device together, at least 28 MiB; by default as much as the device has free.
 
     Yields
     ------
     ndarray
-        One dimension, of 8 MiB but for the last. Floats are in total order: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
-        To leave the iterator waits for the block in work, and for `blocks`.
+        One dimension, of 8 MiB but for the last. To leave the iterator waits for the block in work, and for `blocks`.
 
     Examples
     --------
@@ -154,7 +153,7 @@ def sort_stream(
     if memory is not None and memory < 0:
         raise ValueError(f"memory is {memory}: give bytes, at least 28 MiB")
     return _streamed(
-        blocks, lambda array, next, write: device.sort_stream(next, write, element(array), descending, memory)
+        blocks, lambda array, next, write: device.sort_stream(next, write, element(array), descending, order, memory)
     )
 
 

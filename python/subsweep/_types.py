@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Literal, Optional
 
 import numpy as np
 import numpy.ma  # Not on first use: that may be in the handler of a signal.
 import numpy.typing as npt
 
 NDArray = npt.NDArray[Any]
+#: An order of floats.
+Order = Literal["numpy", "total"]
 
 #: The name of a type in the native module, by numpy's kind and size.
 ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}

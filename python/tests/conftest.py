@@ -35,6 +35,20 @@ def bits(array):
     return array.view(f"u{array.dtype.itemsize}") if array.dtype.kind == "f" else array
 
 
+def ranked(a, order):
+    """Numbers that numpy orders as `order` orders `a`."""
+    if order == "numpy" or a.dtype.kind != "f":
+        return a
+    words = a.view(f"i{a.itemsize}")
+    return words ^ ((words >> (8 * a.itemsize - 1)) & np.iinfo(words.dtype).max)
+
+
+def argsorted(a, order="numpy", descending=False):
+    """The indices that sort `a` stably, in either direction."""
+    ranks = ranked(a, order)
+    return ranks.size - 1 - np.argsort(ranks[::-1], kind="stable")[::-1] if descending else np.argsort(ranks, kind="stable")
+
+
 def assert_same(got, expected):
     """Equal type, shape and bits."""
     got, expected = np.asarray(got), np.asarray(expected)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from conftest import assert_same, random_array
+from conftest import argsorted, assert_same, random_array
 
 import subsweep
 
@@ -18,10 +18,10 @@ def test_argsort(dtype, size):
 
 
 def test_descending_is_stable(dtype):
-    a = random_array(dtype, 1000, few=True)
-    backwards = a.size - 1 - np.argsort(a[::-1], kind="stable")[::-1]
+    a = random_array(dtype, 1000, few=True, special=True)
+    backwards = argsorted(a, descending=True)
     assert_same(subsweep.argsort(a, descending=True), backwards)
-    assert_same(subsweep.sort(a, descending=True), np.sort(a)[::-1])
+    assert_same(subsweep.sort(a, descending=True), a[backwards])
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3, None])
@@ -37,8 +37,9 @@ def test_total_order():
     a.view(np.uint32)[[0, 4]] = 0x7FC00000, 0xFFC00000
     assert_same(subsweep.sort(a, order="total"), a[[4, 5, 2, 1, 3, 0]])
     assert_same(subsweep.argsort(a, order="total"), np.array([4, 5, 2, 1, 3, 0]))
-    with pytest.raises(ValueError, match="'total'"):
-        subsweep.sort(a, order="field")
+    for call in (subsweep.sort, subsweep.runs, lambda a, order: [*subsweep.sort_stream([a], order=order)]):
+        with pytest.raises(ValueError, match="'field', and there are 'numpy'.* 'total'"):
+            call(a, order="field")
 
 
 def test_the_input_is_unchanged(dtype):
@@ -50,14 +51,13 @@ def test_the_input_is_unchanged(dtype):
 
 @pytest.mark.parametrize("value", [np.int32, np.float64, np.complex64, np.complex128, "S8"])
 def test_sort_pairs(dtype, value):
-    for special in (False, True):
-        keys = random_array(dtype, 1000, few=not special, special=special)
-        values = np.arange(1000).astype(value)
-        order = np.argsort(keys, kind="stable")
-        got = subsweep.sort_pairs(keys, values)
-        assert_same(got[0], keys[order])
-        assert got[1].dtype == values.dtype
-        np.testing.assert_array_equal(got[1], values[order])
+    keys = random_array(dtype, 1000, few=True, special=True)
+    values = np.arange(1000).astype(value)
+    order = np.argsort(keys, kind="stable")
+    got = subsweep.sort_pairs(keys, values)
+    assert_same(got[0], keys[order])
+    assert got[1].dtype == values.dtype
+    np.testing.assert_array_equal(got[1], values[order])
 
 
 def test_sort_pairs_of_rows():
@@ -71,7 +71,7 @@ def test_sort_pairs_of_rows():
 
 
 def test_lexsort(dtype):
-    keys = [random_array(dtype, 3000, seed, few=True) for seed in range(3)]
+    keys = [random_array(dtype, 3000, seed, few=True, special=True) for seed in range(3)]
     assert_same(subsweep.lexsort(keys), np.lexsort(keys))
     assert_same(subsweep.lexsort(np.stack(keys)), np.lexsort(np.stack(keys)))
     assert_same(subsweep.lexsort(keys[:1]), np.lexsort(keys[:1]))
@@ -103,7 +103,7 @@ def test_topk(dtype):
             values, indices = subsweep.topk(a, k, largest=False)
             assert_same(indices, order)
             assert_same(values, np.take_along_axis(a, order, -1))
-            order = subsweep.argsort(a, axis=-1, descending=True)[..., :k]
+            order = np.apply_along_axis(argsorted, -1, a, descending=True)[..., :k]
             assert_same(subsweep.topk(a, k)[1], order)
             assert_same(subsweep.topk(a, k, sorted=False)[1], np.sort(order, axis=-1))
     a = random_array(dtype, (6, 4, 3))
@@ -132,10 +132,9 @@ def test_searchsorted_of_other_types():
 
 
 def test_merge(dtype, size):
-    for special in (False, True):
-        a = np.sort(random_array(dtype, size, 1, special=special), kind="stable")
-        b = np.sort(random_array(dtype, size // 2, 2, special=special), kind="stable")
-        assert_same(subsweep.merge(a, b), np.sort(np.concatenate((a, b)), kind="stable"))
+    a = np.sort(random_array(dtype, size, 1, special=True), kind="stable")
+    b = np.sort(random_array(dtype, size // 2, 2, special=True), kind="stable")
+    assert_same(subsweep.merge(a, b), np.sort(np.concatenate((a, b)), kind="stable"))
 
 
 def test_unique(dtype, size):
@@ -143,11 +142,9 @@ def test_unique(dtype, size):
         a = random_array(dtype, size, **options)
         got = subsweep.unique(a, True, True, True)
         expected = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
-        np.testing.assert_array_equal(got[0], expected[0])
-        for one, other in zip(got[1:], expected[1:]):
+        for one, other in zip(got, expected):
             assert_same(one, other.reshape(one.shape))
-        np.testing.assert_array_equal(subsweep.unique(a), expected[0])
-        assert subsweep.unique(a).dtype == a.dtype
+        assert_same(subsweep.unique(a), expected[0])
 
 
 def test_unique_of_a_table():
