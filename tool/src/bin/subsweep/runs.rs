@@ -19,8 +19,8 @@ use crate::policy;
 
 /// Encode runs of equal elements as values and counts, or decode them
 ///
-/// The runs begin where numpy.flatnonzero(a[1:] != a[:-1]) + 1 says, and at 0; floats are equal as in numpy.unique,
-/// or by --order. The value of a run is its first element. --decode equals numpy.repeat(values, counts).
+/// A run begins at 0, and where an element differs from the one before it; floats are equal as in numpy.unique, or by
+/// --order. The value of a run is its first element. --decode equals numpy.repeat(values, counts).
 #[derive(Debug, Args)]
 pub struct RunsArgs {
     /// The elements: an .npy file, or raw little-endian elements with --type; - is standard input

@@ -22,9 +22,9 @@ use crate::{device, number};
 
 /// Select the elements that a predicate keeps, in order
 ///
-/// Equals a[mask] in numpy, a[a >= 3] for --where 'x >= 3', and np.unique(a) for --unique of sorted elements: of others
-/// it keeps the first of each run of equal ones. Floats compare as in numpy: -0 equals 0, and nan satisfies != alone.
-/// --flags also selects rows of a table.
+/// Equals a[mask] in numpy, a[a >= 3] for --where 'x >= 3', where floats compare as in numpy (-0 equals 0, and nan satisfies
+/// != alone), and np.unique(a) for --unique of elements that are sorted in the same --order: of others it keeps the first of
+/// each run of equal ones. --flags also selects rows of a table.
 #[derive(Debug, Args)]
 pub struct SelectArgs {
     #[command(flatten)]
