@@ -200,7 +200,7 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
 def runs(a: npt.ArrayLike, *, return_index: bool = False, order: Order = "numpy") -> Any:
     """Return the value and the length of each run of equal elements.
 
-    ``numpy.repeat(values, counts)`` is `a` again, but for the bits of equal floats: -0 equals 0, and all NaNs are equal.
+    ``numpy.repeat(values, counts)`` is `a` again, but for the bits of floats that are equal in `order`.
 
     Parameters
     ----------

@@ -395,7 +395,7 @@ def unique(
 ) -> Any:
     """Return the distinct elements of an array, sorted.
 
-    Equals ``numpy.unique(a, return_index, return_inverse, return_counts)``: -0 equals 0, and all NaNs are equal. Of
+    Equals ``numpy.unique(a, return_index, return_inverse, return_counts)`` in numpy's order. Of
     equal elements the first is returned. `runs` takes runs as they are, without a sort.
 
     Parameters
