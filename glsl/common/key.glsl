@@ -103,10 +103,10 @@ Key compared(Key key) {
     return ordered(canonical(key));
 }
 
-// The last key in the sort's order: all bits of its order are set, so that every digit is the last one. In numpy's descending
-// order no key has that order, the last one being -∞: there padding is known by its index.
+// Whether padding is known by its index alone: in numpy's descending order the last key is -∞, whose digits are not the last.
 const bool PADS_BY_INDEX = KEY_NUMBERS == NUMPY_FLOAT && DESCENDING;
 
+// The last key in the sort's order, but with PADS_BY_INDEX: all bits of its order are set, so that every digit is the last one.
 Key last_key() {
     // Its order, before the flip of a descending sort.
     uint order = DESCENDING ? 0 : ~0;

@@ -7,7 +7,7 @@
 // Accesses are words, since the tile's part of each array begins at any key; neighbouring lanes access neighbouring ones.
 // With ROUNDS an invocation loads several before it uses the first.
 //
-//   s_keys     | a's keys of the tile         | b's keys |
+//   s_keys     | a's keys of the tile | b's keys |
 //   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
 //
 // Dispatch: a workgroup for each TILE_ITEMS keys of both arrays together.

@@ -69,15 +69,8 @@ impl MergeConfig {
 
     /// Merges keys of `element`, in ascending order.
     pub const fn keys(element: ElementType) -> Self {
-        let order = FloatOrder::Total;
-        Self {
-            element,
-            words_per_value: 0,
-            is_descending: false,
-            order,
-            has_indirect_count: false,
-            policy: None,
-        }
+        let (is_descending, order, has_indirect_count) = (false, FloatOrder::Total, false);
+        Self { element, words_per_value: 0, is_descending, order, has_indirect_count, policy: None }
     }
 
     setters! {

@@ -221,16 +221,23 @@ pub fn float_order() -> impl TypedValueParser<Value = FloatOrder> {
         };
         PossibleValue::new(order.name()).help(help)
     };
-    let of_name = |name: String| FloatOrder::ALL.into_iter().find(|order| order.name() == name);
-    PossibleValuesParser::new(FloatOrder::ALL.map(value))
-        .map(move |name| of_name(name).expect("the parser takes these names alone"))
+    one_of(FloatOrder::ALL, FloatOrder::name, value)
+}
+
+/// The parser of one of `all`, by its `name`, which is that of its `value` in the help.
+fn one_of<T: Copy + Send + Sync + 'static, V: Into<PossibleValue>, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+    value: impl Fn(T) -> V,
+) -> impl TypedValueParser<Value = T> {
+    let of_name = move |text: String| all.into_iter().find(|&one| name(one) == text);
+    PossibleValuesParser::new(all.map(value))
+        .map(move |text| of_name(text).expect("the parser takes these names alone"))
 }
 
 /// The parser of an element type.
 pub fn element_type() -> impl TypedValueParser<Value = ElementType> {
-    let of_name = |name: String| ElementType::ALL.into_iter().find(|element| element.name() == name);
-    PossibleValuesParser::new(ElementType::ALL.map(ElementType::name))
-        .map(move |name| of_name(name).expect("the parser takes these names alone"))
+    one_of(ElementType::ALL, ElementType::name, ElementType::name)
 }
 
 #[cfg(test)]
