@@ -250,7 +250,8 @@ typedef struct SubsweepScanInfo {
     /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of
     /// another scan's results. 0 if the initial value is on the host, or if there is none.
     struct SubsweepAddressRange initial_on_device;
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, of elements of 8 and 16 bits as uint32_t,
+    /// int32_t or float, at a multiple of 4 bytes, read
     /// only during the call. Null if the initial value is on the device, or if there is none.
     const void *initial_on_host;
     /// Bytes at `initial_on_host`: those of a row.
@@ -350,8 +351,10 @@ typedef struct SubsweepGatherPlanCreateInfo {
     /// Options.
     SubsweepGatherFlags flags;
     /// Size of an element in 32-bit words, 1 to 2^28: a number, a row of a table, or any other type whose size
-    /// is a multiple of 4 bytes.
+    /// is a multiple of 4 bytes. 0 for elements of element_type.
     uint32_t words_per_element;
+    /// The type of the elements, of 8 or 16 bits, if words_per_element is 0.
+    SubsweepElementType element_type;
 } SubsweepGatherPlanCreateInfo;
 
 /// The memory and the count of one recording of a gather.
@@ -637,7 +640,8 @@ typedef struct SubsweepSelectPlanCreateInfo {
     SubsweepSelectBy by;
     /// The type of an element, of comparisons and SUBSWEEP_SELECT_BY_UNIQUE.
     SubsweepElementType element_type;
-    /// Size of an element in 32-bit words, 1 to 2^28, of flags.
+    /// Size of an element in 32-bit words, 1 to 2^28, of flags; 0 for elements of element_type, of
+    /// 8 or 16 bits.
     uint32_t words_per_element;
     /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
     uint32_t words_per_value;
@@ -741,6 +745,24 @@ typedef struct SubsweepTopKInfo {
 /// IEEE 754, 64 bits.
 #define SUBSWEEP_ELEMENT_TYPE_F64 5
 
+/// Unsigned, 8 bits.
+#define SUBSWEEP_ELEMENT_TYPE_U8 6
+
+/// Signed, 8 bits.
+#define SUBSWEEP_ELEMENT_TYPE_I8 7
+
+/// Unsigned, 16 bits.
+#define SUBSWEEP_ELEMENT_TYPE_U16 8
+
+/// Signed, 16 bits.
+#define SUBSWEEP_ELEMENT_TYPE_I16 9
+
+/// IEEE 754, 16 bits.
+#define SUBSWEEP_ELEMENT_TYPE_F16 10
+
+/// The high half of an F32, 16 bits.
+#define SUBSWEEP_ELEMENT_TYPE_BF16 11
+
 /// The feature bufferDeviceAddress. Required.
 #define SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT 1
 
@@ -822,6 +844,9 @@ typedef struct SubsweepTopKInfo {
 /// Keeps sums of non-negative floats from decreasing, by a second scan for the running maxima of the results. Without
 /// it, rounding may make a result less than the one before it. For sums of floats alone.
 #define SUBSWEEP_SCAN_MONOTONE_BIT 8
+
+/// Of elements of 8 and 16 bits: results of 32, uint32_t, int32_t or float, as they are accumulated, out of place.
+#define SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT 16
 
 /// Keys alone.
 #define SUBSWEEP_SORT_VALUES_NONE 0
@@ -915,6 +940,9 @@ typedef struct SubsweepTopKInfo {
 /// SUBSWEEP_SCAN_OPERATOR_MAX: of the first of equals, or of the first NaN.
 #define SUBSWEEP_REDUCE_INDEX_BIT 2
 
+/// Of elements of 8 and 16 bits: results of 32, uint32_t, int32_t or float, as they are accumulated.
+#define SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT 4
+
 /// All rows.
 #define SUBSWEEP_REDUCE_RUNS_NONE 0
 
@@ -933,6 +961,18 @@ typedef struct SubsweepTopKInfo {
 
 /// Runs of equal keys of double, one for each row, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
 #define SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS64 5
+
+/// Runs of bitwise equal 8-bit keys, one per row.
+#define SUBSWEEP_REDUCE_RUNS_KEYS8 6
+
+/// Runs of bitwise equal 16-bit keys, one per row.
+#define SUBSWEEP_REDUCE_RUNS_KEYS16 7
+
+/// Runs of keys of SUBSWEEP_ELEMENT_TYPE_F16, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
+#define SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS16 8
+
+/// Runs of keys of SUBSWEEP_ELEMENT_TYPE_BF16, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
+#define SUBSWEEP_REDUCE_RUNS_BRAIN_KEYS16 9
 
 /// The value and the number of elements of each run of equal elements.
 #define SUBSWEEP_RUN_LENGTH_ENCODE 0

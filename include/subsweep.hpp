@@ -51,15 +51,17 @@ namespace detail {
 
 template <class T>
 constexpr SubsweepElementType element_type() {
-    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8), "numbers of 32 or 64 bits");
-    constexpr bool is_wide = sizeof(T) == 8;
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8, "numbers of 8 to 64 bits");
+    constexpr bool is_signed = std::is_signed_v<T>;
     if (std::is_floating_point_v<T>) {
-        return is_wide ? SUBSWEEP_ELEMENT_TYPE_F64 : SUBSWEEP_ELEMENT_TYPE_F32;
+        return sizeof(T) == 8 ? SUBSWEEP_ELEMENT_TYPE_F64 : SUBSWEEP_ELEMENT_TYPE_F32;
     }
-    if (std::is_signed_v<T>) {
-        return is_wide ? SUBSWEEP_ELEMENT_TYPE_I64 : SUBSWEEP_ELEMENT_TYPE_I32;
+    switch (sizeof(T)) {
+        case 1: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I8 : SUBSWEEP_ELEMENT_TYPE_U8;
+        case 2: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I16 : SUBSWEEP_ELEMENT_TYPE_U16;
+        case 4: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I32 : SUBSWEEP_ELEMENT_TYPE_U32;
+        default: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I64 : SUBSWEEP_ELEMENT_TYPE_U64;
     }
-    return is_wide ? SUBSWEEP_ELEMENT_TYPE_U64 : SUBSWEEP_ELEMENT_TYPE_U32;
 }
 
 /// A structure with its size.

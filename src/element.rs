@@ -1,5 +1,9 @@
 //! The table of element and key types, from which comes everything that depends on a type alone.
 
+mod packed;
+
+pub use packed::{Bf16, F16};
+
 use std::fmt;
 
 /// What the bits of a type are.
@@ -34,7 +38,7 @@ struct Row {
 }
 
 macro_rules! element_types {
-    ($($(#[$doc:meta])* $element:ident: $number:ident, $kind:ident;)+) => {
+    ($($(#[$doc:meta])* $element:ident: $number:ident $name:literal, $kind:ident;)+) => {
         /// Type of a scan's element or a sort's key.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ElementType {
@@ -48,7 +52,7 @@ macro_rules! element_types {
             const fn row(self) -> Row {
                 match self {
                     $(Self::$element => Row {
-                        name: stringify!($number),
+                        name: $name,
                         kind: NumberKind::$kind,
                         size: size_of::<$number>(),
                     }),+
@@ -68,17 +72,29 @@ macro_rules! element_types {
 
 element_types! {
     /// Unsigned, 32 bits.
-    U32: u32, Unsigned;
+    U32: u32 "u32", Unsigned;
     /// Signed, 32 bits.
-    I32: i32, Signed;
+    I32: i32 "i32", Signed;
     /// IEEE 754, 32 bits.
-    F32: f32, Float;
+    F32: f32 "f32", Float;
     /// Unsigned, 64 bits.
-    U64: u64, Unsigned;
+    U64: u64 "u64", Unsigned;
     /// Signed, 64 bits.
-    I64: i64, Signed;
+    I64: i64 "i64", Signed;
     /// IEEE 754, 64 bits.
-    F64: f64, Float;
+    F64: f64 "f64", Float;
+    /// Unsigned, 8 bits.
+    U8: u8 "u8", Unsigned;
+    /// Signed, 8 bits.
+    I8: i8 "i8", Signed;
+    /// Unsigned, 16 bits.
+    U16: u16 "u16", Unsigned;
+    /// Signed, 16 bits.
+    I16: i16 "i16", Signed;
+    /// IEEE 754, 16 bits.
+    F16: F16 "f16", Float;
+    /// The high half of [`Self::F32`], 16 bits.
+    Bf16: Bf16 "bf16", Float;
 }
 
 impl ElementType {
@@ -102,9 +118,25 @@ impl ElementType {
         self.size() as u32 * 8
     }
 
-    /// Size, 32-bit words; the lowest comes first.
+    /// Size of a number in kernels, 32-bit words; the lowest comes first. One of a packed type.
     pub const fn words(self) -> u32 {
-        self.size() as u32 / 4
+        (self.size() as u32).div_ceil(4)
+    }
+
+    /// Whether it has 8 or 16 bits: elements are several in a word of memory, and kernels compute with
+    /// [`Self::unpacked`] ones.
+    pub const fn is_packed(self) -> bool {
+        self.size() < 4
+    }
+
+    /// The type of 32 bits that has every number of a packed type; of another type itself.
+    pub const fn unpacked(self) -> Self {
+        match (self.is_packed(), self.kind()) {
+            (false, _) => self,
+            (true, NumberKind::Unsigned) => Self::U32,
+            (true, NumberKind::Signed) => Self::I32,
+            (true, NumberKind::Float) => Self::F32,
+        }
     }
 
     /// Value of the specialization constant of `glsl/operator/names.glsl` for its interpretation of words.

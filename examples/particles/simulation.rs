@@ -134,8 +134,8 @@ impl<'g> Simulation<'g> {
             crowded: words(particles)?,
             crowded_count: words(1)?,
         };
-        gpu.upload(&simulation.positions[0], 0, bytemuck::cast_slice(&state.positions))?;
-        gpu.upload(&simulation.velocities[0], 0, bytemuck::cast_slice(&state.velocities))?;
+        gpu.upload(&simulation.positions[0], 0, &state.positions)?;
+        gpu.upload(&simulation.velocities[0], 0, &state.velocities)?;
         gpu.upload(&simulation.numbers, 0, &(0..=cell_count).collect::<Vec<_>>())?;
         Ok(simulation)
     }

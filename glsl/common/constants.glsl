@@ -91,5 +91,8 @@
 #define ID_REDUCES_BEFORE 87
 #define ID_SUMS_COUNTS 88
 #define ID_FIRST_IN_ANY_ORDER 89
+#define ID_PACKED_BITS 90
+#define ID_PACKED_NUMBERS 91
+#define ID_PACKED_FORM 92
 
 #endif

@@ -1,4 +1,4 @@
-//! Memory of arrays on a device, and the words that methods take and give.
+//! Memory of arrays on a device, and the bytes that methods take and give.
 
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -11,43 +11,43 @@ use subsweep::headless::GpuBuffer;
 use crate::device::Device;
 use crate::opened::Opened;
 
-/// Words of an array in the memory of a device.
+/// Bytes of an array in the memory of a device.
 #[pyclass(frozen, module = "subsweep._subsweep")]
 pub struct Buffer {
     opened: Arc<Opened>,
     memory: ManuallyDrop<GpuBuffer>,
-    len: usize,
+    size: usize,
     /// Whether the host may write it at any time: its address was given away. Locked by calls that read it.
     is_seen: RwLock<bool>,
 }
 
-/// Words that a method takes: one-dimensional and contiguous, the lowest first.
+/// Bytes that a method takes, one-dimensional and contiguous.
 #[derive(FromPyObject)]
-pub enum Words<'py> {
-    Host(PyReadonlyArray1<'py, u32>),
+pub enum Bytes<'py> {
+    Host(PyReadonlyArray1<'py, u8>),
     Device(Bound<'py, Buffer>),
 }
 
-/// The words of an argument, without the interpreter.
+/// The bytes of an argument, without the interpreter.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
-    Host(&'a [u32]),
+    Host(&'a [u8]),
     Device(&'a Buffer),
 }
 
-/// Words that a method gives: on a device where an input is there.
+/// Bytes that a method gives: on a device where an input is there.
 pub enum Output {
-    Host(Vec<u32>),
+    Host(Vec<u8>),
     Device(Buffer),
 }
 
 impl Buffer {
-    /// The first `len` words of `memory`.
-    pub fn new(opened: &Arc<Opened>, memory: GpuBuffer, len: usize) -> Self {
+    /// The first `size` bytes of `memory`.
+    pub fn new(opened: &Arc<Opened>, memory: GpuBuffer, size: usize) -> Self {
         Self {
             opened: Arc::clone(opened),
             memory: ManuallyDrop::new(memory),
-            len,
+            size,
             is_seen: RwLock::new(false),
         }
     }
@@ -71,7 +71,7 @@ impl Buffer {
 #[pymethods]
 impl Buffer {
     fn __len__(&self) -> usize {
-        self.len
+        self.size
     }
 
     /// The device that has the memory.
@@ -80,19 +80,19 @@ impl Buffer {
         Device { opened: Arc::clone(&self.opened) }
     }
 
-    /// Reads the words.
-    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let words = self.opened.run(py, |gpu| gpu.read(&self.memory, self.len))?;
-        Ok(words.into_pyarray(py))
+    /// Reads the bytes.
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let bytes = self.opened.run(py, |gpu| gpu.read_values::<u8>(&self.memory, 0, self.size))?;
+        Ok(bytes.into_pyarray(py))
     }
 
-    /// Whether the host sees the words.
+    /// Whether the host sees the bytes.
     #[getter]
     fn is_visible(&self) -> bool {
         self.memory.host_address().is_some()
     }
 
-    /// The address at which the host sees the words; None if it does not. Waits for calls that read them.
+    /// The address at which the host sees the bytes; None if it does not. Waits for calls that read them.
     #[getter]
     fn address(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         self.opened.check()?;
@@ -114,10 +114,10 @@ impl Drop for Buffer {
     }
 }
 
-impl Words<'_> {
+impl Bytes<'_> {
     pub fn source(&self) -> PyResult<Source<'_>> {
         Ok(match self {
-            Self::Host(words) => Source::Host(slice(words)?),
+            Self::Host(bytes) => Source::Host(slice(bytes)?),
             Self::Device(buffer) => Source::Device(buffer.get()),
         })
     }
@@ -125,20 +125,16 @@ impl Words<'_> {
 
 impl<'a> Source<'a> {
     /// None where the argument is missing.
-    pub fn or_empty(words: Option<&'a Words<'_>>) -> PyResult<Self> {
-        words.map_or(Ok(Self::Host(&[])), Words::source)
-    }
-
-    pub fn len(self) -> usize {
-        match self {
-            Self::Host(words) => words.len(),
-            Self::Device(buffer) => buffer.len,
-        }
+    pub fn or_empty(bytes: Option<&'a Bytes<'_>>) -> PyResult<Self> {
+        bytes.map_or(Ok(Self::Host(&[])), Bytes::source)
     }
 
     /// Bytes.
     pub fn size(self) -> u64 {
-        4 * self.len() as u64
+        match self {
+            Self::Host(bytes) => bytes.len() as u64,
+            Self::Device(buffer) => buffer.size as u64,
+        }
     }
 
     /// How many elements of `element_size` bytes it has.
@@ -154,13 +150,13 @@ impl<'py> IntoPyObject<'py> for Output {
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
-            Self::Host(words) => words.into_pyarray(py).into_any(),
+            Self::Host(bytes) => bytes.into_pyarray(py).into_any(),
             Self::Device(buffer) => Bound::new(py, buffer)?.into_any(),
         })
     }
 }
 
-/// The words of an array of the host.
-pub fn slice<'a, T: numpy::Element>(words: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    words.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))
+/// The numbers of an array of the host.
+pub fn slice<'a, T: numpy::Element>(numbers: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    numbers.as_slice().map_err(|error| PyValueError::new_err(error.to_string()))
 }

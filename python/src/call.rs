@@ -47,7 +47,7 @@ impl Opened {
         let mut guards = Vec::new();
         // Memory and range of each argument, and the ranges to copy from one to the other.
         let (mut memory, mut ranges, mut copies) = (Vec::new(), Vec::new(), Vec::new());
-        for &Argument { name, role, size } in &arguments {
+        for &Argument { name, role, size, .. } in &arguments {
             let source = input(name).filter(|_| role.is_read() && size > 0);
             let got = source.map_or(0, Source::size);
             if role.is_read() && got < size {
@@ -69,8 +69,8 @@ impl Opened {
             }
             let allocated = if size > 0 { Some(gpu.allocate(size)?) } else { None };
             let range = allocated.as_ref().map_or(BufferRange::NONE, |buffer| buffer.range().slice(0, size));
-            if let (Some(buffer), Some(Source::Host(words))) = (&allocated, source) {
-                gpu.upload(buffer, 0, &words[..size as usize / 4])?;
+            if let (Some(buffer), Some(Source::Host(bytes))) = (&allocated, source) {
+                gpu.upload(buffer, 0, &bytes[..size as usize])?;
             }
             copies.extend(on_device.map(|from| [from, range]));
             memory.push(allocated);
@@ -108,25 +108,26 @@ impl Completed<'_> {
         position.unwrap_or_else(|| panic!("no argument is named {name}"))
     }
 
-    /// The first `len` words of an argument, on the host.
-    pub fn read(&self, name: &str, len: u64) -> Result<Vec<u32>> {
+    /// The first `count` numbers of an argument, on the host.
+    pub fn read<T: bytemuck::Pod>(&self, name: &str, count: u64) -> Result<Vec<T>> {
         match &self.memory[self.position(name)] {
-            Some(buffer) => self.opened.gpu().read(buffer, usize::try_from(len).unwrap_or(usize::MAX)),
+            Some(buffer) => {
+                self.opened.gpu().read_values(buffer, 0, usize::try_from(count).unwrap_or(usize::MAX))
+            }
             None => Ok(Vec::new()),
         }
     }
 
-    /// The first `len` words of a result.
-    pub fn take(&mut self, name: &str, len: u64) -> Result<Output> {
+    /// The first `size` bytes of a result.
+    pub fn take(&mut self, name: &str, size: u64) -> Result<Output> {
         let position = self.position(name);
         match self.memory[position].take_if(|_| self.stays) {
             Some(buffer) => {
-                let size = 4 * len;
                 let memory =
                     if size < buffer.range().size / 2 { self.shrunk(&buffer, size)? } else { buffer };
-                Ok(Output::Device(Buffer::new(self.opened, memory, len as usize)))
+                Ok(Output::Device(Buffer::new(self.opened, memory, size as usize)))
             }
-            None => self.read(name, len).map(Output::Host),
+            None => self.read(name, size).map(Output::Host),
         }
     }
 
@@ -144,9 +145,9 @@ impl Completed<'_> {
         Ok(small)
     }
 
-    /// All words of a result.
+    /// All bytes of a result.
     pub fn take_all(&mut self, name: &str) -> Result<Output> {
-        self.take(name, self.arguments[self.position(name)].size / 4)
+        self.take(name, self.arguments[self.position(name)].size)
     }
 
     /// Replaces the first words of a result.

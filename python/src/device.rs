@@ -1,7 +1,7 @@
 //! A device, and its calls on arrays.
 //!
-//! All arrays are one-dimensional, contiguous, and of 32-bit words, the lowest first: of the host, or on the device. Where one is
-//! on the device, results are. Those of 64-bit numbers are aligned to 8 bytes.
+//! All arrays are one-dimensional, contiguous, and of bytes, the lowest of a number first: of the host, or on the device. Where one
+//! is on the device, results are. Indices and counts are u32.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use subsweep::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers, Sor
 use subsweep::top_k::{TopKBuffers, TopKConfig};
 use subsweep::{ElementType, FloatOrder, Result};
 
-use crate::array::{Buffer, Output, Source, Words, slice};
+use crate::array::{Buffer, Bytes, Output, Source, slice};
 use crate::call::{Completed, Inputs};
 use crate::error::exception;
 use crate::list::kind;
@@ -49,6 +49,24 @@ fn float_order(name: &str) -> PyResult<FloatOrder> {
 fn named<T: Copy, const N: usize>(name: &str, all: [T; N], name_of: fn(T) -> &'static str) -> PyResult<T> {
     let found = all.into_iter().find(|&one| name_of(one) == name);
     found.ok_or_else(|| PyValueError::new_err(format!("'{name}': {}", all.map(name_of).join(", "))))
+}
+
+/// A type of the size of rows of 8 or 16 bits, which are moved as they are.
+fn packed_row(row_size: u32) -> Option<ElementType> {
+    match row_size {
+        1 => Some(ElementType::U8),
+        2 => Some(ElementType::U16),
+        _ => None,
+    }
+}
+
+fn words(words: &[u32]) -> Source<'_> {
+    Source::Host(bytemuck::cast_slice(words))
+}
+
+/// The beginnings of segments; none of none.
+fn offsets<'a>(segments: Option<&'a PyReadonlyArray1<'_, u32>>) -> PyResult<Source<'a>> {
+    segments.map_or(Ok(Source::Host(&[])), |segments| slice(segments).map(words))
 }
 
 fn directed(config: SortConfig, descending: bool) -> SortConfig {
@@ -119,15 +137,15 @@ impl Device {
         format!("<subsweep device '{}', {}>", self.name(), self.driver())
     }
 
-    /// Memory of `len` words on the device, of which the first are `words`.
-    fn allocate(&self, py: Python<'_>, words: PyReadonlyArray1<'_, u32>, len: usize) -> PyResult<Buffer> {
-        let words = slice(&words)?;
+    /// Memory of `size` bytes on the device, of which the first are `bytes`.
+    fn allocate(&self, py: Python<'_>, bytes: PyReadonlyArray1<'_, u8>, size: usize) -> PyResult<Buffer> {
+        let bytes = slice(&bytes)?;
         let memory = self.opened.run(py, |gpu| {
-            let memory = gpu.allocate((len as u64).saturating_mul(4))?;
-            gpu.upload(&memory, 0, words)?;
+            let memory = gpu.allocate(size as u64)?;
+            gpu.upload(&memory, 0, bytes)?;
             Ok(memory)
         })?;
-        Ok(Buffer::new(&self.opened, memory, len))
+        Ok(Buffer::new(&self.opened, memory, size))
     }
 
     /// Sorts keys, each segment by itself, and moves values of `value_size` bytes along: the keys, and the values.
@@ -135,9 +153,9 @@ impl Device {
     fn sort(
         &self,
         py: Python<'_>,
-        keys: Words<'_>,
+        keys: Bytes<'_>,
         element: &str,
-        values: Option<Words<'_>>,
+        values: Option<Bytes<'_>>,
         value_size: usize,
         descending: bool,
         order: &str,
@@ -153,7 +171,7 @@ impl Device {
         let inputs = [("keys", keys), ("values", values)];
         let segments = segments.as_ref().map(slice).transpose()?;
         self.sorted(py, config, &inputs, segments, |mut sorted| {
-            Ok((sorted.take("keys", keys.len() as u64)?, sorted.take("values", values.len() as u64)?))
+            Ok((sorted.take("keys", keys.size())?, sorted.take("values", values.size())?))
         })
     }
 
@@ -161,7 +179,7 @@ impl Device {
     fn argsort(
         &self,
         py: Python<'_>,
-        keys: Words<'_>,
+        keys: Bytes<'_>,
         element: &str,
         descending: bool,
         order: &str,
@@ -175,26 +193,30 @@ impl Device {
         self.sorted(py, config, &[("keys", keys)], segments, |mut sorted| {
             // The device writes no indices for keys before the first segment.
             sorted.replace("values", &(0..first).collect::<Vec<_>>())?;
-            sorted.take("values", keys.count(config.key_size()))
+            sorted.take("values", 4 * keys.count(config.key_size()))
         })
     }
 
-    /// Scans columns, rows of `row_length` numbers, or segments.
+    /// Scans columns, rows of `row_length` numbers, or segments; `unpacked` results of 8 and 16 bits have 32, and so has `initial`.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn scan(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         operator: &str,
+        unpacked: bool,
         exclusive: bool,
         reverse: bool,
         columns: u32,
         row_length: Option<u32>,
-        segments: Option<Words<'_>>,
-        initial: Option<PyReadonlyArray1<'_, u32>>,
+        segments: Option<PyReadonlyArray1<'_, u32>>,
+        initial: Option<PyReadonlyArray1<'_, u8>>,
     ) -> PyResult<Output> {
         let mut config = scan_config(element, operator, exclusive)?.columns(columns);
+        if unpacked {
+            config = config.unpacked_results();
+        }
         if reverse {
             config = config.reverse();
         }
@@ -205,17 +227,19 @@ impl Device {
         }
         let mut buffers = ScanBuffers::default();
         if let Some(row) = &initial {
-            buffers = buffers.initial(InitialValue::host(slice(row)?).map_err(exception)?);
+            // Words of any type.
+            let element = if unpacked { ElementType::U32 } else { element_type(element)? };
+            buffers = buffers.initial(InitialValue::of_bytes(element, slice(row)?).map_err(exception)?);
             config = config.with_initial();
         }
-        let words = words.source()?;
-        let inputs = [("source", words), ("segments", Source::or_empty(segments.as_ref())?)];
-        self.call(py, config, buffers, words.count(config.row_size()), &inputs, |mut scanned| {
-            scanned.take("destination", words.len() as u64)
+        let numbers = numbers.source()?;
+        let inputs = [("source", numbers), ("segments", offsets(segments.as_ref())?)];
+        self.call(py, config, buffers, numbers.count(config.row_size()), &inputs, |mut scanned| {
+            scanned.take_all("destination")
         })
     }
 
-    /// Sorts the keys that `next` returns, words of an array or none at the end, and passes bytes of the result to `write`.
+    /// Sorts the keys that `next` returns, bytes of an array or none at the end, and passes bytes of the result to `write`.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn sort_stream(
         &self,
@@ -241,24 +265,26 @@ impl Device {
         element: &str,
         operator: &str,
         exclusive: bool,
-        initial: Option<PyReadonlyArray1<'_, u32>>,
+        initial: Option<PyReadonlyArray1<'_, u8>>,
     ) -> PyResult<()> {
         let config = scan_config(element, operator, exclusive)?;
         let initial = initial.as_ref().map(slice).transpose()?;
         self.opened.scan_stream(py, config, next, write, initial)
     }
 
-    /// Reduces columns, rows of `row_length` numbers, or segments; `argmin` and `argmax` give indices.
+    /// Reduces columns, rows of `row_length` numbers, or segments; `argmin` and `argmax` give indices, and `unpacked` results of 8
+    /// and 16 bits have 32.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn reduce(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         operator: &str,
+        unpacked: bool,
         columns: u32,
         row_length: Option<u32>,
-        segments: Option<Words<'_>>,
+        segments: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Output> {
         let element = element_type(element)?;
         let config = match operator {
@@ -267,65 +293,68 @@ impl Device {
             name => ReduceConfig::new(named(name, ScanOperator::ALL, ScanOperator::name)?, element),
         };
         let mut config = config.columns(columns);
+        if unpacked {
+            config = config.unpacked_results();
+        }
         if segments.is_some() {
             config = config.runs(ReduceRuns::Offsets);
         } else if let Some(length) = row_length {
             config = config.along_rows(length);
         }
-        let (words, segments) = (words.source()?, Source::or_empty(segments.as_ref())?);
-        let inputs = [("source", words), ("segments", segments)];
+        let numbers = numbers.source()?;
+        let inputs = [("source", numbers), ("segments", offsets(segments.as_ref())?)];
         self.call(
             py,
             config,
             ReduceBuffers::default(),
-            words.count(config.row_size()),
+            numbers.count(config.row_size()),
             &inputs,
             |mut reduced| reduced.take_all("destination"),
         )
     }
 
-    /// Selects rows of `words_per_row` words by flags of 8 bits, or partitions them: the rows, their indices, and the number
-    /// of those selected.
+    /// Selects rows of `row_size` bytes, 1, 2 or a multiple of 4, by flags of 8 bits, or partitions them: the rows, their indices,
+    /// and the number of those selected.
     fn select_flagged(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
-        words_per_row: u32,
+        numbers: Bytes<'_>,
+        row_size: u32,
         flags: PyReadonlyArray1<'_, u8>,
         partition: bool,
         indices: bool,
     ) -> PyResult<(Output, Output, u32)> {
-        let flags = slice(&flags)?;
-        let mut padded = vec![0; flags.len().div_ceil(4)];
-        bytemuck::cast_slice_mut(&mut padded)[..flags.len()].copy_from_slice(flags);
-        let inputs = [("source", words.source()?), ("flags", Source::Host(&padded))];
-        let config = SelectConfig::flags8(words_per_row);
+        let mut padded = slice(&flags)?.to_vec();
+        padded.resize(padded.len().next_multiple_of(4), 0);
+        let inputs = [("source", numbers.source()?), ("flags", Source::Host(&padded))];
+        let config = packed_row(row_size).map_or(SelectConfig::flags8(row_size / 4), SelectConfig::flags8_of);
         self.select(py, config, SelectBuffers::default(), &inputs, partition, indices)
     }
 
-    /// Selects numbers by a comparison with one operand, or the two of a range.
+    /// Selects numbers by a comparison with one operand, or the two of a range, which have 32 or 64 bits.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn select_compared(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         comparison: &str,
-        operands: PyReadonlyArray1<'_, u32>,
+        operands: PyReadonlyArray1<'_, u8>,
         partition: bool,
         indices: bool,
     ) -> PyResult<(Output, Output, u32)> {
         let element = element_type(element)?;
         let config = SelectConfig::compare(element, named(comparison, Comparison::ALL, Comparison::name)?);
-        let operands = Operands::of_words(element, slice(&operands)?).map_err(exception)?;
+        let operands = bytemuck::pod_collect_to_vec(slice(&operands)?);
+        let operands = Operands::of_words(element, &operands).map_err(exception)?;
         let buffers = SelectBuffers::default().operands(operands);
-        self.select(py, config, buffers, &[("source", words.source()?)], partition, indices)
+        self.select(py, config, buffers, &[("source", numbers.source()?)], partition, indices)
     }
 
     /// The first of each run of equal numbers.
-    fn unique(&self, py: Python<'_>, words: Words<'_>, element: &str, order: &str) -> PyResult<Output> {
+    fn unique(&self, py: Python<'_>, numbers: Bytes<'_>, element: &str, order: &str) -> PyResult<Output> {
         let config = SelectConfig::unique(element_type(element)?).order(float_order(order)?);
-        let inputs = [("source", words.source()?)];
+        let inputs = [("source", numbers.source()?)];
         Ok(self.select(py, config, SelectBuffers::default(), &inputs, false, false)?.0)
     }
 
@@ -333,17 +362,17 @@ impl Device {
     fn runs(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         order: &str,
     ) -> PyResult<(Output, Output, Output)> {
         let config = RunLengthConfig::encode(element_type(element)?).order(float_order(order)?).offsets();
-        let words = words.source()?;
-        let (count, inputs) = (words.count(config.element_size()), [("elements", words)]);
+        let numbers = numbers.source()?;
+        let (count, inputs) = (numbers.count(config.element_size()), [("elements", numbers)]);
         self.call(py, config, RunLengthBuffers::default(), count, &inputs, |mut runs| {
-            let run_count = u64::from(runs.read("result_count", 1)?[0]);
-            let values = runs.take("values", run_count * config.element_size() / 4)?;
-            Ok((values, runs.take("counts", run_count)?, runs.take("offsets", run_count)?))
+            let run_count = u64::from(runs.read::<u32>("result_count", 1)?[0]);
+            let values = runs.take("values", run_count * config.element_size())?;
+            Ok((values, runs.take("counts", 4 * run_count)?, runs.take("offsets", 4 * run_count)?))
         })
     }
 
@@ -351,7 +380,7 @@ impl Device {
     fn histogram<'py>(
         &self,
         py: Python<'py>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         edges: PyReadonlyArray1<'py, f64>,
         even: bool,
@@ -364,11 +393,11 @@ impl Device {
             true => HistogramConfig::even(element, possible_bins),
             false => HistogramConfig::by_edges(element, possible_bins),
         };
-        let words = words.source()?;
-        let inputs = [("source", words), ("edges", Source::Host(&bounds))];
-        let count = words.count(config.row_size());
+        let numbers = numbers.source()?;
+        let inputs = [("source", numbers), ("edges", words(&bounds))];
+        let count = numbers.count(config.row_size());
         let mut counts = self.call(py, config, HistogramBuffers::default(), count, &inputs, |counted| {
-            counted.read("counts", possible_bins.into())
+            counted.read::<u32>("counts", possible_bins.into())
         })?;
         counts.resize(edges.len() - 1, 0);
         Ok(counts.into_pyarray(py))
@@ -379,7 +408,7 @@ impl Device {
     fn top_k(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         columns: u32,
         k: u32,
@@ -394,8 +423,8 @@ impl Device {
         };
         let config = config.order(float_order(order)?);
         let config = if sorted { config } else { config.unsorted() };
-        let words = words.source()?;
-        let (count, inputs) = (words.count(config.row_size()), [("source", words)]);
+        let numbers = numbers.source()?;
+        let (count, inputs) = (numbers.count(config.row_size()), [("source", numbers)]);
         self.call(py, config, TopKBuffers::default(), count, &inputs, |mut top| {
             Ok((top.take_all("destination")?, top.take_all("destination_indices")?))
         })
@@ -405,8 +434,8 @@ impl Device {
     fn search(
         &self,
         py: Python<'_>,
-        sorted: Words<'_>,
-        needles: Words<'_>,
+        sorted: Bytes<'_>,
+        needles: Bytes<'_>,
         element: &str,
         order: &str,
         upper: bool,
@@ -416,10 +445,10 @@ impl Device {
             if upper { SearchConfig::upper_bound(element) } else { SearchConfig::lower_bound(element) };
         let config = config.order(float_order(order)?);
         let [sorted, needles] = [sorted.source()?, needles.source()?];
-        let counts = [sorted, needles].map(|words| words.count(element.size() as u64));
+        let counts = [sorted, needles].map(|keys| keys.count(element.size() as u64));
         let inputs = [("sorted", sorted), ("needles", needles)];
         self.call(py, config, SearchBuffers::default(), (counts[0], counts[1]), &inputs, |mut found| {
-            found.take("positions", counts[1])
+            found.take_all("positions")
         })
     }
 
@@ -427,8 +456,8 @@ impl Device {
     fn merge(
         &self,
         py: Python<'_>,
-        a: Words<'_>,
-        b: Words<'_>,
+        a: Bytes<'_>,
+        b: Bytes<'_>,
         element: &str,
         order: &str,
     ) -> PyResult<Output> {
@@ -446,32 +475,32 @@ impl Device {
     fn difference(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
+        numbers: Bytes<'_>,
         element: &str,
         columns: u32,
         along_rows: bool,
     ) -> PyResult<Output> {
         let config = DifferenceConfig::new(element_type(element)?).columns(columns);
         let config = if along_rows { config.along_rows() } else { config };
-        let words = words.source()?;
-        let (count, inputs) = (words.count(config.row_size()), [("source", words)]);
+        let numbers = numbers.source()?;
+        let (count, inputs) = (numbers.count(config.row_size()), [("source", numbers)]);
         self.call(py, config, DifferenceBuffers::default(), count, &inputs, |mut differences| {
             differences.take_all("destination")
         })
     }
 
-    /// Rows of `words_per_row` words by their indices.
+    /// Rows of `row_size` bytes, 1, 2 or a multiple of 4, by their indices.
     fn gather(
         &self,
         py: Python<'_>,
-        words: Words<'_>,
-        words_per_row: u32,
-        indices: Words<'_>,
+        numbers: Bytes<'_>,
+        row_size: u32,
+        indices: Bytes<'_>,
     ) -> PyResult<Output> {
-        let config = GatherConfig::elements(words_per_row);
-        let (words, indices) = (words.source()?, indices.source()?);
-        let inputs = [("source", words), ("indices", indices)];
-        self.call(py, config, GatherBuffers::default(), indices.len() as u64, &inputs, |mut gathered| {
+        let config = packed_row(row_size).map_or(GatherConfig::elements(row_size / 4), GatherConfig::of);
+        let (numbers, indices) = (numbers.source()?, indices.source()?);
+        let inputs = [("source", numbers), ("indices", indices)];
+        self.call(py, config, GatherBuffers::default(), indices.count(4), &inputs, |mut gathered| {
             gathered.take_all("destination")
         })
     }
@@ -498,7 +527,7 @@ impl Device {
             );
         };
         let counts = (count, segments.len() as u64);
-        let inputs: Vec<_> = inputs.iter().copied().chain([("segments", Source::Host(segments))]).collect();
+        let inputs: Vec<_> = inputs.iter().copied().chain([("segments", words(segments))]).collect();
         let config = SegmentedSortConfig::from(config);
         self.call(py, config, SegmentedSortBuffers::default(), counts, &inputs, take)
     }
@@ -516,10 +545,10 @@ impl Device {
         let config = if indices { config.indices() } else { config };
         let count = inputs[0].1.count(config.element_size());
         self.call(py, config, buffers, count, inputs, |mut selected| {
-            let selected_count = selected.read("counts", 1)?[0];
+            let selected_count = selected.read::<u32>("counts", 1)?[0];
             let kept = if partition { count } else { selected_count.into() };
-            let elements = selected.take("destination", kept * config.element_size() / 4)?;
-            Ok((elements, selected.take("destination_indices", kept)?, selected_count))
+            let elements = selected.take("destination", kept * config.element_size())?;
+            Ok((elements, selected.take("destination_indices", 4 * kept)?, selected_count))
         })
     }
 }

@@ -1,5 +1,5 @@
 //! The native module of the Python package: the class [`Device`](device::Device), whose methods take and give
-//! arrays as 32-bit words, and [`Buffer`](array::Buffer), such words on a device.
+//! arrays as bytes, and [`Buffer`](array::Buffer), bytes on a device.
 //!
 //! The Python side checks types, shapes and axes; this side releases the interpreter's lock, runs, and maps errors.
 

@@ -17,10 +17,10 @@ use crate::opened::Opened;
 /// Bytes of a block that a stream gives.
 const BLOCK_SIZE: usize = 8 << 20;
 
-/// Reads what a function returns: words of an array, none at the end.
+/// Reads what a function returns: bytes of an array, none at the end.
 struct Blocks {
     next: Py<PyAny>,
-    block: Option<Py<PyArray1<u32>>>,
+    block: Option<Py<PyArray1<u8>>>,
     /// Bytes of the block that were read.
     done: usize,
 }
@@ -37,8 +37,7 @@ impl Read for Blocks {
             loop {
                 if let Some(block) = &self.block {
                     let block = block.bind(py).try_readonly().map_err(io::Error::other)?;
-                    let rest = &bytemuck::cast_slice::<u32, u8>(block.as_slice().map_err(io::Error::other)?)
-                        [self.done..];
+                    let rest = &block.as_slice().map_err(io::Error::other)?[self.done..];
                     let len = rest.len().min(bytes.len());
                     bytes[..len].copy_from_slice(&rest[..len]);
                     self.done += len;
@@ -51,9 +50,8 @@ impl Read for Blocks {
                 if next.is_none() {
                     return Ok(0);
                 }
-                let next = next
-                    .cast_into::<PyArray1<u32>>()
-                    .map_err(|error| io::Error::other(PyErr::from(error)))?;
+                let next =
+                    next.cast_into::<PyArray1<u8>>().map_err(|error| io::Error::other(PyErr::from(error)))?;
                 (self.block, self.done) = (Some(next.unbind()), 0);
             }
         })
@@ -149,7 +147,7 @@ impl Opened {
         config: ScanConfig,
         next: Py<PyAny>,
         write: Py<PyAny>,
-        initial: Option<&[u32]>,
+        initial: Option<&[u8]>,
     ) -> PyResult<()> {
         self.check()?;
         let (source, mut sink) = (Blocks { next, block: None, done: 0 }, Sink::new(write));

@@ -1,8 +1,8 @@
 """Scans, sorts and stream primitives for numpy arrays, on any GPU with Vulkan.
 
-Functions have the names, arguments and results of numpy's. They take arrays of uint32, int32, float32, uint64, int64 and float64,
-in any memory layout and byte order, and return new arrays of the same type; other types are refused with the conversion to use.
-Indices and counts are intp, as numpy's.
+Functions have the names, arguments and results of numpy's. They take arrays of integers of 8 to 64 bits, float16, float32, float64
+and the bfloat16 of ml_dtypes, in any memory layout and byte order, and return new arrays of the same type; those that order,
+compare or move elements take bool as well. Other types are refused with the conversion to use. Indices and counts are intp, as numpy's.
 
 A call copies its arrays to the device and the result back; an `Array` stays there between calls. A call releases the interpreter's
 lock, so that other threads run; threads may share a device. Ctrl-C ends long work between two of its submissions. Do not change an

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _subsweep
 from ._device import current
-from ._types import ELEMENTS, SUPPORTED, NDArray, host_numbers
+from ._types import SUPPORTED, NDArray, bytes_of, element_of, host_numbers
 
 Shape = Union[int, Iterable[int]]
 
@@ -31,7 +31,7 @@ class Array:
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types, copied to the device in use.
+        Numbers, copied to the device in use.
     dtype : dtype, optional
         Type to convert `a` to before.
 
@@ -64,35 +64,34 @@ class Array:
         """
         shape = tuple(operator.index(length) for length in (shape if isinstance(shape, Iterable) else (shape,)))
         dtype = np.dtype(dtype).newbyteorder("=")
-        if (dtype.kind, dtype.itemsize) not in ELEMENTS:
+        if element_of(dtype) is None:
             raise TypeError(f"dtype is {dtype}, and subsweep takes {SUPPORTED}")
         if any(length < 0 for length in shape):
             raise ValueError(f"shape is {shape}: give lengths from 0 on")
         size = math.prod(shape) * dtype.itemsize
         if size > sys.maxsize:
             raise MemoryError(f"{size} bytes are more than there can be")
-        array = cls.of_buffer(current().allocate(np.empty(0, np.uint32), size // 4), dtype, shape)
+        array = cls.of_buffer(current().allocate(np.empty(0, np.uint8), size), dtype, shape)
         if not array._is_visible():
             raise ValueError(f"the host does not see the memory of {array.device.name}: copy an array to it, subsweep.Array(a)")
         return array
 
     @classmethod
     def on(cls, device: _subsweep.Device, array: NDArray) -> Array:
-        """Return a copy of `array`, of one of the six types, on a device."""
-        array = np.require(array, requirements=["C", "A"])
-        words = array.reshape(-1).view(np.uint32)
-        return cls.of_buffer(device.allocate(words, len(words)), array.dtype, array.shape)
+        """Return a copy of `array`, of a supported type, on a device."""
+        data = bytes_of(array)
+        return cls.of_buffer(device.allocate(data, len(data)), array.dtype, array.shape)
 
     @classmethod
     def of_buffer(cls, buffer: _subsweep.Buffer, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> Array:
-        """Return the Array of words of the native module."""
+        """Return the Array of bytes of the native module."""
         array = cls.__new__(cls)
         array._buffer, array._dtype, array._shape = buffer, dtype, shape
         return array
 
     @property
     def buffer(self) -> _subsweep.Buffer:
-        """The words, for the native module."""
+        """The bytes, for the native module."""
         return self._buffer
 
     @property
@@ -180,7 +179,7 @@ class Array:
         if self.size == 0:
             array = np.empty(self._shape, self._dtype)
         elif self._is_visible() and not copy and not is_converted:
-            array = np.asarray(_Visible(self))
+            array = np.asarray(_Visible(self)).view(self._dtype).reshape(self._shape)
         else:
             array = self._buffer.read().view(self._dtype).reshape(self._shape)
             # What is written to a copy that nobody asked for would be lost.
@@ -212,4 +211,5 @@ class _Visible:
     @property
     def __array_interface__(self) -> Dict[str, Any]:
         array = self._array
-        return {"version": 3, "shape": array.shape, "typestr": array.dtype.str, "data": (array.buffer.address, False)}
+        # Bytes, since types that numpy does not have itself have no letter.
+        return {"version": 3, "shape": (array.nbytes,), "typestr": "|u1", "data": (array.buffer.address, False)}

@@ -1,4 +1,4 @@
-"""Arrays of the six types, of the host or on a device, and the 32-bit words that the native module takes and gives."""
+"""Arrays of the host or on a device, and the bytes that the native module takes and gives."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy.typing as npt
 from . import _subsweep
 from ._array import Array
 from ._device import current
-from ._types import ELEMENTS, NDArray, check_type, converted, host_array, host_numbers
+from ._types import NDArray, bytes_of, check_type, converted, element_of, host_array, host_numbers, kind_of, unpacked
 
 #: An array; of a function that returns one, an `Array` where it is given one.
 Numbers = Any
-#: Words of an array, on the host or on a device.
-Words = Union[npt.NDArray[np.uint32], _subsweep.Buffer]
+#: Bytes of an array, on the host or on a device.
+Data = Union[npt.NDArray[np.uint8], _subsweep.Buffer]
 
 #: numpy 1.25 has moved it.
 AxisError = getattr(np, "exceptions", np).AxisError
@@ -57,6 +57,17 @@ def numbers(a: Any, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> N
     return a
 
 
+def addends(a: Any, name: str = "a", dtype: Optional[npt.DTypeLike] = None) -> Tuple[Numbers, np.dtype[Any]]:
+    """Return `a` as numbers to compute with, and the type of the results: of elements of 8 and 16 bits that may be their 32."""
+    array = unmasked(a, name)
+    if dtype is not None and element_of(array.dtype) is not None and np.dtype(dtype) == unpacked(array.dtype):
+        return numbers(array, name), unpacked(array.dtype)
+    array = numbers(array, name, dtype)
+    if array.dtype.kind == "b":
+        raise TypeError(f"{name} is of bool, and arithmetic is of numbers: convert it, {name}.astype(numpy.uint32)")
+    return array, array.dtype
+
+
 def vector(a: Any, name: str = "a") -> Numbers:
     """Return `a` as `numbers` do, of one dimension."""
     array = numbers(a, name)
@@ -67,16 +78,14 @@ def vector(a: Any, name: str = "a") -> Numbers:
 
 def element(array: Numbers) -> str:
     """Return the native module's name of the type of `array`."""
-    return ELEMENTS[array.dtype.kind, array.dtype.itemsize]
+    name = element_of(array.dtype)
+    assert name is not None, array.dtype
+    return name
 
 
-def words(array: Numbers) -> Any:
-    """Return the words of `array` in C order: those of an Array, a view where it is contiguous and aligned, else a copy."""
-    if isinstance(array, Array):
-        return array.buffer
-    contiguous = np.require(array, requirements=["C", "A"])
-    # Elements of other types than numbers may have any size and alignment.
-    return np.require(contiguous.reshape(-1).view(np.uint8).view(np.uint32), requirements=["A"])
+def data(array: Numbers) -> Any:
+    """Return the bytes of `array` in C order: those of an Array, a view where it is contiguous, else a copy."""
+    return array.buffer if isinstance(array, Array) else bytes_of(array)
 
 
 def device_of(*operands: Any) -> _subsweep.Device:
@@ -88,18 +97,18 @@ def device_of(*operands: Any) -> _subsweep.Device:
     return devices[0] if devices else current()
 
 
-def given(result: Words, dtype: npt.DTypeLike, shape: Tuple[int, ...]) -> Numbers:
-    """Return words of a result as an array of the host, or as an Array."""
+def given(result: Data, dtype: npt.DTypeLike, shape: Tuple[int, ...]) -> Numbers:
+    """Return bytes of a result as an array of the host, or as an Array."""
     if isinstance(result, _subsweep.Buffer):
         return Array.of_buffer(result, np.dtype(dtype), shape)
-    return result.view(np.uint8).view(dtype).reshape(shape)
+    return result.view(dtype).reshape(shape)
 
 
-def indices_of(result: Words, shape: Tuple[int, ...]) -> Numbers:
+def indices_of(result: Data, shape: Tuple[int, ...]) -> Numbers:
     """Return indices or counts of a result: of intp as numpy's, of an Array of uint32 as the device's."""
     if isinstance(result, _subsweep.Buffer):
         return given(result, np.uint32, shape)
-    return result.astype(np.intp).reshape(shape)
+    return result.view(np.uint32).astype(np.intp).reshape(shape)
 
 
 def index_dtype(array: Numbers) -> Any:
@@ -124,10 +133,12 @@ def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
     array = np.asarray(number)
     if isinstance(number, int) and array.dtype.kind == "O":
         raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
-    if array.ndim or array.dtype.kind not in "biuf":
+    if array.ndim or kind_of(array.dtype) not in "biuf":
         raise TypeError(f"{name} is {number!r}: give one number")
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return np.asarray(number, dtype)
+    if dtype.kind == "b":
+        dtype = np.dtype(np.uint8)
     limits = np.iinfo(dtype)
     is_whole = array.dtype.kind in "biu" or float(number).is_integer()
     if not is_whole or not limits.min <= int(number) <= limits.max:
@@ -182,8 +193,9 @@ def operator_name(op: Union[str, np.ufunc], array: Numbers) -> str:
     found = _OPERATORS.get(name)
     if found is None:
         raise ValueError(f"op is {name}, and there are add, mul, min, max, and, or, xor, or numpy's ufuncs of these")
-    if found in ("and", "or", "xor") and array.dtype.kind == "f":
-        raise TypeError(f"op {name} takes whole numbers, and a is of {array.dtype}: give its bits, a.view(numpy.uint32)")
+    if found in ("and", "or", "xor") and kind_of(array.dtype) == "f":
+        bits = f"a.view(numpy.uint{8 * array.itemsize})"
+        raise TypeError(f"op {name} takes whole numbers, and a is of {array.dtype}: give its bits, {bits}")
     return found
 
 
@@ -245,5 +257,9 @@ def promoted(a: Any, b: Any, names: Tuple[str, str]) -> Tuple[Numbers, Numbers]:
     if isinstance(b, Array) and not isinstance(a, Array):
         return converted(host_array(a, names[0]), b.dtype, names[0]), b
     dtypes = [array.dtype if isinstance(array, Array) else np.asarray(array).dtype for array in (a, b)]
-    common = np.promote_types(*dtypes)
+    try:
+        common = np.promote_types(*dtypes)
+    except TypeError:
+        text = f"{names[0]} is of {dtypes[0]} and {names[1]} of {dtypes[1]}, which have no common type: convert one of them"
+        raise TypeError(text) from None
     return numbers(a, names[0], common), numbers(b, names[1], common)

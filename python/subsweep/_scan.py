@@ -12,7 +12,9 @@ import numpy.typing as npt
 from ._array import Array
 from ._operands import (
     Numbers,
+    addends,
     axes_last,
+    data,
     device_of,
     element,
     given,
@@ -28,9 +30,8 @@ from ._operands import (
     segments32,
     to_axis,
     vector,
-    words,
 )
-from ._types import NDArray, converted, host_array
+from ._types import NDArray, bytes_of, converted, host_array, kind_of, unpacked
 
 Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]
@@ -41,11 +42,10 @@ _MAX_COLUMNS = 16
 _MAX_DIFFERENCE_COLUMNS = 1 << 16
 
 
-def _initial_words(initial: Any, array: Numbers, columns: int) -> Optional[npt.NDArray[np.uint32]]:
+def _initial_row(initial: Any, dtype: np.dtype[Any], columns: int) -> Optional[npt.NDArray[np.uint8]]:
     if initial is None:
         return None
-    row: npt.NDArray[np.uint32] = words(np.full(columns, number_of(array.dtype, initial, "initial")))
-    return row
+    return bytes_of(np.full(columns, number_of(dtype, initial, "initial")))
 
 
 def cumsum(
@@ -61,16 +61,18 @@ def cumsum(
     """Return the cumulative sum along an axis, or the scan by another operator.
 
     Equals ``numpy.cumsum(a, axis, dtype=a.dtype)``, or ``op.accumulate``: the type of `a` is kept, where numpy's default adds
-    numbers of 32 bits in 64. Sums and products of floats are rounded in another order.
+    integers of up to 32 bits in 64: sums of uint8 are modulo 256. Sums and products of floats are rounded in another order; those
+    of float16 and bfloat16 are computed in float32, and each result is rounded once.
 
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     axis : int or None, optional
         Axis along which to scan; by default all elements as one array.
     dtype : dtype, optional
-        Type to convert `a` to before, such as ``numpy.int64`` for the sums of numpy's default.
+        Type to convert `a` to before, such as ``numpy.int64`` for the sums of numpy's default. Of types of 8 and 16 bits the device
+        converts: unsigned ones to uint32, signed ones to int32, and floats to float32.
     op : str or ufunc, optional
         One of add, mul, min, max, and, or, xor, or numpy's ufunc: ``numpy.maximum``.
     exclusive : bool, optional
@@ -94,23 +96,23 @@ def cumsum(
     array([[1, 5, 5],
            [4, 4, 9]])
     """
-    array = numbers(a, dtype=dtype)
+    array, result_dtype = addends(a, dtype=dtype)
     name = operator_name(op, array)
     if axis is None:
         array, axis = array.reshape(-1), 0
     axis = normalized(axis, array)
     if array.size == 0:
-        return array
+        return like(array, np.empty(array.shape, result_dtype))
     columns, row_length, table = math.prod(array.shape[axis + 1 :]), None, array
     is_moved = math.prod(array.shape[:axis]) != 1 or not 1 <= columns <= _MAX_COLUMNS
     if is_moved:
         table, _ = last_axis(array, axis)
         columns, row_length = 1, table.shape[-1]
-    start = _initial_words(initial, array, columns)
+    start, is_unpacked = _initial_row(initial, result_dtype, columns), result_dtype != array.dtype
     scanned = device_of(table).scan(
-        words(table), element(table), name, exclusive, reverse, columns, row_length, None, start
+        data(table), element(table), name, is_unpacked, exclusive, reverse, columns, row_length, None, start
     )
-    result = given(scanned, table.dtype, table.shape)
+    result = given(scanned, result_dtype, table.shape)
     return to_axis(result, axis) if is_moved else result
 
 
@@ -144,13 +146,13 @@ def segmented_cumsum(
     >>> subsweep.segmented_cumsum([1, 2, 3, 4, 5], [0, 3])
     array([1, 3, 6, 4, 9])
     """
-    array = vector(a)
+    array, dtype = addends(vector(a))
     name, begins = operator_name(op, array), segments32(segments, len(array))
-    start = _initial_words(initial, array, 1)
+    start = _initial_row(initial, dtype, 1)
     if array.size == 0:
         return array
     device = device_of(array)
-    scanned = device.scan(words(array), element(array), name, exclusive, reverse, 1, None, begins, start)
+    scanned = device.scan(data(array), element(array), name, False, exclusive, reverse, 1, None, begins, start)
     return given(scanned, array.dtype, array.shape)
 
 
@@ -164,8 +166,8 @@ def _reduced_axes(array: Numbers, axis: Axes) -> Tuple[int, ...]:
     return found
 
 
-def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: npt.DTypeLike) -> Any:
-    """Reduce along axes; the results are of `dtype`."""
+def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: np.dtype[Any]) -> Any:
+    """Reduce along axes; the results are of `dtype`, that of `array` or its unpacked one."""
     axes = _reduced_axes(array, axis)
     shape = tuple(length for index, length in enumerate(array.shape) if index not in axes)
     kept = tuple(1 if index in axes else length for index, length in enumerate(array.shape))
@@ -174,14 +176,16 @@ def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: npt.D
     if array.size == 0:
         if columns and name not in ("add", "mul", "and", "or", "xor"):
             raise ValueError(f"{name} of no elements is not a number: give one element or more")
-        identity = {"mul": 1, "and": ~np.zeros((), array.dtype) if array.dtype.kind != "f" else 0}.get(name, 0)
+        identity = {"mul": 1, "and": ~np.zeros((), dtype) if kind_of(dtype) != "f" else 0}.get(name, 0)
         results = like(array, np.full(shape, identity, index_dtype(array) if name.startswith("arg") else dtype))
     else:
         # Axes that come first, as in a table of few columns, are reduced as they lie.
         if sorted(axes) == list(range(len(axes))) and columns <= _MAX_COLUMNS:
-            reduced = device_of(array).reduce(words(array), element(array), name, columns, None, None)
+            table, row_length = array, None
         else:
-            reduced = device_of(array).reduce(words(axes_last(array, axes)), element(array), name, 1, length, None)
+            table, columns, row_length = axes_last(array, axes), 1, length
+        is_unpacked = dtype != array.dtype and not name.startswith("arg")
+        reduced = device_of(array).reduce(data(table), element(array), name, is_unpacked, columns, row_length, None)
         results = indices_of(reduced, shape) if name.startswith("arg") else given(reduced, dtype, shape)
     return results.reshape(kept) if keepdims else scalar(results)
 
@@ -197,19 +201,20 @@ def reduce(
     """Reduce an array by an operator.
 
     Equals ``op.reduce(a, axis, dtype=a.dtype)``, as ``numpy.sum`` and ``numpy.max`` do: the type of `a` is kept, where numpy's
-    default adds numbers of 32 bits in 64. Sums and products of floats are rounded in another order, of a fixed tree: they have the
-    same bits on all devices. Minima and maxima take -0 for less than 0.
+    default adds integers of up to 32 bits in 64: sums of uint8 are modulo 256. Sums and products of floats are rounded in another
+    order, of a fixed tree: they have the same bits on all devices. Those of float16 and bfloat16 are computed in float32, and
+    rounded once. Minima and maxima take -0 for less than 0.
 
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     op : str or ufunc, optional
         One of add, mul, min, max, and, or, xor, or numpy's ufunc: ``numpy.maximum``.
     axis : int, tuple of int or None, optional
         Axes to reduce; by default all.
     dtype : dtype, optional
-        Type to convert `a` to before.
+        Type to convert `a` to before, as in `cumsum`.
     keepdims : bool, optional
         Whether reduced axes stay, with the length 1.
 
@@ -223,8 +228,8 @@ def reduce(
     >>> subsweep.reduce([[1, 5, 2], [4, 3, 9]], np.maximum, axis=0)
     array([4, 5, 9])
     """
-    array = numbers(a, dtype=dtype)
-    return _reduced(array, axis, keepdims, operator_name(op, array), array.dtype)
+    array, result_dtype = addends(a, dtype=dtype)
+    return _reduced(array, axis, keepdims, operator_name(op, array), result_dtype)
 
 
 def argmin(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
@@ -235,7 +240,7 @@ def argmin(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = Fal
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     axis : int or None, optional
         By default the index into all elements.
     keepdims : bool, optional
@@ -251,7 +256,7 @@ def argmin(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = Fal
     >>> int(subsweep.argmin([30, 10, 20]))
     1
     """
-    return _reduced(numbers(a), axis, keepdims, "argmin", np.intp)
+    return _reduced(numbers(a), axis, keepdims, "argmin", np.dtype(np.intp))
 
 
 def argmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
@@ -263,7 +268,7 @@ def argmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = Fal
     >>> subsweep.argmax([[1, 5, 2], [4, 3, 9]], axis=1)
     array([1, 2])
     """
-    return _reduced(numbers(a), axis, keepdims, "argmax", np.intp)
+    return _reduced(numbers(a), axis, keepdims, "argmax", np.dtype(np.intp))
 
 
 def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") -> Numbers:
@@ -290,12 +295,24 @@ def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") 
     >>> subsweep.segmented_reduce([1, 2, 3, 4, 5], [0, 3])
     array([6, 9])
     """
-    array = vector(a)
+    array, dtype = addends(vector(a))
     name, begins = operator_name(op, array), segments32(segments, len(array))
     if len(begins) == 0:
-        return like(array, np.empty(0, array.dtype))
-    reduced = device_of(array).reduce(words(array), element(array), name, 1, None, begins)
-    return given(reduced, array.dtype, (len(begins),))
+        return like(array, np.empty(0, dtype))
+    wide = unpacked(dtype)
+    reduced = device_of(array).reduce(data(array), element(array), name, wide != dtype, 1, None, begins)
+    results = given(reduced, wide, (len(begins),))
+    return results if wide == dtype else like(array, _narrowed(np.asarray(results), dtype, name))
+
+
+def _narrowed(results: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:
+    """Return results of 32 bits in their type of 8 or 16 bits: the device gives no others of segments."""
+    with np.errstate(all="ignore"):
+        if kind_of(dtype) != "f" and name in ("min", "max"):
+            # The identity of 32 bits.
+            results = results.clip(np.iinfo(dtype).min, np.iinfo(dtype).max)
+        narrow: NDArray = results.astype(dtype)
+        return narrow
 
 
 def diff(
@@ -307,12 +324,12 @@ def diff(
 ) -> Numbers:
     """Return the `n`-th difference along an axis.
 
-    Equals ``numpy.diff(a, n, axis, prepend, append)``. Integers wrap.
+    Equals ``numpy.diff(a, n, axis, prepend, append)``. Integers wrap; differences of float16 and bfloat16 are rounded once.
 
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     n : int, optional
         How many times to subtract; 0 returns `a`.
     axis : int, optional
@@ -330,7 +347,7 @@ def diff(
     >>> subsweep.diff([1, 4, 9, 16], prepend=0)
     array([1, 3, 5, 7])
     """
-    n, array = operator.index(n), numbers(a)
+    n, (array, _) = operator.index(n), addends(a)
     if n < 0:
         raise ValueError(f"n is {n}, and it is how many times to subtract: give 0 or more")
     axis = normalized(axis, array)
@@ -363,15 +380,15 @@ def _difference(array: Numbers, axis: int) -> Numbers:
     device, kind = device_of(array), element(array)
     columns = math.prod(array.shape[axis + 1 :])
     if math.prod(array.shape[:axis]) == 1 and columns <= _MAX_DIFFERENCE_COLUMNS:
-        return given(device.difference(words(array), kind, columns, False), array.dtype, tuple(shape))
+        return given(device.difference(data(array), kind, columns, False), array.dtype, tuple(shape))
     table, _ = last_axis(array, axis)
     length = table.shape[-1]
     if length <= _MAX_DIFFERENCE_COLUMNS:
-        result = device.difference(words(table), kind, length, True)
+        result = device.difference(data(table), kind, length, True)
         return to_axis(given(result, array.dtype, (*table.shape[:-1], length - 1)), axis)
     if isinstance(array, Array):
         raise ValueError(f"rows of an Array have up to {_MAX_DIFFERENCE_COLUMNS} numbers, and a has {length}: numpy.asarray(a)")
     # Rows of more than 2^16 elements: fewer than 2^16 of them, as columns.
     table = np.moveaxis(array, axis, 0)
-    result = device.difference(words(table), kind, math.prod(table.shape[1:]), False)
+    result = device.difference(data(table), kind, math.prod(table.shape[1:]), False)
     return np.moveaxis(given(result, array.dtype, (-1, *table.shape[1:])), 0, axis)

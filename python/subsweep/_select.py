@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from ._array import Array
 from ._operands import (
+    MAX_COUNT,
     Numbers,
+    data,
     device_of,
     element,
     given,
@@ -23,10 +25,9 @@ from ._operands import (
     numbers,
     unmasked,
     vector,
-    words,
 )
 from ._scan import reduce
-from ._types import NDArray, Order
+from ._types import NDArray, Order, kind_of, unpacked
 
 Indices = npt.NDArray[np.intp]
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
@@ -61,12 +62,12 @@ def _selected(
         comparison = _COMPARISONS.get(sign)
         if comparison is None or len(bounds) != (2 if sign == "range" else 1):
             raise ValueError(f"condition is {condition!r}: give (sign, number) with one of <, <=, ==, !=, >=, > or ('range', low, end)")
-        operands = np.array([number_of(array.dtype, number, "the number of condition") for number in bounds], array.dtype)
+        operands = np.array([number_of(array.dtype, number, "the number of condition") for number in bounds], unpacked(array.dtype))
         rest: Tuple[int, ...] = ()
         if array.size == 0:
             return array.reshape(-1), like(array, np.empty(0, index_dtype(array))), 0
         rows, indices, selected = device_of(array).select_compared(
-            words(array), element(array), comparison, words(operands), partition, wants_indices
+            data(array), element(array), comparison, data(operands), partition, wants_indices
         )
     else:
         flags = _flags(condition)
@@ -79,10 +80,19 @@ def _selected(
             row_count = len(flags) if partition else len(kept)
             empty = np.empty((row_count, *rest), array.dtype)
             return like(array, empty), like(array, kept.astype(index_dtype(array))), len(kept)
-        row_words = math.prod(rest) * array.itemsize // 4
-        rows, indices, selected = device_of(array).select_flagged(words(array), row_words, flags, partition, wants_indices)
-    row_count = len(rows) * 4 // (math.prod(rest) * array.itemsize)
-    return given(rows, array.dtype, (row_count, *rest)), indices_of(indices, (len(indices),)), selected
+        row_size = math.prod(rest) * array.itemsize
+        if row_size > 2 and row_size % 4:
+            return _gathered_rows(array.reshape(len(flags), *rest), flags, partition)
+        rows, indices, selected = device_of(array).select_flagged(data(array), row_size, flags, partition, wants_indices)
+    row_count = len(rows) // (math.prod(rest) * array.itemsize)
+    return given(rows, array.dtype, (row_count, *rest)), indices_of(indices, (len(indices) // 4,)), selected
+
+
+def _gathered_rows(table: Numbers, flags: npt.NDArray[np.uint8], partition: bool) -> Tuple[Numbers, Numbers, int]:
+    """Select rows of a size that selections do not move, by their indices."""
+    kept = np.flatnonzero(flags)
+    indices = np.concatenate([kept, np.flatnonzero(flags == 0)]) if partition else kept
+    return take(table, indices, 0), like(table, indices.astype(index_dtype(table))), len(kept)
 
 
 def select(a: npt.ArrayLike, condition: Condition, *, return_index: bool = False) -> Any:
@@ -93,7 +103,7 @@ def select(a: npt.ArrayLike, condition: Condition, *, return_index: bool = False
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     condition : array_like of bool, or tuple
         A flag for each element, or for each row of the first axes; or a comparison of each element: ``(sign, number)`` with one of
         ``<``, ``<=``, ``==``, ``!=``, ``>=``, ``>``, or ``("range", low, end)`` for ``low <= x < end``. A comparison runs on the
@@ -152,9 +162,9 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
     Parameters
     ----------
     a : array_like
-        Elements of any type of which a row has a multiple of 4 bytes.
+        Elements of any type.
     indices : array_like of int
-        Indices of any shape; negative ones are from the end.
+        Indices of any shape; negative ones are from the end. Those of an Array take rows of 1 or 2 bytes, or a multiple of 4.
     axis : int or None, optional
         Axis to take from; by default `a` is taken as one array.
 
@@ -180,21 +190,33 @@ def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -
     row_size = math.prod(table.shape[1:]) * array.itemsize
     if array.dtype.hasobject:
         raise TypeError(f"a is of {array.dtype}, which refers to objects, and a gather moves bytes: use numpy.take")
-    if row_size % 4:
-        raise TypeError(
-            f"a row of a has {row_size} bytes of {array.dtype}, and a gather takes a multiple of 4: convert a, a.astype(numpy.int32)"
-        )
     shape = (*picked.shape, *table.shape[1:])
     if picked.size == 0 or row_size == 0:
         rows = like(array, np.empty(shape, array.dtype))
     else:
-        gathered = device_of(table, picked).gather(words(table), row_size // 4, words(picked))
+        parts = picked
+        if row_size > 2 and row_size % 4:
+            parts, row_size = _parts(picked, row_size, len(table))
+        gathered = device_of(table, picked).gather(data(table), row_size, data(parts))
         rows = given(gathered, array.dtype, shape)
     if isinstance(rows, Array):
         return rows
     # numpy puts the axes of the indices in the place of the axis.
     order = range(picked.ndim)
     return np.moveaxis(rows, order, [axis + index for index in order])[()]
+
+
+def _parts(indices: Numbers, row_size: int, row_count: int) -> Tuple[NDArray, int]:
+    """Return the indices of the parts, of 1 or 2 bytes, of rows at indices, and the size of a part."""
+    size = 1 if row_size % 2 else 2
+    count = row_size // size
+    if isinstance(indices, Array):
+        raise TypeError(
+            f"rows of a have {row_size} bytes, and indices of an Array take 1, 2 or a multiple of 4: give numpy.asarray(indices)"
+        )
+    if max(row_count, indices.size) * count > MAX_COUNT:
+        raise ValueError(f"rows of a have {row_size} bytes, and together more than 4 GiB: give less of them at a time")
+    return indices[..., None] * np.uint32(count) + np.arange(count, dtype=np.uint32), size
 
 
 def runs(a: npt.ArrayLike, *, return_index: bool = False, order: Order = "numpy") -> Any:
@@ -234,8 +256,8 @@ def runs_of(array: Numbers, order: Order) -> Tuple[Numbers, Numbers, Numbers]:
     if array.size == 0:
         none = like(array, np.empty(0, index_dtype(array)))
         return array, none, none
-    values, counts, offsets = device_of(array).runs(words(array), element(array), order)
-    shape = (len(counts),)
+    values, counts, offsets = device_of(array).runs(data(array), element(array), order)
+    shape = (len(counts) // 4,)
     return given(values, array.dtype, shape), indices_of(counts, shape), indices_of(offsets, shape)
 
 
@@ -253,7 +275,7 @@ def histogram(
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types, taken as one array. Those of 64 bits take a search and a count; they are compared as
+        Numbers, taken as one array. Those of 64 bits take a search and a count; they are compared as
         float64, but integers with edges that are integers as such.
     bins : int, str or array_like, optional
         Number of bins of equal widths, up to 65,536; a rule of ``numpy.histogram_bin_edges``; or the edges.
@@ -274,6 +296,9 @@ def histogram(
     (array([3, 2]), array([1., 3., 5.]))
     """
     array = numbers(a)
+    if array.dtype.kind == "b":
+        # As numpy does, with a warning.
+        array = given(data(array), np.uint8, array.shape)
     edges = _edges(array, bins, range)
     counts = _counts(array, edges, is_even=np.ndim(bins) == 0)
     if density:
@@ -287,7 +312,7 @@ def _edges(array: Numbers, bins: Any, range: Any) -> NDArray:
     if isinstance(bins, str):
         raise ValueError(f"bins is {bins!r}, and an Array takes their number or the edges: numpy.histogram_bin_edges(a, {bins!r})")
     if array.itemsize > 4:
-        raise TypeError(f"a is an Array of {array.dtype}, and a histogram takes one of 32 bits: numpy.asarray(a)")
+        raise TypeError(f"a is an Array of {array.dtype}, and a histogram takes one of up to 32 bits: numpy.asarray(a)")
     if range is None and np.ndim(bins) == 0 and array.size:
         range = (np.asarray(reduce(array, "min"))[()], np.asarray(reduce(array, "max"))[()])
     return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
@@ -297,15 +322,15 @@ def _counts(array: Numbers, edges: NDArray, is_even: bool) -> Indices:
     bin_count, device = len(edges) - 1, device_of(array)
     if array.size == 0 or bin_count == 0:
         return np.zeros(bin_count, np.intp)
-    if array.itemsize == 4:
+    if array.itemsize <= 4:
         edges64 = np.ascontiguousarray(edges, np.float64)
-        return device.histogram(words(array), element(array), edges64, is_even).astype(np.intp)
+        return device.histogram(data(array), element(array), edges64, is_even).astype(np.intp)
     # Positions from 1 on are bins; those past the last edge, and NaNs, are in the last one until they are subtracted.
     common = np.promote_types(array.dtype, edges.dtype)
     if common.kind not in "iu":
         common = np.dtype(np.float64)
     values, bounds = (np.asarray(part, common) for part in (array, edges))
-    positions = device.search(words(bounds[:-1]), words(values), element(values), "numpy", True)
+    positions = device.search(data(bounds[:-1]), data(values), element(values), "numpy", True)
     limits = np.arange(1, bin_count + 2, dtype=np.float64)
     counts: Indices = device.histogram(positions, "u32", limits, True).astype(np.intp)
     counts[-1] -= np.count_nonzero(~(values <= bounds[-1]))

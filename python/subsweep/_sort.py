@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ._array import Array
 from ._operands import (
     Numbers,
+    data,
     device_of,
     element,
     given,
@@ -26,7 +27,6 @@ from ._operands import (
     to_axis,
     unmasked,
     vector,
-    words,
 )
 from ._select import runs_of, take
 from ._types import NDArray, Order
@@ -37,14 +37,14 @@ Segments = npt.NDArray[np.uint32]
 def _sorted(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
     if array.size == 0:
         return array
-    result, _ = device_of(array).sort(words(array), element(array), None, 0, descending, order, segments)
+    result, _ = device_of(array).sort(data(array), element(array), None, 0, descending, order, segments)
     return given(result, array.dtype, array.shape)
 
 
 def _argsort(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
     if array.size == 0:
         return like(array, np.empty(0, index_dtype(array)))
-    indices = device_of(array).argsort(words(array), element(array), descending, order, segments)
+    indices = device_of(array).argsort(data(array), element(array), descending, order, segments)
     return indices_of(indices, (array.size,))
 
 
@@ -58,7 +58,7 @@ def sort(
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     axis : int or None, optional
         Axis along which to sort, the last one by default; None sorts all elements as one array.
     descending : bool, optional
@@ -121,7 +121,7 @@ def sort_pairs(
     keys : array_like
         One dimension.
     values : array_like
-        A value, or a row, for each key: of 4 or 8 bytes, or any multiple of 4 by a gather.
+        A value, or a row, for each key: of 4 or 8 bytes, or any other size by a gather.
     descending, order : optional
         As in `sort`.
 
@@ -145,12 +145,12 @@ def sort_pairs(
         value_array = like(key_array, numbers(value_array, "values"))
     key_array = like(value_array, key_array)
     row_size = value_array.nbytes // len(value_array)
-    if row_size % 4 or value_array.dtype.hasobject:
-        raise TypeError(f"values is of {value_array.dtype}, {row_size} bytes a key: give numbers of a multiple of 4 bytes a key")
+    if value_array.dtype.hasobject:
+        raise TypeError(f"values is of {value_array.dtype}, which refers to objects, and a sort moves bytes: use numpy.take")
     if row_size in (4, 8):
         device = device_of(key_array, value_array)
         sorted_keys, moved = device.sort(
-            words(key_array), element(key_array), words(value_array), row_size, descending, order, None
+            data(key_array), element(key_array), data(value_array), row_size, descending, order, None
         )
         return (
             given(sorted_keys, key_array.dtype, key_array.shape),
@@ -261,7 +261,7 @@ def topk(
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types.
+        Numbers.
     k : int
         From 0 to the length of the axis.
     largest : bool, optional
@@ -293,7 +293,7 @@ def topk(
         values = like(table, np.empty(shape, table.dtype))
         indices = like(table, np.empty(shape, index_dtype(table)))
     else:
-        keys, columns = device_of(table).top_k(words(table), element(table), length, k, largest, order, sorted)
+        keys, columns = device_of(table).top_k(data(table), element(table), length, k, largest, order, sorted)
         values, indices = given(keys, table.dtype, shape), indices_of(columns, shape)
     return to_axis(values, axis), to_axis(indices, axis)
 
@@ -342,10 +342,10 @@ def searchsorted(
             raise ValueError(f"sorter has the shape {np.shape(sorter)}: give an index for each of {len(array)} elements")
         array = take(array, sorter)
     if array.size == 0 or needles.size == 0:
-        positions = words(like(needles, np.zeros(needles.size, np.uint32)))
+        positions = data(like(needles, np.zeros(needles.size, np.uint32)))
     else:
         device = device_of(array, needles)
-        positions = device.search(words(array), words(needles), element(array), order, side == "right")
+        positions = device.search(data(array), data(needles), element(array), order, side == "right")
     return scalar(indices_of(positions, needles.shape))
 
 
@@ -376,7 +376,7 @@ def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Numb
     dtype, count = arrays[0].dtype, arrays[0].size + arrays[1].size
     if count == 0:
         return arrays[0]
-    merged = device_of(*arrays).merge(words(arrays[0]), words(arrays[1]), element(arrays[0]), order)
+    merged = device_of(*arrays).merge(data(arrays[0]), data(arrays[1]), element(arrays[0]), order)
     return given(merged, dtype, (count,))
 
 
@@ -401,7 +401,7 @@ def unique(
     Parameters
     ----------
     a : array_like
-        Numbers of one of the six types, taken as one array.
+        Numbers, taken as one array.
     return_index : bool, optional
         Whether to return the index of the first of each as well.
     return_inverse : bool, optional
@@ -431,8 +431,8 @@ def unique(
     if return_index or return_counts:
         values, counts, offsets = runs_of(ordered, order)
     elif ordered.size:
-        distinct = device_of(ordered).unique(words(ordered), element(ordered), order)
-        values = given(distinct, array.dtype, (len(distinct) * 4 // array.itemsize,))
+        distinct = device_of(ordered).unique(data(ordered), element(ordered), order)
+        values = given(distinct, array.dtype, (len(distinct) // array.itemsize,))
     else:
         values = ordered
     results = [values]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from . import _subsweep
 from ._device import current
-from ._operands import element, number_of, numbers, operator_name, words
+from ._operands import addends, data, element, number_of, numbers, operator_name
 from ._scan import Op, reduce
 from ._types import NDArray, Order
 
@@ -68,6 +68,9 @@ def _blocks(file: Union[str, os.PathLike[str], BinaryIO], dtype: Optional[npt.DT
     left = None
     if begin == _MAGIC:
         found, left = _header(file)
+        if dtype is not None and found.kind == "V" and found.itemsize == np.dtype(dtype).itemsize:
+            # As numpy.save has the types of other packages.
+            found = np.dtype(dtype)
         if dtype is not None and np.dtype(dtype) != found:
             raise TypeError(f"the file has numbers of {found}, and dtype is {np.dtype(dtype)}: leave it out, and convert the blocks")
         begin, kind = b"", found
@@ -132,7 +135,7 @@ def sort_stream(
     Parameters
     ----------
     blocks : iterable of array_like
-        Numbers of one of the six types, each block of the same one. They are taken in the background, in the context of the caller.
+        Numbers, each block of the same one. They are taken in the background, in the context of the caller.
     descending, order : optional
         As in `sort`.
     memory : int, optional
@@ -165,7 +168,7 @@ def cumsum_stream(
     Parameters
     ----------
     blocks : iterable of array_like
-        Numbers of one of the six types, each block of the same one. They are taken in the background, in the context of the caller.
+        Numbers, each block of the same one. They are taken in the background, in the context of the caller.
     op, exclusive, initial : optional
         As in `cumsum`.
 
@@ -183,7 +186,8 @@ def cumsum_stream(
     device = current()
 
     def run(array: NDArray, next: _Next, write: _Write) -> None:
-        first = None if initial is None else words(number_of(array.dtype, initial, "initial"))
+        addends(array, "block")
+        first = None if initial is None else data(number_of(array.dtype, initial, "initial"))
         device.scan_stream(next, write, element(array), operator_name(op, array), exclusive, first)
 
     return _streamed(blocks, run)
@@ -197,7 +201,7 @@ def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
     Parameters
     ----------
     blocks : iterable of array_like
-        Numbers of one of the six types, each block of the same one.
+        Numbers, each block of the same one.
     op : str or ufunc, optional
         As in `reduce`.
 
@@ -217,7 +221,7 @@ def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
     return reduce(np.stack(results), op)
 
 
-_Next = Callable[[], Optional[npt.NDArray[np.uint32]]]
+_Next = Callable[[], Optional[npt.NDArray[np.uint8]]]
 _Write = Callable[[npt.NDArray[np.uint8]], None]
 
 
@@ -269,13 +273,13 @@ class _Worker:
         self._thread.join(timeout)
         _workers.discard(self)
 
-    def _next(self) -> Optional[npt.NDArray[np.uint32]]:
+    def _next(self) -> Optional[npt.NDArray[np.uint8]]:
         if self._stopped.is_set():
             raise _Stopped
         array, self._first = self._first, None
         if array is None:
             array = self._context.run(next, self._arrays, None)
-        return None if array is None else words(array)
+        return None if array is None else data(array)
 
     def _put(self, result: Any) -> None:
         while not self._stopped.is_set():

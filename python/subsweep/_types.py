@@ -1,4 +1,4 @@
-"""The six types of numbers, and arrays of the host that have them."""
+"""The types of numbers, and arrays of the host that have them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,38 @@ NDArray = npt.NDArray[Any]
 #: An order of floats.
 Order = Literal["numpy", "total"]
 
-#: The name of a type in the native module, by numpy's kind and size.
-ELEMENTS = {("u", 4): "u32", ("i", 4): "i32", ("f", 4): "f32", ("u", 8): "u64", ("i", 8): "i64", ("f", 8): "f64"}
-SUPPORTED = "uint32, int32, float32, uint64, int64 and float64"
+SUPPORTED = "integers of 8 to 64 bits, float16, bfloat16, float32 and float64"
+
+_SIZES = {"u": (1, 2, 4, 8), "i": (1, 2, 4, 8), "f": (2, 4, 8)}
+_UNPACKED = {"u": np.dtype(np.uint32), "i": np.dtype(np.int32), "f": np.dtype(np.float32)}
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    # Of the package ml_dtypes, which nobody else needs.
+    return dtype.name == "bfloat16"
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return numpy's letter for what a type is: that of bfloat16 is of no kind there, and here of floats."""
+    return "f" if _is_bfloat16(dtype) else dtype.kind
+
+
+def element_of(dtype: np.dtype[Any]) -> Optional[str]:
+    """Return the native module's name of a type, None if it has none; bool is its byte."""
+    if _is_bfloat16(dtype):
+        return "bf16"
+    kind = "u" if dtype.kind == "b" else dtype.kind
+    return f"{kind}{8 * dtype.itemsize}" if dtype.itemsize in _SIZES.get(kind, ()) else None
+
+
+def unpacked(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of 32 bits in which the device computes with one of 8 or 16 bits; another type itself."""
+    return dtype if dtype.itemsize >= 4 else _UNPACKED["u" if dtype.kind == "b" else kind_of(dtype)]
 
 
 def check_type(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse other types than the six, with what converts an array called `name`."""
-    if (dtype.kind, dtype.itemsize) not in ELEMENTS:
+    """Refuse types that the native module has not, with what converts an array called `name`."""
+    if element_of(dtype) is None:
         raise TypeError(f"{name} is of {dtype}, and subsweep takes {SUPPORTED}: {_remedy(dtype, name)}")
 
 
@@ -28,10 +52,6 @@ def _remedy(dtype: np.dtype[Any], name: str) -> str:
         return f"give {name}.real and {name}.imag, each by itself"
     if dtype.kind in "mM":
         return f"give {name}.view(numpy.int64)"
-    if dtype.kind in "bif" and dtype.itemsize < 4:
-        return f"convert it, {name}.astype(numpy.{'float32' if dtype.kind == 'f' else 'int32'})"
-    if dtype.kind == "u":
-        return f"convert it, {name}.astype(numpy.uint32)"
     if dtype.kind == "f":
         return f"convert it, {name}.astype(numpy.float64)"
     return "give it numbers"
@@ -44,13 +64,18 @@ def host_array(a: Any, name: str) -> NDArray:
     return np.asarray(a)
 
 
+def bytes_of(array: NDArray) -> npt.NDArray[np.uint8]:
+    """Return the bytes of `array` in C order: a view where it is contiguous, else a copy."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
 def converted(array: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:
     """Return `array` as numbers of `dtype`, which they are; floats are rounded."""
-    if array.dtype.kind not in "biuf":
+    if kind_of(array.dtype) not in "biuf":
         raise TypeError(f"{name} is of {array.dtype}: give numbers of {dtype}, the type of a")
     with np.errstate(all="ignore"):
         numbers: NDArray = array.astype(dtype)
-    are_right = np.isfinite(numbers) == np.isfinite(array) if dtype.kind == "f" else numbers == array
+    are_right = np.isfinite(numbers) == np.isfinite(array) if kind_of(dtype) == "f" else numbers == array
     if not np.all(are_right):
         raise ValueError(f"{name} has a number that is none of {dtype}, the type of a: give others, or convert a")
     return numbers

@@ -49,7 +49,7 @@ def test_the_input_is_unchanged(dtype):
     assert_same(a, before)
 
 
-@pytest.mark.parametrize("value", [np.int32, np.float64, np.complex64, np.complex128, "S8"])
+@pytest.mark.parametrize("value", [np.int8, np.float16, np.int32, np.float64, np.complex128, "S3", "S8"])
 def test_sort_pairs(dtype, value):
     keys = random_array(dtype, 1000, few=True, special=True)
     values = np.arange(1000).astype(value)
@@ -122,6 +122,8 @@ def test_searchsorted(dtype, size):
 
 def test_searchsorted_of_other_types():
     a = np.array([1, 3, 3, 7], np.int32)
+    for narrow in (np.uint8, np.int8, np.float16):
+        assert_same(subsweep.searchsorted(a.astype(narrow), [-1.5, 300]), np.searchsorted(a, [-1.5, 300]))
     for v in (3, 2.5, [1, 9], np.float32(3), np.array([2**40])):
         assert_same(subsweep.searchsorted(a, v), np.searchsorted(a, v))
     assert type(subsweep.searchsorted(a, 3)) is type(np.searchsorted(a, 3))

@@ -29,14 +29,14 @@ def whole(blocks):
 
 @pytest.mark.parametrize("memory", [None, 28 << 20])
 def test_sort(dtype, memory):
-    a = random_array(dtype, 3_000_001, special=True)
+    a = random_array(dtype, 12_000_000 // max(np.dtype(dtype).itemsize, 4) + 1, special=True)
     assert_same(whole(subsweep.sort_stream(parts(a, 7), memory=memory)), np.sort(a, kind="stable"))
     assert_same(whole(subsweep.sort_stream(iter(parts(a, 3)), descending=True, memory=memory)), a[argsorted(a, descending=True)])
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_cumsum(dtype, exclusive):
-    a = random_array(dtype, 3_000_001)
+    a = random_array(dtype, 10_000_001 // np.dtype(dtype).itemsize)
     got = whole(subsweep.cumsum_stream(parts(a, 5), op="max", exclusive=exclusive, initial=7))
     expected = np.maximum.accumulate(np.concatenate([np.array([7], dtype), a]))
     assert_same(got, expected[:-1] if exclusive else expected[1:])
@@ -102,8 +102,8 @@ def test_errors_of_the_blocks_are_raised():
         [*subsweep.sort_stream(failing())]
     with pytest.raises(TypeError, match="block 1 is of int32"):
         [*subsweep.cumsum_stream([np.arange(5), np.arange(5, dtype=np.int32)])]
-    with pytest.raises(TypeError, match="int8"):
-        [*subsweep.sort_stream([np.ones(3, np.int8)])]
+    with pytest.raises(TypeError, match="complex64"):
+        [*subsweep.sort_stream([np.ones(3, np.complex64)])]
     with pytest.raises(ValueError, match="memory is 1,"):
         [*subsweep.sort_stream([np.arange(5)], memory=1)]
     with pytest.raises(ValueError, match="initial"):

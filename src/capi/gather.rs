@@ -17,8 +17,10 @@ pub struct SubsweepGatherPlanCreateInfo {
     /// Options.
     pub flags: SubsweepGatherFlags,
     /// Size of an element in 32-bit words, 1 to 2^28: a number, a row of a table, or any other type whose size
-    /// is a multiple of 4 bytes.
+    /// is a multiple of 4 bytes. 0 for elements of element_type.
     pub words_per_element: u32,
+    /// The type of the elements, of 8 or 16 bits, if words_per_element is 0.
+    pub element_type: SubsweepElementType,
 }
 
 // SAFETY: numbers.
@@ -66,7 +68,12 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepGatherPlanCreateInfo| {
-        let config = GatherConfig::elements(info.words_per_element);
+        let config = match info.words_per_element {
+            0 if element_type("element_type", info.element_type)?.is_packed() => {
+                GatherConfig::of(element_type("element_type", info.element_type)?)
+            }
+            words => GatherConfig::elements(words),
+        };
         let flags = flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_INDIRECT_COUNT_BIT)?;
         Ok(if flags == 0 { config } else { config.indirect_count() })
     };

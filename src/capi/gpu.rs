@@ -7,7 +7,8 @@ use super::boundary::{Versioned, create, destroy, read, words};
 use super::*;
 use crate::device::AddressRange;
 use crate::error::at_most;
-use crate::headless::{DeviceSelector, Gpu, GpuOptions, Keys, ReducedWords, ScanInputs};
+use crate::headless::{DeviceSelector, Gpu, GpuOptions, Keys, ReducedBytes, ScanInputs};
+use crate::primitives::ElementType;
 use crate::reduce::ReduceRuns;
 
 /// A device that subsweep_gpu_open has opened, with an instance, queues and memory of its own.
@@ -90,9 +91,9 @@ pub unsafe extern "C" fn subsweep_gpu_sort(
             let reason = "a sort of keys alone has no values; see SUBSWEEP_SORT_VALUES_...";
             return Err(Error::Unsupported { reason }.into());
         }
-        let keys = array(keys, "keys", count, config.key_size())?;
-        let values = array(values, "values", count, config.value_size())?;
-        let range = |words: *mut [u32]| AddressRange::new(words.addr() as u64, 4 * words.len() as u64);
+        let keys = array(keys, "keys", count, config.key_size(), config.key_size())?;
+        let values = array(values, "values", count, config.value_size(), 4)?;
+        let range = |bytes: *mut [u8]| AddressRange::new(bytes.addr() as u64, bytes.len() as u64);
         if range(keys).overlaps(&range(values)) {
             return Err(Error::Overlap { first: "keys", second: "values" }.into());
         }
@@ -127,9 +128,10 @@ pub unsafe extern "C" fn subsweep_gpu_scan(
         if info.segments_by != SUBSWEEP_SEGMENTS_BY_NONE {
             return Err(unknown("segments_by", info.segments_by, "segments are for recordings alone"));
         }
-        let elements = array(elements, "elements", count, config.row_size())?;
+        let elements =
+            array(elements, "elements", count, config.row_size(), element_size(config.element_type()))?;
         // SAFETY: as the caller promises.
-        Ok(gpu.scan_words(config, unsafe { &mut *elements }, ScanInputs::default())?)
+        Ok(gpu.scan_bytes(config, unsafe { &mut *elements }, ScanInputs::default())?)
     };
     // SAFETY: as the caller promises.
     unsafe { run(gpu, info, scan) }
@@ -155,9 +157,16 @@ pub unsafe extern "C" fn subsweep_gpu_reduce(
             Some(ReduceRuns::FixedSize(length)) => count.div_ceil(length.into()),
             Some(_) => return Err(unknown("runs", info.runs, "runs are for recordings alone")),
         };
-        let elements = array(elements, "elements", count, config.row_size())?;
-        let results = array(results, "results", result_count, config.result_size())?;
-        let mut reduced = ReducedWords::default();
+        let elements =
+            array(elements, "elements", count, config.row_size(), element_size(config.element_type()))?;
+        let results = array(
+            results,
+            "results",
+            result_count,
+            config.result_size(),
+            element_size(config.result_type()),
+        )?;
+        let mut reduced = ReducedBytes::default();
         // SAFETY: as the caller promises.
         gpu.prepare_reduce(config, unsafe { &*elements }, &[], &mut reduced)?.run()?;
         // SAFETY: as the caller promises; the elements are no longer used.
@@ -179,12 +188,24 @@ unsafe fn run<I: Versioned>(
     result(|| unsafe { body(&borrow(gpu, "gpu")?.gpu, &read(info)?) })
 }
 
-/// The words of an array of the caller's, which may be null if it is empty.
-fn array(pointer: *const c_void, what: &'static str, row_count: u64, row_size: u64) -> Result<*mut [u32]> {
+/// Size of an element, bytes; of a custom operator that of a word.
+fn element_size(element: Option<ElementType>) -> u64 {
+    element.map_or(4, ElementType::size) as u64
+}
+
+/// The bytes of an array of the caller's, which may be null if it is empty. Elements of at most 4 bytes are aligned to these,
+/// others to 4.
+fn array(
+    pointer: *const c_void,
+    what: &'static str,
+    row_count: u64,
+    row_size: u64,
+    element_size: u64,
+) -> Result<*mut [u8]> {
     at_most(row_count, isize::MAX as u64 / row_size.max(1), "an array of the host")?;
     let size = row_count * row_size;
-    AddressRange::new(pointer.addr() as u64, size).aligned(what, 4)?;
+    AddressRange::new(pointer.addr() as u64, size).aligned(what, element_size.min(4))?;
     let given = NonNull::new(pointer.cast_mut().cast()).ok_or(Failure::Null(what));
     let first = if size > 0 { given? } else { NonNull::dangling() };
-    Ok(ptr::slice_from_raw_parts_mut(first.as_ptr(), (size / 4) as usize))
+    Ok(ptr::slice_from_raw_parts_mut(first.as_ptr(), size as usize))
 }

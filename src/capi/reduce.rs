@@ -10,6 +10,8 @@ pub const SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT: SubsweepReduceFlags = 1;
 /// The result is the row of the minimum or maximum, uint32_t, for SUBSWEEP_SCAN_OPERATOR_MIN or
 /// SUBSWEEP_SCAN_OPERATOR_MAX: of the first of equals, or of the first NaN.
 pub const SUBSWEEP_REDUCE_INDEX_BIT: SubsweepReduceFlags = 2;
+/// Of elements of 8 and 16 bits: results of 32, uint32_t, int32_t or float, as they are accumulated.
+pub const SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT: SubsweepReduceFlags = 4;
 
 /// What has a result each: one of SUBSWEEP_REDUCE_RUNS_....
 pub type SubsweepReduceRuns = u32;
@@ -26,6 +28,14 @@ pub const SUBSWEEP_REDUCE_RUNS_KEYS64: SubsweepReduceRuns = 3;
 pub const SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32: SubsweepReduceRuns = 4;
 /// Runs of equal keys of double, one for each row, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
 pub const SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS64: SubsweepReduceRuns = 5;
+/// Runs of bitwise equal 8-bit keys, one per row.
+pub const SUBSWEEP_REDUCE_RUNS_KEYS8: SubsweepReduceRuns = 6;
+/// Runs of bitwise equal 16-bit keys, one per row.
+pub const SUBSWEEP_REDUCE_RUNS_KEYS16: SubsweepReduceRuns = 7;
+/// Runs of keys of SUBSWEEP_ELEMENT_TYPE_F16, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
+pub const SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS16: SubsweepReduceRuns = 8;
+/// Runs of keys of SUBSWEEP_ELEMENT_TYPE_BF16, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
+pub const SUBSWEEP_REDUCE_RUNS_BRAIN_KEYS16: SubsweepReduceRuns = 9;
 
 /// The parameters of subsweep_reduce_plan_create.
 #[repr(C)]
@@ -86,7 +96,8 @@ impl Exported for Reduce {
 
 pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
     let element = element_type("element_type", info.element_type)?;
-    let known = SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT | SUBSWEEP_REDUCE_INDEX_BIT;
+    let known =
+        SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT | SUBSWEEP_REDUCE_INDEX_BIT | SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT;
     let flags = flags("SubsweepReduceFlags", info.flags, known)?;
     let config = match (flags & SUBSWEEP_REDUCE_INDEX_BIT != 0, operator(info.scan_operator)?) {
         (false, operator) => ReduceConfig::new(operator, element),
@@ -98,7 +109,8 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
         }
     };
     let config = config.columns(info.column_count.max(1));
-    let config = options!(config, flags, SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT => indirect_count);
+    let config = options!(config, flags, SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT => indirect_count,
+        SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT => unpacked_results);
     match info.runs {
         SUBSWEEP_REDUCE_RUNS_NONE if info.row_length > 0 => Ok(config.along_rows(info.row_length)),
         SUBSWEEP_REDUCE_RUNS_NONE => Ok(config),
@@ -110,6 +122,10 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
         SUBSWEEP_REDUCE_RUNS_KEYS64 => Ok(config.runs(ReduceRuns::Keys64)),
         SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32 => Ok(config.runs(ReduceRuns::FloatKeys32)),
         SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS64 => Ok(config.runs(ReduceRuns::FloatKeys64)),
+        SUBSWEEP_REDUCE_RUNS_KEYS8 => Ok(config.runs(ReduceRuns::Keys8)),
+        SUBSWEEP_REDUCE_RUNS_KEYS16 => Ok(config.runs(ReduceRuns::Keys16)),
+        SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS16 => Ok(config.runs(ReduceRuns::FloatKeys16)),
+        SUBSWEEP_REDUCE_RUNS_BRAIN_KEYS16 => Ok(config.runs(ReduceRuns::BrainKeys16)),
         other => Err(unknown("SubsweepReduceRuns", other, "one of SUBSWEEP_REDUCE_RUNS_...")),
     }
 }

@@ -27,7 +27,8 @@ pub struct SubsweepScanInfo {
     /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of
     /// another scan's results. 0 if the initial value is on the host, or if there is none.
     pub initial_on_device: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, of elements of 8 and 16 bits as uint32_t,
+    /// int32_t or float, at a multiple of 4 bytes, read
     /// only during the call. Null if the initial value is on the device, or if there is none.
     pub initial_on_host: *const c_void,
     /// Bytes at `initial_on_host`: those of a row.

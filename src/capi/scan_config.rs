@@ -68,6 +68,8 @@ pub const SUBSWEEP_SCAN_OUT_OF_PLACE_BIT: SubsweepScanFlags = 4;
 /// Keeps sums of non-negative floats from decreasing, by a second scan for the running maxima of the results. Without
 /// it, rounding may make a result less than the one before it. For sums of floats alone.
 pub const SUBSWEEP_SCAN_MONOTONE_BIT: SubsweepScanFlags = 8;
+/// Of elements of 8 and 16 bits: results of 32, uint32_t, int32_t or float, as they are accumulated, out of place.
+pub const SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT: SubsweepScanFlags = 16;
 
 /// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
 /// uint32_t.
@@ -137,10 +139,11 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
             return Err(unknown("row_length", length, "it is 0 with segments, which are rows themselves"));
         }
     }
-    let flags = flags("SubsweepScanFlags", info.flags, 2 * SUBSWEEP_SCAN_MONOTONE_BIT - 1)?;
+    let flags = flags("SubsweepScanFlags", info.flags, 2 * SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT - 1)?;
     Ok(options!(config, flags,
         SUBSWEEP_SCAN_INITIAL_VALUE_BIT => with_initial, SUBSWEEP_SCAN_INDIRECT_COUNT_BIT => indirect_count,
-        SUBSWEEP_SCAN_OUT_OF_PLACE_BIT => out_of_place, SUBSWEEP_SCAN_MONOTONE_BIT => monotone
+        SUBSWEEP_SCAN_OUT_OF_PLACE_BIT => out_of_place, SUBSWEEP_SCAN_MONOTONE_BIT => monotone,
+        SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT => unpacked_results
     ))
 }
 

@@ -56,7 +56,8 @@ pub struct SubsweepSelectPlanCreateInfo {
     pub by: SubsweepSelectBy,
     /// The type of an element, of comparisons and SUBSWEEP_SELECT_BY_UNIQUE.
     pub element_type: SubsweepElementType,
-    /// Size of an element in 32-bit words, 1 to 2^28, of flags.
+    /// Size of an element in 32-bit words, 1 to 2^28, of flags; 0 for elements of element_type, of
+    /// 8 or 16 bits.
     pub words_per_element: u32,
     /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
     pub words_per_value: u32,
@@ -124,6 +125,16 @@ fn comparison(what: &'static str, value: SubsweepComparison) -> Result<Compariso
 
 fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
     let config = match info.by {
+        SUBSWEEP_SELECT_BY_FLAGS8 | SUBSWEEP_SELECT_BY_FLAGS32
+            if info.words_per_element == 0
+                && element_type("element_type", info.element_type)?.is_packed() =>
+        {
+            let element = element_type("element_type", info.element_type)?;
+            match info.by {
+                SUBSWEEP_SELECT_BY_FLAGS8 => SelectConfig::flags8_of(element),
+                _ => SelectConfig::flags32_of(element),
+            }
+        }
         SUBSWEEP_SELECT_BY_FLAGS8 => SelectConfig::flags8(info.words_per_element),
         SUBSWEEP_SELECT_BY_FLAGS32 => SelectConfig::flags32(info.words_per_element),
         SUBSWEEP_SELECT_BY_COMPARISON => {

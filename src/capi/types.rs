@@ -23,6 +23,18 @@ pub const SUBSWEEP_ELEMENT_TYPE_U64: SubsweepElementType = 3;
 pub const SUBSWEEP_ELEMENT_TYPE_I64: SubsweepElementType = 4;
 /// IEEE 754, 64 bits.
 pub const SUBSWEEP_ELEMENT_TYPE_F64: SubsweepElementType = 5;
+/// Unsigned, 8 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_U8: SubsweepElementType = 6;
+/// Signed, 8 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_I8: SubsweepElementType = 7;
+/// Unsigned, 16 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_U16: SubsweepElementType = 8;
+/// Signed, 16 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_I16: SubsweepElementType = 9;
+/// IEEE 754, 16 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_F16: SubsweepElementType = 10;
+/// The high half of an F32, 16 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_BF16: SubsweepElementType = 11;
 
 /// The element type of C's enumerator.
 pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Result<ElementType> {

@@ -26,8 +26,8 @@ pub use mpi;
 pub use scan::{ScanSlice, ScanTimes};
 pub use sort::{Indices, SortTraffic};
 
-use crate::Error;
 use crate::headless::{Gpu, StreamError};
+use crate::{ElementType, Error};
 
 /// A device on each rank of a communicator.
 pub struct Cluster<'a> {
@@ -120,6 +120,16 @@ impl<'a> Cluster<'a> {
         let mut sums = vec![0; own.len()];
         self.communicator.all_reduce_into(own, &mut sums[..], SystemOperation::sum());
         sums
+    }
+}
+
+/// Fails for elements of 8 and 16 bits, which ranks do not exchange.
+fn check_unpacked(element: impl Into<Option<ElementType>>) -> Result<(), Error> {
+    match element.into() {
+        Some(element) if element.is_packed() => Err(Error::Unsupported {
+            reason: "ranks take types of 32 and 64 bits; convert the elements first",
+        }),
+        _ => Ok(()),
     }
 }
 

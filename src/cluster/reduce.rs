@@ -88,6 +88,8 @@ impl<R: Read> Rows<'_, R> {
             ElementType::U64 => whole_numbers!(self, operator, u64),
             ElementType::I64 => whole_numbers!(self, operator, i64),
             ElementType::F64 => floats!(self, operator, f64 of u64),
+            // Refused before.
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::ranks::{RankRows, Ranks, open_rows};
 use super::reduce::Rows;
-use super::{Cluster, ClusterError};
+use super::{Cluster, ClusterError, check_unpacked};
 use crate::error::{Error, Result};
 use crate::headless::{Backward, GpuBuffer, ScanInputs, ScanStream, StreamError};
 use crate::primitives::Number;
@@ -100,8 +100,8 @@ impl Cluster<'_> {
         let start = Instant::now();
         let (mut ascending, mut descending);
         let stream = ScanStream {
-            initial: slice.initial,
-            carry: carry.as_deref(),
+            initial: slice.initial.map(bytemuck::cast_slice),
+            carry: carry.as_deref().map(bytemuck::cast_slice),
             segments: match (config.segments_by(), config.is_reverse()) {
                 (None, _) => None,
                 (Some(_), false) => {
@@ -148,7 +148,8 @@ impl Cluster<'_> {
     ) -> Result<ScanTimes, ClusterError> {
         let config = config.out_of_place();
         let segmented = Err(Error::Unsupported { reason: "Cluster::scan_buffers takes no segments" });
-        self.agree(if config.segments_by().is_some() { segmented } else { Ok(()) })?;
+        let unpacked = check_unpacked(config.element_type());
+        self.agree(if config.segments_by().is_some() { segmented } else { unpacked })?;
         let ranks = self.ranks(&config, row_count, &[]);
         let (carry, times) = self.carry(&config, &ranks, || -> Result<_> {
             let initial = initial.filter(|_| ranks.is_closed(self.rank()));
@@ -196,7 +197,11 @@ impl Cluster<'_> {
             let rows = carried.iter().flat_map(|&rank| &totals[rank * row_words..][..row_words]);
             let mut rows: Vec<u32> = rows.map(|&word| word as u32).collect();
             // The device combines them as it scans: by any operator, from the first to the last.
-            self.gpu.scan_words(config.combining(), &mut rows, ScanInputs::default())?;
+            self.gpu.scan_bytes(
+                config.combining(),
+                bytemuck::cast_slice_mut(&mut rows),
+                ScanInputs::default(),
+            )?;
             Ok(Some(rows.split_off(rows.len() - row_words)))
         };
         let carry = self.agree(combined())?;
@@ -210,6 +215,7 @@ fn check(config: &ScanConfig, slice: &ScanSlice<'_>) -> Result<(), StreamError> 
     if config.built_in_operator().is_none() {
         return unsupported("a custom operator is scanned over ranks by Cluster::scan_buffers alone");
     }
+    check_unpacked(config.element_type())?;
     if config.is_monotone() {
         return unsupported("results over ranks are not monotone: scan them by ScanOperator::Max");
     }

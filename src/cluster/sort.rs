@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use bytemuck::cast_slice_mut;
 use mpi::collective::{CommunicatorCollectives, SystemOperation};
 
 use super::exchange::{Array, exchange};
 use super::splitters::{Counts, SortedKeys};
-use super::{Cluster, ClusterError};
+use super::{Cluster, ClusterError, check_unpacked};
 use crate::error::{Error, Result};
 use crate::headless::{GpuBuffer, KeyOrder, merge_parts, zeroed};
 use crate::primitives::Number;
@@ -73,10 +74,14 @@ impl Cluster<'_> {
         values: &mut [u32],
     ) -> Result<SortTraffic, ClusterError> {
         let indices = Err(Error::Unsupported { reason: "Cluster::sort_with_indices makes indices" });
-        self.agree(if config.begins_as_indices() { indices } else { Ok(()) })?;
+        let unpacked = check_unpacked(config.key_type());
+        self.agree(if config.begins_as_indices() { indices } else { unpacked })?;
         let config = config.with_keys();
         let start = Instant::now();
-        let sorted = self.gpu.prepare_sort(config, keys, values).and_then(|sort| sort.run());
+        let sorted = self
+            .gpu
+            .prepare_sort(config, cast_slice_mut(keys), cast_slice_mut(values))
+            .and_then(|sort| sort.run());
         let traffic = SortTraffic { sort_time: start.elapsed(), ..SortTraffic::default() };
         self.agree(sorted)?;
         self.merge_all(config, keys, values, traffic)
@@ -98,8 +103,9 @@ impl Cluster<'_> {
             if !config.begins_as_indices() {
                 return Err(Error::Unsupported { reason: "Cluster::sort_with_indices takes an argsort" });
             }
+            check_unpacked(config.key_type())?;
             let mut indices = zeroed::<u32>(keys.len() / key_words(&config))?;
-            self.gpu.prepare_sort(config, keys, &mut indices)?.run()?;
+            self.gpu.prepare_sort(config, cast_slice_mut(keys), cast_slice_mut(&mut indices))?.run()?;
             Ok(indices)
         };
         let sorted = sort();
@@ -132,7 +138,8 @@ impl Cluster<'_> {
         count: u64,
     ) -> Result<SortTraffic, ClusterError> {
         let indices = Err(Error::Unsupported { reason: "Cluster::sort_with_indices makes indices" });
-        self.agree(if config.begins_as_indices() { indices } else { Ok(()) })?;
+        let unpacked = check_unpacked(config.key_type());
+        self.agree(if config.begins_as_indices() { indices } else { unpacked })?;
         let config = config.with_keys();
         let start = Instant::now();
         let mut read = || -> Result<_> {
@@ -242,7 +249,11 @@ fn key_words(config: &SortConfig) -> usize {
 
 fn check_type<N: Number>(config: &SortConfig) -> Result<()> {
     let expected = config.key_type();
-    if N::TYPE == expected { Ok(()) } else { Err(Error::ElementMismatch { expected, got: N::TYPE }) }
+    if N::TYPE == expected {
+        check_unpacked(expected)
+    } else {
+        Err(Error::ElementMismatch { expected, got: N::TYPE })
+    }
 }
 
 /// The sums of counts, and their size.

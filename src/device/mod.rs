@@ -37,6 +37,7 @@ pub(crate) use pipeline::module_of;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
 pub(crate) use push_constants::push;
 pub use push_constants::{PushBlock, PushConstants, PushField};
+pub(crate) use recorder::MAX_WATCHED;
 #[cfg(feature = "headless")]
 pub(crate) use recorder::SubmissionSplitter;
 pub use recorder::{CommandCounts, Recorder};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use ash::vk;
 
-use super::barrier::Barrier;
-use super::buffer::BufferRange;
+use super::barrier::{Access, Barrier};
+use super::buffer::{AddressRange, BufferRange};
 use super::logical::Device;
 use super::phases::Phases;
 use super::pipeline::Pipeline;
@@ -28,6 +28,9 @@ pub(crate) trait SubmissionSplitter: Send + Sync {
     fn reserve_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer>;
 }
 
+/// Ranges that are watched at a time.
+pub(crate) const MAX_WATCHED: usize = 6;
+
 /// Numbers of recorded commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CommandCounts {
@@ -45,6 +48,10 @@ pub struct Recorder<'d> {
     command_buffer: vk::CommandBuffer,
     is_dry: bool,
     counts: CommandCounts,
+    /// A barrier before the first dispatch that accesses a range, unless another is recorded until then.
+    pending: Option<(Barrier, AddressRange)>,
+    /// Ranges, and whether one was written after the last barrier.
+    watched: Option<([AddressRange; MAX_WATCHED], bool)>,
     budget: Option<&'d mut dyn SubmissionSplitter>,
     trace: Option<&'d dyn Trace>,
     pub(super) phases: Phases<'d>,
@@ -82,6 +89,8 @@ impl<'d> Recorder<'d> {
             command_buffer: vk::CommandBuffer::null(),
             is_dry: true,
             counts: CommandCounts::default(),
+            pending: None,
+            watched: None,
             budget: None,
             trace: None,
             phases: Phases::default(),
@@ -172,6 +181,7 @@ impl<'d> Recorder<'d> {
             max = short_rows(workgroup_count, parts, max);
         }
         let [x, y] = grid(workgroup_count, max)?;
+        self.before(pipeline, &block);
         self.trace_dispatch(pipeline, &block, Workgroups::Direct([x, y, 1]));
         let Some(raw) = self.raw() else { return Ok(()) };
         let mut row = 0;
@@ -221,6 +231,7 @@ impl<'d> Recorder<'d> {
     ) -> Result<()> {
         assert!(workgroups.offset.is_multiple_of(4) && workgroups.size == 12, "three words");
         let block = block_of(push, pipeline);
+        self.before(pipeline, &block);
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
         let Some(raw) = self.raw() else { return Ok(()) };
         if let Some(budget) = &mut self.budget {
@@ -255,8 +266,50 @@ impl<'d> Recorder<'d> {
         self.trace(Command::Dispatch { kernel, ranges, workgroups, constants });
     }
 
+    /// Records a barrier before the next dispatch that accesses `range`, or as a part of one that is recorded until then.
+    pub(crate) fn barrier_before(&mut self, barrier: Barrier, range: AddressRange) {
+        self.pending = Some((barrier, range));
+    }
+
+    /// Watches ranges until [`Self::is_ordered`] is asked.
+    pub(crate) fn watch(&mut self, ranges: [AddressRange; MAX_WATCHED]) {
+        self.watched = Some((ranges, false));
+    }
+
+    /// Whether a barrier between dispatches follows every one that writes a watched range; none is watched any longer.
+    pub(crate) fn is_ordered(&mut self) -> bool {
+        self.watched.take().is_none_or(|(_, is_written)| !is_written)
+    }
+
+    /// Before a dispatch: records a pending barrier of a range that it accesses.
+    fn before(&mut self, pipeline: &Pipeline, block: &PushBlock) {
+        let accesses = pipeline.kernel().push_constants.iter().filter_map(|member| member.access);
+        let accesses = || accesses.clone().zip(block.ranges());
+        let accessed = |range: &AddressRange| {
+            accesses().any(|(access, other)| (access.read || access.write) && range.overlaps(other))
+        };
+        if let Some((barrier, _)) = self.pending.take_if(|(_, range)| accessed(range)) {
+            self.barrier(barrier);
+        }
+        if let Some((watched, is_written)) = &mut self.watched {
+            let written = |range: &AddressRange| {
+                accesses().any(|(access, other)| access.write && range.overlaps(other))
+            };
+            *is_written |= watched.iter().any(written);
+        }
+    }
+
     /// Records a global memory barrier.
-    pub fn barrier(&mut self, barrier: Barrier) {
+    pub fn barrier(&mut self, mut barrier: Barrier) {
+        let orders_dispatches = barrier.source.access.contains(Access::COMPUTE_WRITE.access)
+            && barrier.destination.access.contains(Access::COMPUTE_READ.access);
+        if let Some((_, is_written)) = self.watched.as_mut().filter(|_| orders_dispatches) {
+            *is_written = false;
+        }
+        if let Some((pending, _)) = self.pending.take() {
+            barrier.source = barrier.source.and(pending.source);
+            barrier.destination = barrier.destination.and(pending.destination);
+        }
         self.trace(Command::Barrier(barrier));
         let Some(raw) = self.raw() else { return };
         let memory = [vk::MemoryBarrier::default()

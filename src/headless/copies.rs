@@ -143,13 +143,10 @@ impl Copies {
             commands.wait()?;
             let block_size = Self::BLOCK_SIZE.min(to.size - done);
             let read_size = read(&mut staging.staged()[..block_size as usize])? as u64;
-            // The rest is a part of an element.
-            let whole = read_size - read_size % 4;
-            if whole > 0 {
+            if read_size > 0 {
+                let ranges = [staging.range().slice(0, read_size), to.slice(done, read_size)];
                 // SAFETY: `copies` waits for it, and as the caller promises.
-                unsafe {
-                    self.queue.launch(commands, &[[staging.range().slice(0, whole), to.slice(done, whole)]])
-                }?;
+                unsafe { self.queue.launch(commands, &[ranges]) }?;
             }
             done += read_size;
             if read_size < block_size {

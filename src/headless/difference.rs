@@ -17,12 +17,12 @@ impl Gpu {
         check_type::<N>(config.element_type())?;
         let rows = numbers.len() as u64 / u64::from(config.column_count().max(1));
         let mut result = zeroed(config.result_size(rows) as usize / size_of::<N>())?;
-        let words = bytemuck::cast_slice_mut(&mut result);
-        self.prepare_difference(config, bytemuck::cast_slice(numbers), words)?.run()?;
+        let bytes = bytemuck::cast_slice_mut(&mut result);
+        self.prepare_difference(config, bytemuck::cast_slice(numbers), bytes)?.run()?;
         Ok(result)
     }
 
-    /// Prepares [`Self::difference`] of numbers given as words, into `result`: creates the plan, and computes the size of the
+    /// Prepares [`Self::difference`] of numbers given as bytes, into `result`: creates the plan, and computes the size of the
     /// memory, before any is allocated.
     ///
     /// # Errors
@@ -31,11 +31,11 @@ impl Gpu {
     pub fn prepare_difference<'a>(
         &'a self,
         config: DifferenceConfig,
-        numbers: &'a [u32],
-        result: &'a mut [u32],
+        numbers: &'a [u8],
+        result: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        let count = row_count(numbers, config.row_size(), 1)?;
+        let count = row_count(numbers, config.row_size(), config.element_type().size().min(4) as u64)?;
         let result = result_of(result, config.result_size(count), "the result")?;
         let inputs = [("source", numbers)];
         let slices = self.slices(plan, DifferenceBuffers::default(), count, &inputs)?;

@@ -12,31 +12,31 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if an element is not a whole number of values, [`Error::OutOfHostMemory`], and the errors
-    /// of [`Self::gather_words`].
+    /// of [`Self::gather_bytes`].
     pub fn gather<N: Number>(&self, config: GatherConfig, source: &[N], indices: &[u32]) -> Result<Vec<N>> {
-        if !config.words_per_element().is_multiple_of(N::TYPE.words()) {
+        if !config.element_size().is_multiple_of(size_of::<N>() as u64) {
             return Err(Error::Unsupported {
                 reason: "an element is a whole number of values, and that of the configuration is not",
             });
         }
-        let values_per_element = (config.words_per_element() / N::TYPE.words()) as usize;
+        let values_per_element = (config.element_size() / size_of::<N>() as u64) as usize;
         let mut values = zeroed(indices.len().saturating_mul(values_per_element))?;
         let (source, result) = (bytemuck::cast_slice(source), bytemuck::cast_slice_mut(&mut values));
         self.prepare_gather(config, source, indices, result)?.run()?;
         Ok(values)
     }
 
-    /// As [`Self::gather`], for values of any type as 32-bit words in memory order.
+    /// As [`Self::gather`], for values of any type as bytes in memory order.
     ///
     /// # Errors
     /// [`Error::OutOfHostMemory`], and those of [`Self::prepare_gather`] and [`Prepared::run`].
-    pub fn gather_words(&self, config: GatherConfig, source: &[u32], indices: &[u32]) -> Result<Vec<u32>> {
-        let mut words = zeroed(indices.len().saturating_mul(config.words_per_element() as usize))?;
-        self.prepare_gather(config, source, indices, &mut words)?.run()?;
-        Ok(words)
+    pub fn gather_bytes(&self, config: GatherConfig, source: &[u8], indices: &[u32]) -> Result<Vec<u8>> {
+        let mut bytes = zeroed(indices.len().saturating_mul(config.element_size() as usize))?;
+        self.prepare_gather(config, source, indices, &mut bytes)?.run()?;
+        Ok(bytes)
     }
 
-    /// Prepares [`Self::gather_words`] into `result`: creates the plan, and computes the size of the memory, before any
+    /// Prepares [`Self::gather_bytes`] into `result`: creates the plan, and computes the size of the memory, before any
     /// is allocated.
     ///
     /// # Errors
@@ -45,15 +45,15 @@ impl Gpu {
     pub fn prepare_gather<'a>(
         &'a self,
         config: GatherConfig,
-        source: &'a [u32],
+        source: &'a [u8],
         indices: &'a [u32],
-        result: &'a mut [u32],
+        result: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        row_count(source, config.element_size(), 1)?;
+        row_count(source, config.element_size(), config.element_size().min(4))?;
         let count = indices.len() as u64;
         let result = result_of(result, count.saturating_mul(config.element_size()), "the result")?;
-        let inputs = [("source", source), ("indices", indices)];
+        let inputs = [("source", source), ("indices", bytemuck::cast_slice(indices))];
         let slices = self.slices(plan, GatherBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             slices.run(&inputs)?.read_back([("destination", result)], on_error)

@@ -27,7 +27,7 @@ impl Gpu {
         Ok(counts)
     }
 
-    /// Prepares [`Self::histogram`] of values given as words, into `counts`: creates the plan, and computes the size of the
+    /// Prepares [`Self::histogram`] of values given as bytes, into `counts`: creates the plan, and computes the size of the
     /// memory, before any is allocated.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Gpu {
     pub fn prepare_histogram<'a>(
         &'a self,
         config: HistogramConfig,
-        values: &'a [u32],
+        values: &'a [u8],
         edges: &[f64],
         counts: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
@@ -51,22 +51,22 @@ impl Gpu {
         // Later bins have no values.
         let possible_bins = words.len() - 1;
         let plan = self.plan(config.with_bins(possible_bins as u32))?;
-        let count = row_count(values, config.row_size(), 1)?;
-        let counts = result_of(counts, config.counts_size(), "the result")?;
-        let inputs = [("source", values), ("edges", &words[..])];
+        let count = row_count(values, config.row_size(), config.element_type().size() as u64)?;
+        let counts = result_of(bytemuck::cast_slice_mut(counts), config.counts_size(), "the result")?;
+        let inputs = [("source", values), ("edges", bytemuck::cast_slice(&words))];
         let slices = self.slices(plan, HistogramBuffers::default(), count, &inputs)?;
         counts.fill(0);
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             if count == 0 {
                 return Ok(());
             }
-            let counted = slices.run(&[("source", values), ("edges", &words)])?;
+            let counted = slices.run(&[("source", values), ("edges", bytemuck::cast_slice(&words))])?;
             if possible_bins == bins {
                 return counted.read_back([("counts", counts)], on_error);
             }
-            let possible = counted.read("counts", (possible_bins * columns) as u64)?;
-            for (counts, possible) in counts.chunks_mut(bins).zip(possible.chunks(possible_bins)) {
-                counts[..possible_bins].copy_from_slice(possible);
+            let possible = counted.read("counts", (4 * possible_bins * columns) as u64)?;
+            for (counts, possible) in counts.chunks_mut(4 * bins).zip(possible.chunks(4 * possible_bins)) {
+                counts[..possible.len()].copy_from_slice(possible);
             }
             Ok(())
         }))

@@ -52,6 +52,8 @@ pub struct GpuBuffer {
     buffer: ManuallyDrop<Buffer>,
     /// One, or several of a sparse buffer.
     allocations: ManuallyDrop<Vec<Allocation>>,
+    /// Bytes that were asked for; the buffer has whole words.
+    size: u64,
     memory: Arc<Memory>,
     _addresses: Option<ReservedAddresses>,
 }
@@ -97,7 +99,24 @@ impl Memory {
         self.allocate_as("subsweep staging", size, STAGING_USAGE, MemoryLocation::GpuToCpu, 0)
     }
 
+    /// Kernels access whole words, of which elements of 8 and 16 bits may have a part.
     fn allocate_as(
+        self: &Arc<Self>,
+        name: &str,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        location: MemoryLocation,
+        margin_size: u64,
+    ) -> Result<GpuBuffer> {
+        let words_size = size.checked_next_multiple_of(4).ok_or_else(|| out_of_memory(size))?;
+        let mut buffer = self.allocate_words(name, words_size, usage, location, margin_size)?;
+        if size > 0 {
+            buffer.size = size;
+        }
+        Ok(buffer)
+    }
+
+    fn allocate_words(
         self: &Arc<Self>,
         name: &str,
         size: u64,
@@ -132,6 +151,7 @@ impl Memory {
         let buffer = GpuBuffer {
             buffer: ManuallyDrop::new(buffer),
             allocations: ManuallyDrop::new(vec![allocation]),
+            size: size.max(4),
             memory: Arc::clone(self),
             _addresses: None,
         };
@@ -163,6 +183,7 @@ impl Memory {
         let mut buffer = GpuBuffer {
             buffer: ManuallyDrop::new(buffer),
             allocations: ManuallyDrop::default(),
+            size,
             memory: Arc::clone(self),
             _addresses: Some(addresses),
         };
@@ -209,9 +230,9 @@ impl Memory {
 }
 
 impl GpuBuffer {
-    /// The whole buffer; its size is the requested one, and at least 4.
+    /// The whole buffer; its size is the requested one, and of none 4.
     pub fn range(&self) -> BufferRange {
-        self.buffer.range()
+        self.buffer.range().slice(0, self.size)
     }
 
     /// The whole buffer by device address alone.

@@ -40,7 +40,7 @@ impl Gpu {
         Ok((keys, values))
     }
 
-    /// Prepares [`Self::merge_pairs`] of the words of both keys and both values, into the words of keys and values: creates
+    /// Prepares [`Self::merge_pairs`] of the bytes of both keys and both values, into those of keys and values: creates
     /// the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
@@ -51,12 +51,13 @@ impl Gpu {
     pub fn prepare_merge<'a>(
         &'a self,
         config: MergeConfig,
-        keys: [&'a [u32]; 2],
-        values: [&'a [u32]; 2],
-        [merged, merged_values]: [&'a mut [u32]; 2],
+        keys: [&'a [u8]; 2],
+        values: [&'a [u8]; 2],
+        [merged, merged_values]: [&'a mut [u8]; 2],
     ) -> Result<Prepared<'a>> {
         let key_size = config.element_type().size() as u64;
-        let counts = [row_count(keys[0], key_size, 1)?, row_count(keys[1], key_size, 1)?];
+        let count_of = |keys| row_count(keys, key_size, key_size.min(4));
+        let counts = [count_of(keys[0])?, count_of(keys[1])?];
         let plan = self.plan(config)?;
         plan.check_count((counts[0], counts[1]))?;
         check_values(config.value_size(), counts[0], values[0])?;

@@ -43,7 +43,7 @@ use ash::vk;
 pub use device_choice::DeviceSelector;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
-pub use reduce::ReducedWords;
+pub use reduce::ReducedBytes;
 pub use run_length::RunLengths;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
@@ -53,7 +53,7 @@ pub(crate) use sort::Keys;
 #[cfg(feature = "mpi")]
 pub(crate) use sort_stream::{KeyOrder, merge_parts};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
-pub use top_k::TopKWords;
+pub use top_k::TopKBytes;
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
@@ -253,7 +253,7 @@ impl Gpu {
         self.plans.get(config, || Plan::new(&self.device, config))
     }
 
-    /// Allocates a buffer of `size` bytes with all usage flags that plans need; contents undefined. One that is larger
+    /// Allocates a buffer of `size` bytes, rounded up to whole words, with all usage flags that plans need; contents undefined. One that is larger
     /// than an allocation may be is bound to several, on a device with `sparseBinding`:
     /// [`Capabilities::max_array_size`].
     ///
@@ -263,13 +263,13 @@ impl Gpu {
         self.memory.allocate(size)
     }
 
-    /// Allocates a buffer that holds `words`.
+    /// Allocates a buffer that holds `values`.
     ///
     /// # Errors
     /// Those of [`Self::allocate`] and [`Self::upload`].
-    pub fn allocate_with(&self, words: &[u32]) -> Result<GpuBuffer> {
-        let buffer = self.allocate(size_of_val(words) as u64)?;
-        self.upload(&buffer, 0, words)?;
+    pub fn allocate_with<T: bytemuck::NoUninit>(&self, values: &[T]) -> Result<GpuBuffer> {
+        let buffer = self.allocate(size_of_val(values) as u64)?;
+        self.upload(&buffer, 0, values)?;
         Ok(buffer)
     }
 
@@ -393,10 +393,10 @@ pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
         .map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
-/// The numbers that `words` are, in memory order.
-fn numbers<N: Number>(words: &[u32]) -> Result<Vec<N>> {
-    let mut numbers = zeroed(row_count(words, size_of::<N>() as u64, 1)? as usize)?;
-    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(words);
+/// The numbers that `bytes` are, in memory order.
+fn numbers<N: Number>(bytes: &[u8]) -> Result<Vec<N>> {
+    let mut numbers = zeroed(row_count(bytes, size_of::<N>() as u64, 1)? as usize)?;
+    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(bytes);
     Ok(numbers)
 }
 
@@ -407,13 +407,13 @@ fn check_value_type<V>(size: u64, values: &[V]) -> Result<()> {
     if is_whole { Ok(()) } else { Err(Error::ValueSizeMismatch { expected: size, got }) }
 }
 
-/// Checks that `words` are a value of `size` bytes for each key, or none without values.
-fn check_values(size: u64, key_count: u64, words: &[u32]) -> Result<()> {
-    check_value_type(size, words)?;
+/// Checks that `bytes` are a value of `size` bytes for each key, or none without values.
+fn check_values(size: u64, key_count: u64, bytes: &[u8]) -> Result<()> {
+    check_value_type(size, bytes)?;
     if size == 0 {
         return Ok(());
     }
-    match row_count(words, size, 1)? {
+    match row_count(bytes, size, 4)? {
         value_count if value_count == key_count => Ok(()),
         value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
     }

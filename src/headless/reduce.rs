@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 use crate::primitives::{ElementType, FloatOrder, Number};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
 
-/// The results of a reduction on slices, as 32-bit words in memory order.
+/// The results of a reduction on slices, as bytes in memory order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct ReducedWords {
+pub struct ReducedBytes {
     /// A result for each segment or run, or one.
-    pub results: Vec<u32>,
+    pub results: Vec<u8>,
     /// The key of each run of keys.
-    pub unique_keys: Vec<u32>,
+    pub unique_keys: Vec<u8>,
 }
 
 impl Gpu {
@@ -38,12 +38,28 @@ impl Gpu {
         values: &[N],
         offsets: &[u32],
     ) -> Result<Vec<N>> {
+        self.reduce_to(config, values, offsets)
+    }
+
+    /// As [`Self::reduce_segments`], with results of another type than the elements: of 8 and 16 bits those of
+    /// [`ReduceConfig::unpacked_results`].
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] as well, if the results are not of [`ReduceConfig::result_type`]; those of
+    /// [`Self::reduce_segments`].
+    pub fn reduce_to<N: Number, R: Number>(
+        &self,
+        config: ReduceConfig,
+        values: &[N],
+        offsets: &[u32],
+    ) -> Result<Vec<R>> {
         if config.is_index() || config.reduced_runs().is_some_and(|runs| runs.key_size() > 0) {
             return Err(Error::Unsupported {
                 reason: "results are rows: reduce_to_index returns indices, and reduce_by_key the results of keys",
             });
         }
-        let reduced = self.reduce_checked(config, values, offsets)?;
+        check_type::<R>(config.result_type())?;
+        let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(offsets))?;
         numbers(&reduced.results)
     }
 
@@ -58,7 +74,7 @@ impl Gpu {
                 reason: "results are no indices; make the configuration by argmin or argmax",
             });
         }
-        Ok(self.reduce_checked(config, values, &[])?.results)
+        numbers(&self.reduce_checked(config, values, &[])?.results)
     }
 
     /// Returns the first key and the reduction of each run of equal keys, for a configuration with [`ReduceRuns::keys`] of
@@ -78,6 +94,7 @@ impl Gpu {
                 reason: "the keys are not those of the configuration; make it with ReduceRuns::keys of their type",
             });
         }
+        check_type::<N>(config.result_type())?;
         let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(keys))?;
         Ok((numbers(&reduced.unique_keys)?, numbers(&reduced.results)?))
     }
@@ -86,48 +103,51 @@ impl Gpu {
         &self,
         config: ReduceConfig,
         values: &[N],
-        segments: &[u32],
-    ) -> Result<ReducedWords> {
+        segments: &[u8],
+    ) -> Result<ReducedBytes> {
         check_type::<N>(config.element_type())?;
-        let mut reduced = ReducedWords::default();
+        let mut reduced = ReducedBytes::default();
         self.prepare_reduce(config, bytemuck::cast_slice(values), segments, &mut reduced)?.run()?;
         Ok(reduced)
     }
 
-    /// Prepares a reduction of `words`, the rows of any type as 32-bit words in memory order, into `reduced`: creates the
+    /// Prepares a reduction of `rows`, of any type as bytes in memory order, into `reduced`: creates the
     /// plan, and computes the size of the memory, before any is allocated. `segments` are offsets or keys, as the
     /// configuration says.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if `words` are not whole rows, [`Error::ValueCountMismatch`] if there is not a key for
+    /// [`Error::RowLengthMismatch`] if `rows` are not whole, [`Error::ValueCountMismatch`] if there is not a key for
     /// each row, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
     pub fn prepare_reduce<'a>(
         &'a self,
         config: ReduceConfig,
-        words: &'a [u32],
-        segments: &'a [u32],
-        reduced: &'a mut ReducedWords,
+        rows: &'a [u8],
+        segments: &'a [u8],
+        reduced: &'a mut ReducedBytes,
     ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        let value_words = config.element_type().map_or(1, ElementType::words);
-        let count = row_count(words, config.row_size(), value_words)?;
-        let segments_size = size_of_val(segments) as u64;
+        let value_size = config.element_type().map_or(4, ElementType::size) as u64;
+        let count = row_count(rows, config.row_size(), value_size)?;
+        let segments_size = segments.len() as u64;
         let key_size = config.reduced_runs().map_or(0, ReduceRuns::key_size);
         if key_size > 0 && segments_size != count * key_size {
             let value_count = segments_size / key_size;
             return Err(Error::ValueCountMismatch { key_count: count, value_count });
         }
-        let inputs = [("source", words), ("segments", segments)];
+        if config.reduced_runs() == Some(ReduceRuns::Offsets) {
+            row_count(segments, 4, 4)?;
+        }
+        let inputs = [("source", rows), ("segments", segments)];
         let slices = self.slices(plan, ReduceBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let results_size = slices.size("destination");
             let completed = slices.run(&inputs)?;
             let result_count = match key_size {
                 0 => results_size / config.result_size(),
-                _ => completed.read("run_count", 1)?[0].into(),
+                _ => completed.read::<u32>("run_count", 1)?[0].into(),
             };
-            reduced.results = completed.read("destination", result_count * config.result_size() / 4)?;
-            reduced.unique_keys = completed.read("unique_keys", result_count * key_size / 4)?;
+            reduced.results = completed.read("destination", result_count * config.result_size())?;
+            reduced.unique_keys = completed.read("unique_keys", result_count * key_size)?;
             Ok(())
         }))
     }

@@ -1,16 +1,17 @@
 //! Run-length encoding and decoding on slices.
 
 use super::slices::{check_type, row_count};
-use super::{Gpu, Prepared, numbers};
+use super::{Gpu, Prepared, numbers, zeroed};
 use crate::error::{Error, Result, at_most};
+use crate::gather::GatherConfig;
 use crate::primitives::Number;
 use crate::run_length::{RunLengthBuffers, RunLengthConfig};
 
 /// Runs of equal elements.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunLengths {
-    /// The value of each run, as 32-bit words in memory order; none of a configuration without values.
-    pub values: Vec<u32>,
+    /// The value of each run, as bytes in memory order; none of a configuration without values.
+    pub values: Vec<u8>,
     /// The number of elements of each run.
     pub counts: Vec<u32>,
     /// The index of the first element of each run, if the configuration writes them.
@@ -21,7 +22,7 @@ impl RunLengths {
     /// The values as numbers.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if their words are not whole numbers of the type; [`Error::OutOfHostMemory`].
+    /// [`Error::RowLengthMismatch`] if their bytes are not whole numbers of the type; [`Error::OutOfHostMemory`].
     pub fn values<N: Number>(&self) -> Result<Vec<N>> {
         numbers(&self.values)
     }
@@ -57,7 +58,7 @@ impl Gpu {
         Ok(bytemuck::pod_collect_to_vec(&elements))
     }
 
-    /// Prepares [`Self::run_length_encode`] of elements given as words, into `runs`: creates the plan, and computes the size
+    /// Prepares [`Self::run_length_encode`] of elements given as bytes, into `runs`: creates the plan, and computes the size
     /// of the memory, before any is allocated.
     ///
     /// # Errors
@@ -66,7 +67,7 @@ impl Gpu {
     pub fn prepare_run_length_encode<'a>(
         &'a self,
         config: RunLengthConfig,
-        elements: &'a [u32],
+        elements: &'a [u8],
         runs: &'a mut RunLengths,
     ) -> Result<Prepared<'a>> {
         if config.is_decoding() {
@@ -74,14 +75,14 @@ impl Gpu {
                 reason: "the configuration decodes runs; make one that encodes",
             });
         }
-        let count = row_count(elements, config.element_size(), 1)?;
+        let count = row_count(elements, config.element_size(), config.element_size().min(4))?;
         let inputs = [("elements", elements)];
         let slices = self.slices(self.plan(config)?, RunLengthBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let encoded = slices.run(&inputs)?;
-            let run_count = u64::from(encoded.read("result_count", 1)?[0]);
+            let run_count = u64::from(encoded.read::<u32>("result_count", 1)?[0]);
             *runs = RunLengths {
-                values: encoded.read("values", run_count * config.element_size() / 4)?,
+                values: encoded.read("values", run_count * config.element_size())?,
                 counts: encoded.read("counts", run_count)?,
                 offsets: encoded.read("offsets", run_count)?,
             };
@@ -89,7 +90,39 @@ impl Gpu {
         }))
     }
 
-    /// Prepares [`Self::run_length_decode`] of values given as words, into `elements`, as words: creates the plan, and
+    /// As [`Self::prepare_run_length_decode`], of values of 8 and 16 bits: gathers them by the decoded indices of their runs.
+    fn prepare_packed_decode<'a>(
+        &'a self,
+        config: RunLengthConfig,
+        values: &'a [u8],
+        counts: &'a [u32],
+        elements: &'a mut Vec<u8>,
+    ) -> Result<Prepared<'a>> {
+        let element = config.element_type();
+        let value_count = row_count(values, config.element_size(), config.element_size())?;
+        if value_count != counts.len() as u64 {
+            return Err(Error::ValueCountMismatch { key_count: counts.len() as u64, value_count });
+        }
+        let count = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let mut no_indices = Vec::new();
+        let indices =
+            self.prepare_run_length_decode(RunLengthConfig::decode_indices(), &[], counts, &mut no_indices)?;
+        // The decoded indices, and what is gathered by them.
+        let gathered_size = count * (4 + config.element_size()) + values.len() as u64;
+        let device_size = indices.device_size().max(gathered_size);
+        drop(indices);
+        Ok(Prepared::new(device_size, move |_| {
+            let mut decoded = Vec::new();
+            let config = RunLengthConfig::decode_indices();
+            self.prepare_run_length_decode(config, &[], counts, &mut decoded)?.run()?;
+            let mut indices = zeroed(decoded.len() / 4)?;
+            bytemuck::cast_slice_mut(&mut indices).copy_from_slice(&decoded);
+            *elements = self.gather_bytes(GatherConfig::of(element), values, &indices)?;
+            Ok(())
+        }))
+    }
+
+    /// Prepares [`Self::run_length_decode`] of values given as bytes, into `elements`, as bytes: creates the plan, and
     /// computes the size of the memory, before any is allocated.
     ///
     /// # Errors
@@ -99,10 +132,13 @@ impl Gpu {
     pub fn prepare_run_length_decode<'a>(
         &'a self,
         config: RunLengthConfig,
-        values: &'a [u32],
+        values: &'a [u8],
         counts: &'a [u32],
-        elements: &'a mut Vec<u32>,
+        elements: &'a mut Vec<u8>,
     ) -> Result<Prepared<'a>> {
+        if config.element_type().is_packed() && config.is_decoding() {
+            return self.prepare_packed_decode(config, values, counts, elements);
+        }
         if !config.is_decoding() {
             return Err(Error::Unsupported {
                 reason: "the configuration encodes runs; make one that decodes",
@@ -110,7 +146,7 @@ impl Gpu {
         }
         let run_count = counts.len() as u64;
         if config.has_values() {
-            let value_count = row_count(values, config.element_size(), 1)?;
+            let value_count = row_count(values, config.element_size(), config.element_size().min(4))?;
             if value_count != run_count {
                 return Err(Error::ValueCountMismatch { key_count: run_count, value_count });
             }
@@ -122,11 +158,11 @@ impl Gpu {
         let size = count * config.element_size();
         let mut buffers = RunLengthBuffers::default();
         buffers.elements.size = size;
-        let inputs = [("values", values), ("counts", counts)];
+        let inputs = [("values", values), ("counts", bytemuck::cast_slice(counts))];
         let slices = self.slices(plan, buffers, run_count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let decoded = slices.run(&inputs)?;
-            *elements = decoded.read("elements", size / 4)?;
+            *elements = decoded.read("elements", size)?;
             Ok(())
         }))
     }

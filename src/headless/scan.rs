@@ -4,7 +4,7 @@ use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared};
 #[cfg(feature = "mpi")]
 use super::{GpuBuffer, scratch_range};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
 
@@ -29,7 +29,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`ElementMismatch`](crate::Error::ElementMismatch) if they are not of the configuration's type (u32 stands for any type of 32 bits), and
-    /// the errors of [`Self::scan_words`].
+    /// the errors of [`Self::scan_bytes`].
     pub fn scan<N: Number>(&self, config: ScanConfig, values: &mut [N]) -> Result<()> {
         self.scan_with(config, values, ScanInputs::default())
     }
@@ -47,20 +47,15 @@ impl Gpu {
         check_type::<N>(config.element_type())?;
         let ScanInputs { initial, segments } = inputs;
         let inputs = ScanInputs { initial: initial.map(bytemuck::cast_slice), segments };
-        self.scan_words(config, bytemuck::cast_slice_mut(values), inputs)
+        self.scan_bytes(config, bytemuck::cast_slice_mut(values), inputs)
     }
 
-    /// As [`Self::scan_with`], for values of any type as 32-bit words in memory order.
+    /// As [`Self::scan_with`], for values of any type as bytes in memory order.
     ///
     /// # Errors
     /// Those of [`Self::prepare_scan`] and [`Prepared::run`].
-    pub fn scan_words(
-        &self,
-        config: ScanConfig,
-        words: &mut [u32],
-        inputs: ScanInputs<'_, u32>,
-    ) -> Result<()> {
-        self.prepare_scan(config, words, inputs)?.run_or_keep()
+    pub fn scan_bytes(&self, config: ScanConfig, rows: &mut [u8], inputs: ScanInputs<'_, u8>) -> Result<()> {
+        self.prepare_scan(config, rows, inputs)?.run_or_keep()
     }
 
     /// Scans the first `count` rows of a buffer to another, and waits.
@@ -89,32 +84,42 @@ impl Gpu {
         Ok(())
     }
 
-    /// Prepares [`Self::scan_words`]: creates the plan, and computes the size of the memory, before any is allocated.
+    /// Prepares [`Self::scan_bytes`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
     /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), and the errors of [`ScanPlan`](crate::scan::ScanPlan).
     pub fn prepare_scan<'a>(
         &'a self,
         mut config: ScanConfig,
-        words: &'a mut [u32],
-        inputs: ScanInputs<'a, u32>,
+        rows: &'a mut [u8],
+        inputs: ScanInputs<'a, u8>,
     ) -> Result<Prepared<'a>> {
+        check_in_place(&config)?;
         let mut initial = InitialValue::Identity;
         if let Some(row) = inputs.initial {
-            initial = InitialValue::host(row)?;
+            initial = InitialValue::of_bytes(config.element_type().unwrap_or(ElementType::U32), row)?;
             config = config.with_initial();
         }
         let plan = self.plan(config)?;
-        let value_words = config.element_type().map_or(1, ElementType::words);
-        let count = row_count(words, config.row_size(), value_words)?;
+        let value_size = config.element_type().map_or(4, ElementType::size) as u64;
+        let count = row_count(rows, config.row_size(), value_size)?;
         let buffers = ScanBuffers::default().initial(initial);
         let is_in_place = plan.scans_in_place();
-        let segments = inputs.segments;
-        let given = [("source", &*words), ("segments", segments)];
+        let segments = bytemuck::cast_slice(inputs.segments);
+        let given = [("source", &*rows), ("segments", segments)];
         let slices = self.slices(plan, buffers, count, &given)?.in_place(is_in_place);
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            let scanned = slices.run(&[("source", &*words), ("segments", segments)])?;
-            scanned.read_back([("destination", words)], on_error)
+            let scanned = slices.run(&[("source", &*rows), ("segments", segments)])?;
+            scanned.read_back([("destination", rows)], on_error)
         }))
     }
+}
+
+/// Fails for results of another size than the elements.
+pub(super) fn check_in_place(config: &ScanConfig) -> Result<()> {
+    if config.result_size() == config.row_size() {
+        return Ok(());
+    }
+    let reason = "slices and streams are scanned in place: results of 32 bits are for recordings of the plan";
+    Err(Error::Unsupported { reason })
 }

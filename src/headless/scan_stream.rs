@@ -19,14 +19,16 @@ use std::sync::Arc;
 
 use super::commands::{AFTER_EARLIER_SUBMISSIONS, Commands};
 use super::copies::Copies;
+use super::scan::check_in_place;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
 use crate::device::{Barrier, BufferRange, Recorder};
 use crate::error::{Error, Result, in_range};
+use crate::primitives::ElementType;
 use crate::reading::read_full;
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
 
-/// Size of the rows in a chunk by default, bytes.
+/// Size of the rows in a chunk by default, bytes, of 8 and 16 bits once they are unpacked.
 const CHUNK_SIZE: u64 = 8 << 20;
 
 /// Most rows of a chunk.
@@ -41,11 +43,11 @@ const IN_CHUNK: Barrier = Barrier { name: "in a chunk", ..AFTER_EARLIER_SUBMISSI
 /// Options of [`Gpu::scan_stream`].
 #[derive(Default)]
 pub struct ScanStream<'a> {
-    /// Initial value: a row, as words.
-    pub initial: Option<&'a [u32]>,
-    /// The last result of rows that come before these, as words: unless a segment begins at the first row, these continue
+    /// Initial value: a row, as bytes in memory order.
+    pub initial: Option<&'a [u8]>,
+    /// The last result of rows that come before these, as bytes: unless a segment begins at the first row, these continue
     /// after it. Of an exclusive scan, the result that the first row gets.
-    pub carry: Option<&'a [u32]>,
+    pub carry: Option<&'a [u8]>,
     /// The rows at which segments begin: ascending, or, of a reverse scan, descending. For a configuration with
     /// [`SegmentsBy::Offsets`]; of the others, [`ScanConfig::along_rows`] alone is supported, and needs none.
     pub segments: Option<&'a mut (dyn Iterator<Item = io::Result<u64>> + Send)>,
@@ -54,7 +56,7 @@ pub struct ScanStream<'a> {
     pub row_count: Option<u64>,
     /// Limit of the memory on host and device together, bytes; [`StreamError::Memory`] states the least.
     pub memory_size: Option<u64>,
-    /// Size of the rows in a chunk, bytes; 8 MiB by default. It determines the sums of floats. Along the rows of a table a
+    /// Size of the rows in a chunk, bytes; 8 MiB by default, of 8 bits 2 MiB and of 16 bits 4 MiB. It determines the sums of floats. Along the rows of a table a
     /// chunk has as many whole ones as fit.
     pub chunk_size: Option<u64>,
 }
@@ -145,14 +147,14 @@ impl Gpu {
     /// reverse scan takes its rows from the last to the first: each read gives the bytes before those of the last one, in
     /// the order of the file, and each write likewise ([`Backward`]). [`ScanConfig::out_of_place`] allows the single pass.
     ///
-    /// Sums and products of floats are those of a scan of 8 MiB, followed by one of the next 8 MiB that begins with its
-    /// last result, and so on: they do not depend on `memory_size`. Along the rows of a table, those of up to 8 MiB are
-    /// scanned by themselves.
+    /// Sums and products of floats are those of a scan of 8 MiB (of 16 bits, 4), followed by one of the next 8 MiB that begins
+    /// with its last result, and so on: they do not depend on `memory_size`. Along the rows of a table, those of up to 8 MiB
+    /// are scanned by themselves.
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if the source ends within a row; [`StreamError::Write`];
     /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; those of
-    /// [`Gpu::scan_words`]; [`Error::Unsupported`] for segments of a configuration without offsets, and along rows without
+    /// [`Gpu::scan_bytes`]; [`Error::Unsupported`] for segments of a configuration without offsets, and along rows without
     /// [`ScanStream::row_count`]. The sink may have a part of the result then.
     pub fn scan_stream(
         &self,
@@ -170,13 +172,13 @@ impl Gpu {
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
         let scratch = [continued?, fresh?];
         let carry = self.allocate(scan.row_size)?;
-        if let Some(row) = row_before {
-            if size_of_val(row) as u64 != scan.row_size {
-                let columns = config.column_count();
-                return Err(Error::RowLengthMismatch { value_count: row.len() as u64, columns }.into());
-            }
-            self.upload(&carry, 0, row)?;
+        let zeros = vec![0; scan.row_size as usize];
+        let row = row_before.unwrap_or(&zeros);
+        if row.len() != zeros.len() {
+            let columns = config.column_count();
+            return Err(Error::RowLengthMismatch { value_count: row.len() as u64, columns }.into());
         }
+        self.upload(&carry, 0, row)?;
         let chunks = scan.chunks(self, memory_size)?;
         let segments = segments.unwrap_or(&mut *begins_of_rows);
         let is_continued = row_before.is_some() && !scan.has_whole_rows();
@@ -192,7 +194,7 @@ impl Gpu {
                     offset_count: *offset_count,
                     table: table.range(),
                     result: result.as_ref().unwrap_or(table).range(),
-                    carry: carry.range(),
+                    carry: carry.range().slice(0, scan.row_size),
                     scratch: scratch.each_ref().map(scratch_range),
                 };
                 let record = |recorder: &mut Recorder<'_>| scan.record(recorder, &ranges, *row_count, parts);
@@ -215,7 +217,7 @@ impl ChunkedScan {
     fn new(
         gpu: &Gpu,
         mut config: ScanConfig,
-        initial: Option<&[u32]>,
+        initial: Option<&[u8]>,
         chunk_size: Option<u64>,
         row_count: Option<u64>,
     ) -> Result<Self> {
@@ -236,12 +238,14 @@ impl ChunkedScan {
         let initial = match initial {
             Some(row) => {
                 config = config.with_initial();
-                InitialValue::host(row)?
+                InitialValue::of_bytes(config.element_type().unwrap_or(ElementType::U32), row)?
             }
             None => InitialValue::Identity,
         };
+        check_in_place(&config)?;
         let row_size = config.row_size();
-        let rows = chunk_size.unwrap_or(CHUNK_SIZE) / row_size;
+        let growth = config.element_type().map_or(1, |element| element.unpacked().size() / element.size());
+        let rows = chunk_size.unwrap_or(CHUNK_SIZE / growth as u64) / row_size;
         let mut rows = rows.min(row_count.unwrap_or(MAX_ROWS)).clamp(1, MAX_ROWS);
         // From the last row on, whole segments end a chunk only where the last one is whole.
         let ends_whole = |length| !config.is_reverse() || row_count.unwrap_or(0).is_multiple_of(length);
@@ -352,18 +356,11 @@ impl ChunkedScan {
             )
         };
         let (edges, is_reverse) = ([0..1, row_count + 1..row_count + 2], self.config.is_reverse());
-        let [first, last] = edges;
-        let (carry, next) = if is_reverse { (last, first) } else { (first, last) };
         let staged = ranges.staging.slice(0, row_count * self.row_size);
         recorder.copy(staged, of(ranges.table, 1..row_count + 1));
-        if !parts.continued.is_empty() {
-            recorder.copy(ranges.carry, of(ranges.table, carry));
-        } else if !self.has_whole_rows() {
-            // Defined contents, which affect no result.
-            recorder.fill(of(ranges.table, carry), 0);
-        }
         if !self.has_whole_rows() {
-            recorder.fill(of(ranges.table, next), 0);
+            // The one that is no carry has defined contents, which affect no result.
+            edges.into_iter().for_each(|edge| recorder.copy(ranges.carry, of(ranges.table, edge)));
         }
         let offsets = ranges.offsets.map(|[staged, offsets]| {
             let size = 4 * ranges.offset_count;

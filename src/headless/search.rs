@@ -21,7 +21,7 @@ impl Gpu {
         Ok(positions)
     }
 
-    /// Prepares [`Self::search`] of keys given as words, into `positions`: creates the plan, and computes the size of the
+    /// Prepares [`Self::search`] of keys given as bytes, into `positions`: creates the plan, and computes the size of the
     /// memory, before any is allocated.
     ///
     /// # Errors
@@ -30,15 +30,16 @@ impl Gpu {
     pub fn prepare_search<'a>(
         &'a self,
         config: SearchConfig,
-        sorted: &'a [u32],
-        needles: &'a [u32],
+        sorted: &'a [u8],
+        needles: &'a [u8],
         positions: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
         let key_size = config.element_type().size() as u64;
-        let counts = (row_count(sorted, key_size, 1)?, row_count(needles, key_size, 1)?);
+        let count_of = |keys| row_count(keys, key_size, key_size.min(4));
+        let counts = (count_of(sorted)?, count_of(needles)?);
         let plan = self.plan(config)?;
         plan.check_count(counts)?;
-        let positions = result_of(positions, 4 * counts.1, "the result")?;
+        let positions = result_of(bytemuck::cast_slice_mut(positions), 4 * counts.1, "the result")?;
         let inputs = [("sorted", sorted), ("needles", needles)];
         let slices = self.slices(plan, SearchBuffers::default(), counts, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {

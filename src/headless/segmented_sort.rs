@@ -1,7 +1,7 @@
 //! Segmented sort on slices.
 
 use super::slices::check_type;
-use super::sort::{Keys, check_pairs, check_value_size, check_words, with_words};
+use super::sort::{Keys, check_bytes, check_pairs, check_value_size};
 use super::{Gpu, Prepared, zeroed};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
@@ -13,7 +13,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if it
-    /// is for pairs or an argsort, and the errors of [`Self::segmented_sort_words`].
+    /// is for pairs or an argsort, and the errors of [`Self::segmented_sort_bytes`].
     pub fn segmented_sort<N: Number>(
         &self,
         config: impl Into<SegmentedSortConfig>,
@@ -23,7 +23,7 @@ impl Gpu {
         let config = config.into();
         check_type::<N>(config.sort().key_type())?;
         check_value_size(config.sort(), 0)?;
-        self.segmented_sort_words(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
+        self.segmented_sort_bytes(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
     }
 
     /// Sorts each segment of `keys` in place, and permutes `values` likewise.
@@ -31,7 +31,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
     /// values are not of its size, [`Error::Unsupported`] for an argsort, and the errors of
-    /// [`Self::segmented_sort_words`].
+    /// [`Self::segmented_sort_bytes`].
     pub fn segmented_sort_pairs<N: Number, V: bytemuck::Pod>(
         &self,
         config: impl Into<SegmentedSortConfig>,
@@ -40,10 +40,10 @@ impl Gpu {
         segments: &[u32],
     ) -> Result<()> {
         let config = config.into();
-        let reason = "indices are no input: Gpu::segmented_argsort and Gpu::segmented_sort_words make them";
+        let reason = "indices are no input: Gpu::segmented_argsort and Gpu::segmented_sort_bytes make them";
         check_pairs::<N, V>(config.sort(), reason)?;
-        let keys = bytemuck::cast_slice_mut(keys);
-        with_words(values, |values| self.segmented_sort_words(config, keys, values, segments))
+        let (keys, values) = (bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(values));
+        self.segmented_sort_bytes(config, keys, values, segments)
     }
 
     /// Returns the permutation that sorts each segment: indices into all of `keys`; `i` at index `i` for keys in no
@@ -51,7 +51,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not a
-    /// [`SortConfig::argsort`](crate::sort::SortConfig::argsort), and the errors of [`Self::segmented_sort_words`].
+    /// [`SortConfig::argsort`](crate::sort::SortConfig::argsort), and the errors of [`Self::segmented_sort_bytes`].
     pub fn segmented_argsort<N: Number>(
         &self,
         config: impl Into<SegmentedSortConfig>,
@@ -65,38 +65,39 @@ impl Gpu {
         }
         let mut indices = zeroed(keys.len())?;
         let keys = Keys::Read(bytemuck::cast_slice(keys));
-        self.prepare_segments(config, keys, &mut indices, segments)?.run()?;
+        let values = bytemuck::cast_slice_mut(&mut indices);
+        self.prepare_segments(config, keys, values, segments)?.run()?;
         Ok(indices)
     }
 
-    /// As [`Self::segmented_sort_pairs`], for keys and values of any type and size as 32-bit words in memory order.
+    /// As [`Self::segmented_sort_pairs`], for keys and values of any type and size as bytes in memory order.
     /// `values` is empty for keys alone, and receives an index for each key of an argsort, which leaves the keys unchanged,
     /// and of keys with indices.
     ///
     /// # Errors
     /// Those of [`Self::prepare_segmented_sort`] and [`Prepared::run`].
-    pub fn segmented_sort_words(
+    pub fn segmented_sort_bytes(
         &self,
         config: impl Into<SegmentedSortConfig>,
-        keys: &mut [u32],
-        values: &mut [u32],
+        keys: &mut [u8],
+        values: &mut [u8],
         segments: &[u32],
     ) -> Result<()> {
         self.prepare_segmented_sort(config, keys, values, segments)?.run_or_keep()
     }
 
-    /// Prepares [`Self::segmented_sort_words`], as [`Self::prepare_sort`] does for a sort.
+    /// Prepares [`Self::segmented_sort_bytes`], as [`Self::prepare_sort`] does for a sort.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
     /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan).
     pub fn prepare_segmented_sort<'a>(
         &'a self,
         config: impl Into<SegmentedSortConfig>,
-        keys: &'a mut [u32],
-        values: &'a mut [u32],
+        keys: &'a mut [u8],
+        values: &'a mut [u8],
         segments: &'a [u32],
     ) -> Result<Prepared<'a>> {
         self.prepare_segments(config.into(), Keys::Sorted(keys), values, segments)
@@ -106,15 +107,16 @@ impl Gpu {
         &'a self,
         config: SegmentedSortConfig,
         keys: Keys<'a>,
-        values: &'a mut [u32],
+        values: &'a mut [u8],
         segments: &'a [u32],
     ) -> Result<Prepared<'a>> {
-        let count = check_words(config.sort(), keys.words(), values)?;
+        let count = check_bytes(config.sort(), keys.bytes(), values)?;
         check_segments(segments, count)?;
         // Slices are sorted in place, whatever the form of a recording.
         let plan = self.plan(config.in_place())?;
         let counts = (count, segments.len() as u64);
-        let inputs = [("keys", keys.words()), ("values", &*values), ("segments", segments)];
+        let inputs =
+            [("keys", keys.bytes()), ("values", &*values), ("segments", bytemuck::cast_slice(segments))];
         let slices = self.slices(plan, SegmentedSortBuffers::default(), counts, &inputs)?;
         Ok(slices.sorted(*config.sort(), keys, values, Some(segments)))
     }

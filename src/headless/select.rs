@@ -11,9 +11,9 @@ use crate::select::{Operands, SelectBuffers, SelectConfig};
 /// What a selection reads, on slices.
 #[derive(Debug, Clone, Default)]
 pub struct SelectInputs<'a> {
-    source: &'a [u32],
+    source: &'a [u8],
     flags: Flags<'a>,
-    values: &'a [u32],
+    values: &'a [u8],
     operands: Operands,
     /// The type of the numbers in `source`; `None` for words of any type.
     element: Option<ElementType>,
@@ -34,6 +34,11 @@ impl<'a> SelectInputs<'a> {
         Self { source: bytemuck::cast_slice(source), element, ..Self::default() }
     }
 
+    /// As [`Self::new`], of elements of any type as bytes in memory order.
+    pub fn of_bytes(source: &'a [u8]) -> Self {
+        Self { source, ..Self::default() }
+    }
+
     /// Sets flags of 8 bits.
     pub const fn flags8(mut self, flags: &'a [u8]) -> Self {
         self.flags = Flags::U8(flags);
@@ -52,14 +57,20 @@ impl<'a> SelectInputs<'a> {
         self
     }
 
+    /// Sets the values, as bytes in memory order.
+    pub const fn values_of_bytes(mut self, values: &'a [u8]) -> Self {
+        self.values = values;
+        self
+    }
+
     /// Sets the operands of the comparisons.
     pub const fn operands(mut self, operands: Operands) -> Self {
         self.operands = operands;
         self
     }
 
-    /// What a recording reads, with flags as words.
-    fn given<'i>(&self, flags: &'i [u32]) -> [(&'static str, &'i [u32]); 3]
+    /// What a recording reads, with flags of whole words.
+    fn given<'i>(&self, flags: &'i [u8]) -> [(&'static str, &'i [u8]); 3]
     where
         'a: 'i,
     {
@@ -73,7 +84,10 @@ impl<'a> SelectInputs<'a> {
         {
             return Err(Error::ElementMismatch { expected, got });
         }
-        let of = |words: &[u32], size| if words.is_empty() { Ok(0) } else { row_count(words, size, 1) };
+        let of = |bytes: &[u8], size: u64| match bytes.is_empty() {
+            true => Ok(0),
+            false => row_count(bytes, size, size.min(4)),
+        };
         let flag_count = match (config.flag_size(), self.flags) {
             (0, Flags::None) => None,
             (1, Flags::U8(flags)) => Some(flags.len() as u64),
@@ -103,13 +117,13 @@ impl<'a> SelectInputs<'a> {
     }
 }
 
-/// The result of a selection or partition, as 32-bit words in memory order.
+/// The result of a selection or partition, as bytes in memory order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selected {
     /// The elements; none of a configuration without elements.
-    pub elements: Vec<u32>,
+    pub elements: Vec<u8>,
     /// Their values, if the configuration moves some.
-    pub values: Vec<u32>,
+    pub values: Vec<u8>,
     /// Their indices, if the configuration writes them.
     pub indices: Vec<u32>,
     /// The number of selected elements; of a partition in three the sizes of the first and the second part.
@@ -120,7 +134,7 @@ impl Selected {
     /// The elements as numbers.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if their words are not whole numbers of the type.
+    /// [`Error::RowLengthMismatch`] if their bytes are not whole numbers of the type.
     pub fn elements<N: Number>(&self) -> Result<Vec<N>> {
         numbers(&self.elements)
     }
@@ -163,14 +177,14 @@ impl Gpu {
         let count = inputs.count(&config)?;
         let plan = self.plan(config)?;
         plan.check_count(count)?;
-        let flags: Cow<'a, [u32]> = match inputs.flags {
+        let flags: Cow<'a, [u8]> = match inputs.flags {
             Flags::None => Cow::Borrowed(&[]),
             Flags::U8(flags) => {
-                let mut words = zeroed::<u32>(flags.len().div_ceil(4))?;
-                bytemuck::cast_slice_mut(&mut words)[..flags.len()].copy_from_slice(flags);
-                Cow::Owned(words)
+                let mut bytes = zeroed(flags.len().next_multiple_of(4))?;
+                bytes[..flags.len()].copy_from_slice(flags);
+                Cow::Owned(bytes)
             }
-            Flags::U32(flags) => Cow::Borrowed(flags),
+            Flags::U32(flags) => Cow::Borrowed(bytemuck::cast_slice(flags)),
         };
         if let Operands::Device(_) = inputs.operands {
             return Err(Error::Unsupported { reason: "operands of a selection from slices are of the host" });
@@ -179,11 +193,11 @@ impl Gpu {
         let slices = self.slices(plan, buffers, count, &inputs.given(&flags))?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let completed = slices.run(&inputs.given(&flags))?;
-            let counts = completed.read("counts", config.counts_size() / 4)?;
+            let counts: Vec<u32> = completed.read("counts", config.counts_size() / 4)?;
             let kept_count = if config.part_count() > 1 { count } else { counts[0].into() };
             *selected = Selected {
-                elements: completed.read("destination", kept_count * config.element_size() / 4)?,
-                values: completed.read("destination_values", kept_count * config.value_size() / 4)?,
+                elements: completed.read("destination", kept_count * config.element_size())?,
+                values: completed.read("destination_values", kept_count * config.value_size())?,
                 indices: completed.read("destination_indices", kept_count)?,
                 counts,
             };

@@ -10,7 +10,7 @@ use crate::primitives::arguments::{Argument, Memory, Role};
 use crate::primitives::{ElementType, Number, Plan, Primitive};
 
 /// What a recording reads, by the name of the argument.
-pub(super) type Inputs<'i> = [(&'static str, &'i [u32])];
+pub(super) type Inputs<'i> = [(&'static str, &'i [u8])];
 
 /// A recording of a plan, before memory is allocated.
 pub(super) struct Slices<'a, P: Primitive> {
@@ -43,14 +43,14 @@ impl Gpu {
         let mut count = count.into();
         let given = |name: &str| inputs.iter().find(|input| input.0 == name).map(|input| input.1);
         plan.visit_arguments(&mut buffers, &mut count, &mut |argument, memory| {
-            if let (Some(words), Memory::Addresses(range)) = (given(argument.name), memory) {
-                range.size = size_of_val(words) as u64;
+            if let (Some(bytes), Memory::Addresses(range)) = (given(argument.name), memory) {
+                range.size = bytes.len() as u64;
             }
             Ok(())
         })?;
         let arguments = plan.arguments(&buffers, count)?;
         for &Argument { name, size, .. } in arguments.iter().filter(|argument| argument.role.is_read()) {
-            let got = given(name).map_or(0, |words| size_of_val(words) as u64);
+            let got = given(name).map_or(0, |bytes| bytes.len() as u64);
             if got < size {
                 return Err(Error::RangeTooSmall { what: name, needed: size, got });
             }
@@ -95,11 +95,11 @@ impl<'a, P: Primitive> Slices<'a, P> {
                 false => Some(Arc::new(self.gpu.allocate(argument.size)?)),
             };
         }
-        for &(name, words) in inputs {
+        for &(name, bytes) in inputs {
             let index = position(&self.arguments, name);
             let Argument { role, size, .. } = self.arguments[index];
             if let Some(buffer) = memory[index].as_ref().filter(|_| role.is_read()) {
-                self.gpu.upload(buffer, 0, &words[..size as usize / 4])?;
+                self.gpu.upload(buffer, 0, &bytes[..size as usize])?;
             }
         }
         let mut rows = self.arguments.iter().zip(&memory);
@@ -130,10 +130,10 @@ impl Completed<'_> {
         self.memory[position(&self.arguments, name)].as_deref()
     }
 
-    /// The first `word_count` words of an argument; none of one that is not accessed.
-    pub(super) fn read(&self, name: &'static str, word_count: u64) -> Result<Vec<u32>> {
+    /// The first `count` numbers of an argument; none of one that is not accessed.
+    pub(super) fn read<T: bytemuck::Pod>(&self, name: &'static str, count: u64) -> Result<Vec<T>> {
         match self.buffer(name) {
-            Some(buffer) => self.gpu.read(buffer, usize::try_from(word_count).unwrap_or(usize::MAX)),
+            Some(buffer) => self.gpu.read_values(buffer, 0, usize::try_from(count).unwrap_or(usize::MAX)),
             None => Ok(Vec::new()),
         }
     }
@@ -141,10 +141,10 @@ impl Completed<'_> {
     /// Reads arguments into slices; none of one that is not accessed.
     pub(super) fn read_back<'r>(
         &self,
-        results: impl IntoIterator<Item = (&'static str, &'r mut [u32])>,
+        results: impl IntoIterator<Item = (&'static str, &'r mut [u8])>,
         on_error: OnError,
     ) -> Result<()> {
-        let results = results.into_iter().filter_map(|(name, words)| Some((self.buffer(name)?, words)));
+        let results = results.into_iter().filter_map(|(name, bytes)| Some((self.buffer(name)?, bytes)));
         let mut results: Vec<_> = results.collect();
         if results.is_empty() { Ok(()) } else { self.gpu.read_back(&mut results, on_error) }
     }
@@ -155,29 +155,26 @@ impl Completed<'_> {
 pub(super) fn check_type<N: Number>(expected: impl Into<Option<ElementType>>) -> Result<()> {
     match expected.into() {
         Some(expected) if expected == N::TYPE => Ok(()),
-        None if N::TYPE.words() == 1 => Ok(()),
+        None if size_of::<N>() == 4 => Ok(()),
         expected => {
             Err(Error::ElementMismatch { expected: expected.unwrap_or(ElementType::U32), got: N::TYPE })
         }
     }
 }
 
-/// The number of rows of `row_size` bytes in `words`. An error tells it in values of `value_words` words.
-pub(super) fn row_count(words: &[u32], row_size: u64, value_words: u32) -> Result<u64> {
-    let (word_count, row_words) = (words.len() as u64, row_size / 4);
-    if row_words > 0 && word_count.is_multiple_of(row_words) {
-        return Ok(word_count / row_words);
+/// The number of rows of `row_size` bytes in `bytes`. An error tells it in values of `value_size` bytes.
+pub(super) fn row_count(bytes: &[u8], row_size: u64, value_size: u64) -> Result<u64> {
+    let size = bytes.len() as u64;
+    if row_size > 0 && size.is_multiple_of(row_size) {
+        return Ok(size / row_size);
     }
-    let value_words = u64::from(value_words);
-    Err(Error::RowLengthMismatch {
-        value_count: word_count / value_words,
-        columns: (row_words / value_words) as u32,
-    })
+    let columns = (row_size / value_size) as u32;
+    Err(Error::RowLengthMismatch { value_count: size / value_size, columns })
 }
 
 /// The first `size` bytes of a result.
-pub(super) fn result_of<'a>(words: &'a mut [u32], size: u64, what: &'static str) -> Result<&'a mut [u32]> {
-    let got = size_of_val(words) as u64;
-    let word_count = usize::try_from(size / 4).unwrap_or(usize::MAX);
-    words.get_mut(..word_count).ok_or(Error::RangeTooSmall { what, needed: size, got })
+pub(super) fn result_of<'a>(bytes: &'a mut [u8], size: u64, what: &'static str) -> Result<&'a mut [u8]> {
+    let got = bytes.len() as u64;
+    let needed = usize::try_from(size).unwrap_or(usize::MAX);
+    bytes.get_mut(..needed).ok_or(Error::RangeTooSmall { what, needed: size, got })
 }

@@ -10,17 +10,17 @@ use crate::error::{Error, Result};
 use crate::primitives::{Number, Primitive};
 use crate::sort::{SortBuffers, SortConfig};
 
-/// The words of keys, which an argsort only reads.
+/// The bytes of keys, which an argsort only reads.
 pub(crate) enum Keys<'a> {
-    Sorted(&'a mut [u32]),
-    Read(&'a [u32]),
+    Sorted(&'a mut [u8]),
+    Read(&'a [u8]),
 }
 
 impl Keys<'_> {
-    pub(super) fn words(&self) -> &[u32] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Sorted(words) => words,
-            Self::Read(words) => words,
+            Self::Sorted(bytes) => bytes,
+            Self::Read(bytes) => bytes,
         }
     }
 }
@@ -30,18 +30,18 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if it is
-    /// for pairs or an argsort, and the errors of [`Self::sort_words`].
+    /// for pairs or an argsort, and the errors of [`Self::sort_bytes`].
     pub fn sort<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<()> {
         check_type::<N>(config.key_type())?;
         check_value_size(&config, 0)?;
-        self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
+        self.sort_bytes(config, bytemuck::cast_slice_mut(keys), &mut [])
     }
 
     /// Sorts `keys` in place, and permutes `values` likewise; leaves keys that the configuration discards unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
-    /// values are not of its size, [`Error::Unsupported`] for an argsort, and the errors of [`Self::sort_words`].
+    /// values are not of its size, [`Error::Unsupported`] for an argsort, and the errors of [`Self::sort_bytes`].
     pub fn sort_pairs<N: Number, V: bytemuck::Pod>(
         &self,
         config: SortConfig,
@@ -52,7 +52,7 @@ impl Gpu {
             &config,
             "indices are no input: Gpu::argsort and Gpu::sort_with_indices make them",
         )?;
-        with_words(values, |values| self.sort_words(config, bytemuck::cast_slice_mut(keys), values))
+        self.sort_bytes(config, bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(values))
     }
 
     /// Returns the permutation that sorts `keys`: the first is the index of the least key, or, descending, of the
@@ -60,14 +60,15 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not a
-    /// [`SortConfig::argsort`], and the errors of [`Self::sort_words`].
+    /// [`SortConfig::argsort`], and the errors of [`Self::sort_bytes`].
     pub fn argsort<N: Number>(&self, config: SortConfig, keys: &[N]) -> Result<Vec<u32>> {
         check_type::<N>(config.key_type())?;
         if !config.is_argsort() {
             return Err(Error::Unsupported { reason: "Gpu::argsort takes a SortConfig::argsort" });
         }
         let mut indices = zeroed(keys.len())?;
-        self.prepare_keys(config, Keys::Read(bytemuck::cast_slice(keys)), &mut indices)?.run()?;
+        let values = bytemuck::cast_slice_mut(&mut indices);
+        self.prepare_keys(config, Keys::Read(bytemuck::cast_slice(keys)), values)?.run()?;
         Ok(indices)
     }
 
@@ -75,7 +76,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not one of
-    /// [`SortConfig::keys_and_indices`], and the errors of [`Self::sort_words`].
+    /// [`SortConfig::keys_and_indices`], and the errors of [`Self::sort_bytes`].
     pub fn sort_with_indices<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<Vec<u32>> {
         check_type::<N>(config.key_type())?;
         if config.is_argsort() || !config.begins_as_indices() {
@@ -84,31 +85,31 @@ impl Gpu {
             });
         }
         let mut indices = zeroed(keys.len())?;
-        self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut indices)?;
+        self.sort_bytes(config, bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(&mut indices))?;
         Ok(indices)
     }
 
-    /// As [`Self::sort_pairs`], for keys and values of any type and size as 32-bit words in memory order. `values` is
+    /// As [`Self::sort_pairs`], for keys and values of any type and size as bytes in memory order. `values` is
     /// empty for keys alone, and receives an index for each key of an argsort, which leaves the keys unchanged, and of keys
     /// with indices.
     ///
     /// # Errors
     /// Those of [`Self::prepare_sort`] and [`Prepared::run`].
-    pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
+    pub fn sort_bytes(&self, config: SortConfig, keys: &mut [u8], values: &mut [u8]) -> Result<()> {
         self.prepare_sort(config, keys, values)?.run_or_keep()
     }
 
-    /// Prepares [`Self::sort_words`]: creates the plan, and computes the size of the memory, before any is allocated.
+    /// Prepares [`Self::sort_bytes`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
     /// [`SortPlan`](crate::sort::SortPlan).
     pub fn prepare_sort<'a>(
         &'a self,
         config: SortConfig,
-        keys: &'a mut [u32],
-        values: &'a mut [u32],
+        keys: &'a mut [u8],
+        values: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         self.prepare_keys(config, Keys::Sorted(keys), values)
     }
@@ -117,13 +118,13 @@ impl Gpu {
         &'a self,
         config: SortConfig,
         keys: Keys<'a>,
-        values: &'a mut [u32],
+        values: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         // Slices are sorted in place, whatever the form of a recording.
         let config = config.in_place();
-        let count = check_words(&config, keys.words(), values)?;
+        let count = check_bytes(&config, keys.bytes(), values)?;
         let plan = self.plan(config.large_counts_for(count))?;
-        let inputs = [("keys", keys.words()), ("values", &*values)];
+        let inputs = [("keys", keys.bytes()), ("values", &*values)];
         let slices = self.slices(plan, SortBuffers::default(), count, &inputs)?;
         Ok(slices.sorted(config, keys, values, None))
     }
@@ -157,12 +158,12 @@ impl<'a, P: Primitive> Slices<'a, P> {
         self,
         config: SortConfig,
         keys: Keys<'a>,
-        values: &'a mut [u32],
+        values: &'a mut [u8],
         segments: Option<&'a [u32]>,
     ) -> Prepared<'a> {
         Prepared::new(self.device_size(), move |on_error| {
-            let of_segments = segments.map(|segments| ("segments", segments));
-            let inputs = [("keys", keys.words()), ("values", &*values)];
+            let of_segments = segments.map(|segments| ("segments", bytemuck::cast_slice(segments)));
+            let inputs = [("keys", keys.bytes()), ("values", &*values)];
             let completed = self.run(&inputs.into_iter().chain(of_segments).collect::<Vec<_>>())?;
             let sorted = match keys {
                 Keys::Sorted(keys) if !config.has_no_last_keys() => Some(("keys", keys)),
@@ -170,9 +171,11 @@ impl<'a, P: Primitive> Slices<'a, P> {
             };
             completed.read_back(sorted.into_iter().chain([("values", &mut *values)]), on_error)?;
             if let (Some(segments), true) = (segments, config.begins_as_indices()) {
-                let first = segments.first().map_or(values.len(), |&first| first as usize);
+                let first = segments.first().map_or(values.len() / 4, |&first| first as usize);
                 // The device writes no indices for keys before the first segment.
-                values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
+                for (value, index) in values.chunks_exact_mut(4).take(first).zip(0u32..) {
+                    value.copy_from_slice(&index.to_ne_bytes());
+                }
             }
             Ok(())
         })
@@ -194,25 +197,9 @@ pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
 }
 
 /// Number of keys. Checks that there is a whole value for each whole key, or no value for keys alone.
-pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> Result<u64> {
+pub(super) fn check_bytes(config: &SortConfig, keys: &[u8], values: &[u8]) -> Result<u64> {
     check_value_type(config.value_size(), values)?;
-    let key_count = row_count(keys, config.key_size(), 1)?;
+    let key_count = row_count(keys, config.key_size(), config.key_size().min(4))?;
     check_values(config.value_size(), key_count, values)?;
     Ok(key_count)
-}
-
-/// Calls `sort` with values of whole words as words, or with a copy that replaces them if they are not aligned.
-pub(super) fn with_words<V: bytemuck::Pod>(
-    values: &mut [V],
-    sort: impl FnOnce(&mut [u32]) -> Result<()>,
-) -> Result<()> {
-    if let Ok(words) = bytemuck::try_cast_slice_mut(values) {
-        return sort(words);
-    }
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
-    let mut words: Vec<u32> = zeroed(bytes.len() / 4)?;
-    bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
-    sort(&mut words)?;
-    bytes.copy_from_slice(bytemuck::cast_slice(&words));
-    Ok(())
 }

@@ -8,13 +8,13 @@ use crate::top_k::{TopKBuffers, TopKConfig};
 
 /// The result of a top-k on slices: k for each row.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct TopKWords {
-    /// The keys, as 32-bit words in memory order; none of a configuration without keys.
-    pub keys: Vec<u32>,
+pub struct TopKBytes {
+    /// The keys, as bytes in memory order; none of a configuration without keys.
+    pub keys: Vec<u8>,
     /// Their columns; none of a configuration without indices.
     pub indices: Vec<u32>,
-    /// Their values, as words; none of a configuration without values.
-    pub values: Vec<u32>,
+    /// Their values, as bytes; none of a configuration without values.
+    pub values: Vec<u8>,
 }
 
 impl Gpu {
@@ -46,40 +46,41 @@ impl Gpu {
     ) -> Result<(Vec<N>, Vec<u32>, Vec<V>)> {
         check_type::<N>(config.element_type())?;
         check_value_type(config.value_size(), values)?;
-        let mut top = TopKWords::default();
-        let words = bytemuck::cast_slice(values);
-        self.prepare_top_k(config, bytemuck::cast_slice(keys), words, &mut top)?.run()?;
+        let mut top = TopKBytes::default();
+        let values = bytemuck::cast_slice(values);
+        self.prepare_top_k(config, bytemuck::cast_slice(keys), values, &mut top)?.run()?;
         Ok((numbers(&top.keys)?, top.indices, numbers(&top.values)?))
     }
 
-    /// Prepares [`Self::top_k_pairs`] of `words`, keys as 32-bit words in memory order, and of `values`, likewise, into
+    /// Prepares [`Self::top_k_pairs`] of `keys`, as bytes in memory order, and of `values`, likewise, into
     /// `top`: creates the plan, and computes the size of the memory, before any is allocated. Without values `values` is
     /// empty.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if `words` are not whole rows or, in words, `values` are not whole values,
+    /// [`Error::RowLengthMismatch`] if `keys` are not whole rows or, in words, `values` are not whole values,
     /// [`Error::ValueCountMismatch`] unless there is a value for each key, [`Error::ValueSizeMismatch`] for values of a
     /// configuration without, [`Error::OutOfHostMemory`], and the errors of [`TopKPlan`](crate::top_k::TopKPlan).
     pub fn prepare_top_k<'a>(
         &'a self,
         config: TopKConfig,
-        words: &'a [u32],
-        values: &'a [u32],
-        top: &'a mut TopKWords,
+        keys: &'a [u8],
+        values: &'a [u8],
+        top: &'a mut TopKBytes,
     ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        let count = row_count(words, config.row_size(), config.element_type().words())?;
+        let count = row_count(keys, config.row_size(), config.element_type().size() as u64)?;
         plan.check_count(count)?;
         check_values(config.value_size(), count * u64::from(config.column_count()), values)?;
         let values_size = u64::from(config.k()) * config.value_size();
-        let inputs = [("source", words), ("source_values", values)];
+        let inputs = [("source", keys), ("source_values", values)];
         let slices = self.slices(plan, TopKBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let selected = slices.run(&inputs)?;
-            let read = |name, row_size: u64| selected.read(name, count.saturating_mul(row_size / 4));
-            *top = TopKWords {
+            let read = |name, row_size: u64| selected.read(name, count.saturating_mul(row_size));
+            *top = TopKBytes {
                 keys: read("destination", config.keys_size())?,
-                indices: read("destination_indices", config.indices_size())?,
+                indices: selected
+                    .read("destination_indices", count.saturating_mul(config.indices_size() / 4))?,
                 values: read("destination_values", values_size)?,
             };
             Ok(())

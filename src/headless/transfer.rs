@@ -1,4 +1,4 @@
-//! Copies of slices: uploads and downloads of whole words.
+//! Copies of slices: uploads and downloads.
 
 use super::copies::Copies;
 use super::{Gpu, GpuBuffer, lock, zeroed};
@@ -15,13 +15,13 @@ pub(super) enum OnError {
 }
 
 impl Gpu {
-    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, and waits. What the caller has submitted to a queue of
+    /// Copies `values` into `buffer` from byte `offset` on, a multiple of 4, and waits. What the caller has submitted to a queue of
     /// its own was waited for: copies may use another queue.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and those of [`Self::submit`].
-    pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
-        let mut rest: &[u8] = bytemuck::cast_slice(words);
+    pub fn upload<T: bytemuck::NoUninit>(&self, buffer: &GpuBuffer, offset: u64, values: &[T]) -> Result<()> {
+        let mut rest: &[u8] = bytemuck::cast_slice(values);
         let mut copies = lock(&self.copies);
         let range = self.checked(buffer, offset, rest.len())?;
         let read = |block: &mut [u8]| {
@@ -34,12 +34,12 @@ impl Gpu {
         unsafe { copies.upload_staged(range, read) }.map(drop)
     }
 
-    /// Copies the start of `buffer` to `words`, and waits. On error `words` is unchanged.
+    /// Copies the start of `buffer` to `values`, and waits. On error `values` are unchanged.
     ///
     /// # Errors
     /// Those of [`Self::read`].
-    pub fn download(&self, buffer: &GpuBuffer, words: &mut [u32]) -> Result<()> {
-        self.read_back(&mut [(buffer, words)], OnError::Unchanged)
+    pub fn download<T: bytemuck::Pod>(&self, buffer: &GpuBuffer, values: &mut [T]) -> Result<()> {
+        self.read_back(&mut [(buffer, bytemuck::cast_slice_mut(values))], OnError::Unchanged)
     }
 
     /// Reads the first `word_count` words of `buffer`, and waits; what has written them was waited for, as in [`Self::upload`].
@@ -55,14 +55,26 @@ impl Gpu {
     /// # Errors
     /// Those of [`Self::read`].
     pub fn read_from(&self, buffer: &GpuBuffer, offset: u64, word_count: usize) -> Result<Vec<u32>> {
-        self.checked(buffer, offset, word_count.saturating_mul(4))?;
-        let mut words = zeroed(word_count)?;
-        self.read_into(buffer, offset, &mut words)?;
-        Ok(words)
+        self.read_values(buffer, offset, word_count)
     }
 
-    fn read_into(&self, buffer: &GpuBuffer, offset: u64, words: &mut [u32]) -> Result<()> {
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+    /// Reads `count` values of `buffer` from byte `offset` on, likewise.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn read_values<T: bytemuck::Pod>(
+        &self,
+        buffer: &GpuBuffer,
+        offset: u64,
+        count: usize,
+    ) -> Result<Vec<T>> {
+        self.checked(buffer, offset, count.saturating_mul(size_of::<T>()))?;
+        let mut values = zeroed(count)?;
+        self.read_into(buffer, offset, bytemuck::cast_slice_mut(&mut values))?;
+        Ok(values)
+    }
+
+    fn read_into(&self, buffer: &GpuBuffer, offset: u64, bytes: &mut [u8]) -> Result<()> {
         let mut copies = lock(&self.copies);
         let range = self.checked(buffer, offset, bytes.len())?;
         let write = |first: u64, block: &[u8]| {
@@ -75,33 +87,29 @@ impl Gpu {
 
     /// Copies the start of each buffer to its slice, and waits. Results that fit a staging block are all read before one is
     /// replaced.
-    pub(super) fn read_back(
-        &self,
-        results: &mut [(&GpuBuffer, &mut [u32])],
-        on_error: OnError,
-    ) -> Result<()> {
+    pub(super) fn read_back(&self, results: &mut [(&GpuBuffer, &mut [u8])], on_error: OnError) -> Result<()> {
         if self.read_back_at_once(results)? {
             return Ok(());
         }
         if on_error == OnError::Undefined {
-            return results.iter_mut().try_for_each(|(buffer, words)| self.read_into(buffer, 0, words));
+            return results.iter_mut().try_for_each(|(buffer, bytes)| self.read_into(buffer, 0, bytes));
         }
-        let read = results.iter().map(|(buffer, words)| self.read(buffer, words.len()));
+        let read = results.iter().map(|(buffer, bytes)| self.read_values::<u8>(buffer, 0, bytes.len()));
         let staged = read.collect::<Result<Vec<_>>>()?;
-        results.iter_mut().zip(staged).for_each(|((_, words), staged)| words.copy_from_slice(&staged));
+        results.iter_mut().zip(staged).for_each(|((_, bytes), staged)| bytes.copy_from_slice(&staged));
         Ok(())
     }
 
     /// As [`Self::read_back`], if all fit; returns whether they do.
-    fn read_back_at_once(&self, results: &mut [(&GpuBuffer, &mut [u32])]) -> Result<bool> {
+    fn read_back_at_once(&self, results: &mut [(&GpuBuffer, &mut [u8])]) -> Result<bool> {
         let mut copies = lock(&self.copies);
-        let ranges = results.iter().map(|(buffer, words)| self.checked(buffer, 0, size_of_val(&**words)));
+        let ranges = results.iter().map(|(buffer, bytes)| self.checked(buffer, 0, bytes.len()));
         let ranges = ranges.collect::<Result<Vec<_>>>()?;
         // SAFETY: the ranges are this device's, live until they are copied, and nothing writes to them.
         let Some(mut staged) = unsafe { copies.download_at_once(&ranges) }? else { return Ok(false) };
-        for (_, words) in results {
-            let (bytes, rest) = staged.split_at(size_of_val(&**words));
-            bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
+        for (_, bytes) in results {
+            let (next, rest) = staged.split_at(bytes.len());
+            bytes.copy_from_slice(next);
             staged = rest;
         }
         Ok(true)

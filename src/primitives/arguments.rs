@@ -3,6 +3,7 @@
 //! From it come the checks of a recording, the memory of the functions on slices, and the tests that wrong memory is refused.
 
 use super::Count;
+use super::packed::{Extent, Packed, PackedForm};
 use super::scratch::ScratchRequirements;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
@@ -43,6 +44,10 @@ pub struct Argument {
     pub role: Role,
     /// Bytes that it accesses, from the first on; 0 if it does not.
     pub size: u64,
+    /// Multiple of which the address is, bytes.
+    pub alignment: u64,
+    /// Of elements of a packed type.
+    pub(super) packed: Option<Packed>,
 }
 
 /// Where an argument is.
@@ -71,13 +76,35 @@ type Visit<'a> = dyn FnMut(Argument, Memory<'_>) -> Result<()> + 'a;
 /// Takes the rows of a table.
 pub struct Arguments<'a> {
     scratch_size: u64,
+    /// Whether scratch holds unpacked elements, and is needed for any count.
+    has_unpacked: bool,
+    /// Of the next row.
+    packed: Option<Packed>,
     visit: &'a mut Visit<'a>,
 }
 
 impl<'a> Arguments<'a> {
     /// Passes each row to `visit`, of a recording with `scratch_size` bytes of scratch.
-    pub(super) fn new(scratch_size: u64, visit: &'a mut Visit<'a>) -> Self {
-        Self { scratch_size, visit }
+    pub(super) fn new(scratch_size: u64, has_unpacked: bool, visit: &'a mut Visit<'a>) -> Self {
+        Self { scratch_size, has_unpacked, packed: None, visit }
+    }
+
+    /// The next row has elements of this form, if they are packed.
+    pub(super) fn of(&mut self, form: Option<PackedForm>) -> &mut Self {
+        self.packed = form.map(|form| Packed { form, extent: None });
+        self
+    }
+
+    /// As [`Self::of`], of which a recording writes no more than `extent`.
+    pub(super) fn up_to(&mut self, form: Option<PackedForm>, extent: Extent) -> &mut Self {
+        self.packed = form.map(|form| Packed { form, extent: Some(extent) });
+        self
+    }
+
+    fn row(&mut self, name: &'static str, role: Role, size: u64, memory: Memory<'_>) -> Result<()> {
+        let packed = self.packed.take();
+        let alignment = packed.map_or(4, |packed| packed.form.element.size() as u64);
+        (self.visit)(Argument { name, role, size, alignment, packed }, memory)
     }
 
     /// `size` bytes of `range` are accessed.
@@ -88,7 +115,7 @@ impl<'a> Arguments<'a> {
         range: &mut AddressRange,
         size: u64,
     ) -> Result<()> {
-        (self.visit)(Argument { name, role, size }, Memory::Addresses(range))
+        self.row(name, role, size, Memory::Addresses(range))
     }
 
     /// As [`Self::addresses`], which are read.
@@ -119,8 +146,8 @@ impl<'a> Arguments<'a> {
 
     /// As [`Self::scratch`], unless the recording needs none.
     pub(super) fn scratch_if(&mut self, is_needed: bool, range: &mut BufferRange) -> Result<()> {
-        let size = if is_needed { self.scratch_size } else { 0 };
-        (self.visit)(Argument { name: "scratch", role: Role::Scratch, size }, Memory::Buffer(range))
+        let size = if is_needed || self.has_unpacked { self.scratch_size } else { 0 };
+        self.row("scratch", Role::Scratch, size, Memory::Buffer(range))
     }
 }
 
@@ -137,17 +164,17 @@ impl Checker {
     const MAX_ROWS: usize = 12;
 
     /// Checks the range of a row, and shortens it to the size: an argument that is not accessed becomes empty.
-    pub(super) fn check(&mut self, argument: Argument, memory: Memory<'_>) -> Result<()> {
-        let Argument { name, size, .. } = argument;
+    pub(super) fn check(&mut self, argument: Argument, memory: &mut Memory<'_>) -> Result<()> {
+        let Argument { name, size, alignment, .. } = argument;
         let addresses = match memory {
             Memory::Addresses(range) => {
-                let checked = range.prefix(name, size)?.aligned(name, 4)?;
+                let checked = range.prefix(name, size)?.aligned(name, alignment)?;
                 // To a kernel a null pointer is an argument that is not accessed.
-                *range = if size > 0 { checked } else { AddressRange::NONE };
-                *range
+                **range = if size > 0 { checked } else { AddressRange::NONE };
+                **range
             }
             Memory::Buffer(range) => {
-                *range = ScratchRequirements::new(size).check(*range)?;
+                **range = ScratchRequirements::new(size).check(**range)?;
                 range.addresses()
             }
         };

@@ -10,6 +10,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
@@ -135,6 +136,12 @@ impl DifferenceConfig {
         is_adjacent && (tile_rows * self.columns).is_multiple_of(self.numbers_per_pack())
     }
 
+    /// The same configuration of unpacked numbers.
+    const fn of_unpacked(mut self) -> Self {
+        self.element = self.element.unpacked();
+        self
+    }
+
     /// Checks that a device supports the configuration.
     fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a difference", self.columns, 1..=Self::MAX_COLUMNS)?;
@@ -183,8 +190,20 @@ impl Buffers<Difference> for DifferenceBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         table.count("count", count)?;
-        table.read("source", &mut self.source, count.max().saturating_mul(config.row_size()))?;
-        table.write("destination", &mut self.destination, config.result_size(count.max()))?;
+        let form = PackedForm::numbers(config.element);
+        let rows = Extent::of(*count);
+        table.up_to(form, rows.rows(config.columns, 0)).read(
+            "source",
+            &mut self.source,
+            count.max().saturating_mul(config.row_size()),
+        )?;
+        let columns = config.result_column_count();
+        let minus = if config.is_along_rows || config.keeps_first { 0 } else { columns };
+        table.up_to(form, rows.rows(columns, minus)).write(
+            "destination",
+            &mut self.destination,
+            config.result_size(count.max()),
+        )?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
 }
@@ -375,8 +394,9 @@ impl Algorithm<Difference> for Difference {
 impl DifferencePlan {
     /// Bytes that a recording of `count` rows reads and writes: each number once, and the result once.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        let config = self.config();
-        count.saturating_mul(config.row_size()).saturating_add(config.result_size(count))
+        let config = self.unpacked_config();
+        let own = count.saturating_mul(config.row_size()).saturating_add(config.result_size(count));
+        own.saturating_add(self.packing_size(count))
     }
 }
 

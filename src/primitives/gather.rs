@@ -1,4 +1,4 @@
-//! Gather: `destination[i] = source[indices[i]]`, for elements of any size that is a multiple of 4 bytes.
+//! Gather: `destination[i] = source[indices[i]]`, for elements of any size that is a multiple of 4 bytes, and of 1 and 2.
 //!
 //! Applies the permutation of an argsort to values of any size. Indices need not be a permutation: an index may occur
 //! any number of times. An index beyond the source yields an element of zeros, so that `u32::MAX` can denote none.
@@ -8,13 +8,14 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::packed::PackedForm;
 use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, Count, ScratchCursor, Tiles, check_workgroup, write_subgroups};
+use super::{Choice, Count, ElementType, ScratchCursor, Tiles, check_workgroup, write_subgroups};
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{PolicyConflict, Result, in_range};
+use crate::error::{PolicyConflict, Result, at_most, in_range};
 use crate::kernels;
 
 /// Plan of a gather.
@@ -52,6 +53,8 @@ pub type GatherPlan = Plan<Gather>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GatherConfig {
     words_per_element: u32,
+    /// The type of packed elements.
+    packed: Option<ElementType>,
     has_indirect_count: bool,
     policy: Option<GatherPolicy>,
 }
@@ -63,28 +66,50 @@ impl GatherConfig {
     /// Elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`]: numbers, rows of a table, or any structs
     /// of a multiple of 4 bytes.
     pub const fn elements(words_per_element: u32) -> Self {
-        Self { words_per_element, has_indirect_count: false, policy: None }
+        Self { words_per_element, packed: None, has_indirect_count: false, policy: None }
+    }
+
+    /// Numbers of a type.
+    pub const fn of(element: ElementType) -> Self {
+        let packed = if element.is_packed() { Some(element) } else { None };
+        Self { packed, ..Self::elements(element.words()) }
     }
 
     setters! {
-        /// Supports indirect counts, [`Count::Indirect`], which need scratch.
+        /// Supports indirect counts, [`Count::Indirect`], which need scratch unless elements have 8 or 16 bits.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`GatherPolicy::choose`].
         policy(policy: GatherPolicy) => policy = Some(policy);
     }
 
-    /// Size of an element, words.
+    /// Size of an element, words; 1 of a packed one.
     pub const fn words_per_element(&self) -> u32 {
         self.words_per_element
     }
 
     /// Size of an element, bytes.
     pub const fn element_size(&self) -> u64 {
-        self.words_per_element as u64 * 4
+        match self.packed {
+            Some(element) => element.size() as u64,
+            None => self.words_per_element as u64 * 4,
+        }
+    }
+
+    /// The form of elements that are packed.
+    const fn form(&self) -> Option<PackedForm> {
+        match self.packed {
+            Some(element) => PackedForm::numbers(element),
+            None => None,
+        }
     }
 
     fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a gather", self.words_per_element, 1..=Self::MAX_WORDS)
+    }
+
+    /// Packed elements are gathered as they are.
+    const fn of_unpacked(self) -> Self {
+        self
     }
 }
 
@@ -127,9 +152,13 @@ impl Buffers<Gather> for GatherBuffers {
         let (max, element_size) = (count.max(), config.element_size());
         let source_size = self.source.size / element_size * element_size;
         table.count("count", count)?;
-        table.read("source", &mut self.source, source_size)?;
+        table.of(config.form()).read("source", &mut self.source, source_size)?;
         table.read("indices", &mut self.indices, max.saturating_mul(4))?;
-        table.write("destination", &mut self.destination, max.saturating_mul(element_size))?;
+        table.of(config.form()).write(
+            "destination",
+            &mut self.destination,
+            max.saturating_mul(element_size),
+        )?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
 }
@@ -203,7 +232,7 @@ impl fmt::Display for GatherPolicy {
 /// | `indices` | `count * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count of elements of whole words, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// Ranges that are only read may overlap each other. Faster if `source` and `destination` are aligned to 16 and the
 /// element size is a multiple of 16, or both of 8. One dispatch; for an indirect count, another one and a barrier before
@@ -213,7 +242,9 @@ impl fmt::Display for GatherPolicy {
 #[derive(Debug)]
 pub struct Gather {
     element_size: u64,
-    any_address: GatherPipeline,
+    /// Of packed elements, in place of the others.
+    packed: Option<PackedPipeline>,
+    any_address: Option<GatherPipeline>,
     /// Accesses of 8 or 16 bytes, where the element size is a multiple of that.
     aligned: Option<GatherPipeline>,
     /// For indirect counts.
@@ -225,6 +256,47 @@ pub struct Gather {
 struct GatherPipeline {
     shape: GatherShape,
     pipeline: Pipeline,
+}
+
+/// Pipeline for packed elements.
+#[derive(Debug)]
+struct PackedPipeline {
+    pipeline: Pipeline,
+    tile_words: u64,
+}
+
+impl PackedPipeline {
+    fn new(device: &Device, element: ElementType, policy: &GatherPolicy) -> Result<Self> {
+        let constants =
+            [("UNITS_PER_INVOCATION", policy.accesses_per_invocation), ("PACKED_BITS", element.bits())];
+        let GatherPolicy { workgroup_size, subgroup_size, .. } = *policy;
+        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let pipeline = Pipeline::declare(device, kernels::GATHER_PACKED.module(&[]), options)?;
+        Ok(Self { pipeline, tile_words: policy.tile_units().into() })
+    }
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &GatherBuffers,
+        given: (Count, u64),
+    ) -> Result<()> {
+        let (count, element_size) = given;
+        // The elements of the last tile are 32-bit numbers.
+        at_most(count.max(), (1 << 32) - (1 << 20), "a gather of 8 or 16 bits")?;
+        let source_count = buffers.source.size / element_size;
+        let push = push::GatherPacked {
+            source: buffers.source,
+            indices: buffers.indices,
+            destination: buffers.destination,
+            indirect_count: count.indirect(),
+            count: count.max() as u32,
+            source_count: u32::try_from(source_count).unwrap_or(u32::MAX),
+        };
+        let bytes = buffers.destination.address % 4 + buffers.destination.size;
+        recorder.phase(c"gather");
+        recorder.dispatch(&self.pipeline, &push, bytes.div_ceil(4).div_ceil(self.tile_words))
+    }
 }
 
 /// Division of elements into accesses and workgroups: the specialization of `gather.comp`.
@@ -284,11 +356,23 @@ impl Primitive for Gather {
 
     fn declare(device: &Device, config: &GatherConfig, policy: &GatherPolicy) -> Result<Self> {
         let gather_pipeline = |unit_words| GatherPipeline::new(device, config, policy, unit_words);
+        if let Some(element) = config.packed {
+            let packed = Some(PackedPipeline::new(device, element, policy)?);
+            let (any_address, aligned, level_args) = (None, None, None);
+            return Ok(Self {
+                element_size: config.element_size(),
+                packed,
+                any_address,
+                aligned,
+                level_args,
+            });
+        }
         let aligned =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
         Ok(Self {
             element_size: config.element_size(),
-            any_address: gather_pipeline(1)?,
+            packed: None,
+            any_address: Some(gather_pipeline(1)?),
             aligned: aligned.map(gather_pipeline).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
@@ -308,8 +392,11 @@ impl Algorithm<Gather> for Gather {
     type Layout = u64;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let gathers = std::iter::once(&self.any_address).chain(&self.aligned);
-        gathers.map(|gather| &gather.pipeline).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+        let packed = self.packed.iter().map(|packed| &packed.pipeline);
+        let gathers = self.any_address.iter().chain(&self.aligned);
+        packed
+            .chain(gathers.map(|gather| &gather.pipeline))
+            .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {
@@ -318,8 +405,12 @@ impl Algorithm<Gather> for Gather {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Gather, u64>) -> Result<()> {
         let Checked { buffers, layout: levels, count } = given;
-        let gather =
-            self.aligned.as_ref().filter(|gather| gather.is_aligned(buffers)).unwrap_or(&self.any_address);
+        let aligned = self.aligned.as_ref().filter(|gather| gather.is_aligned(buffers));
+        let gather = match (&self.packed, aligned.or(self.any_address.as_ref())) {
+            (None, Some(gather)) => gather,
+            (Some(packed), _) => return packed.record(recorder, buffers, (count, self.element_size)),
+            (None, None) => unreachable!("a plan is of packed elements or of others"),
+        };
         let tiles = gather.tiles(count.max())?;
         let source_count = buffers.source.size / self.element_size;
         let mut push = push::GatherGather {

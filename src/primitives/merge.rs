@@ -10,6 +10,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
+use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{Choice, CountPair, ElementType, FloatOrder, ScratchCursor, check_subgroups, write_subgroups};
@@ -104,6 +105,12 @@ impl MergeConfig {
     fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per value of a merge", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)
     }
+
+    /// The same configuration of unpacked keys.
+    const fn of_unpacked(mut self) -> Self {
+        self.element = self.element.unpacked();
+        self
+    }
 }
 
 configuration!(MergeConfig, MergePolicy of Merge);
@@ -153,17 +160,29 @@ impl Buffers<Merge> for MergeBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (key_size, value_size) = (config.element.size() as u64, config.value_size());
-        // No product overflows: `check_count` has found the sum.
         let (a_count, b_count) = count.max();
-        let sum = a_count + b_count;
+        let sum = a_count.saturating_add(b_count);
         table.count("a_count", &mut count.first)?;
         table.count("b_count", &mut count.second)?;
-        table.read("a", &mut self.a, a_count * key_size)?;
-        table.read("b", &mut self.b, b_count * key_size)?;
-        table.read("a_values", &mut self.a_values, a_count * value_size)?;
-        table.read("b_values", &mut self.b_values, b_count * value_size)?;
-        table.write("destination", &mut self.destination, sum * key_size)?;
-        table.write("destination_values", &mut self.destination_values, sum * value_size)?;
+        let form = PackedForm::numbers(config.element);
+        table.up_to(form, Extent::of(count.first)).read(
+            "a",
+            &mut self.a,
+            a_count.saturating_mul(key_size),
+        )?;
+        table.up_to(form, Extent::of(count.second)).read(
+            "b",
+            &mut self.b,
+            b_count.saturating_mul(key_size),
+        )?;
+        table.read("a_values", &mut self.a_values, a_count.saturating_mul(value_size))?;
+        table.read("b_values", &mut self.b_values, b_count.saturating_mul(value_size))?;
+        table.up_to(form, Extent::of_both(count.first, count.second)).write(
+            "destination",
+            &mut self.destination,
+            sum.saturating_mul(key_size),
+        )?;
+        table.write("destination_values", &mut self.destination_values, sum.saturating_mul(value_size))?;
         table.scratch_if(count.first.is_indirect() || count.second.is_indirect(), &mut self.scratch)
     }
 }
@@ -256,8 +275,8 @@ impl fmt::Display for MergePolicy {
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `a`, `b` | `a_count * key_size`, `b_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `a_values`, `b_values` | `a_count * value_size`, `b_count * value_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `a`, `b` | `a_count.saturating_mul(key_size)`, `b_count.saturating_mul(key_size)` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `a_values`, `b_values` | `a_count.saturating_mul(value_size)`, `b_count.saturating_mul(value_size)` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | `(a_count + b_count) * key_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `destination_values` | `(a_count + b_count) * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
@@ -380,6 +399,8 @@ impl MergePlan {
 
     /// Bytes that a recording of `count` keys of both arrays together reads and writes: keys and values once each.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        count.saturating_mul(2 * (self.config().element.size() as u64 + self.config().value_size()))
+        let config = self.unpacked_config();
+        let own = count.saturating_mul(2 * (config.element.size() as u64 + config.value_size()));
+        own.saturating_add(self.packing_size((count, 0)))
     }
 }

@@ -13,6 +13,7 @@ pub mod histogram;
 mod level_args;
 mod look_back;
 pub mod merge;
+mod packed;
 mod plan;
 pub mod reduce;
 pub mod run_length;
@@ -25,7 +26,7 @@ pub mod sort;
 pub mod top_k;
 pub mod tuning;
 
-pub use crate::element::{ElementType, FloatOrder, Number, NumberKind};
+pub use crate::element::{Bf16, ElementType, F16, FloatOrder, Number, NumberKind};
 pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
@@ -45,7 +46,8 @@ pub enum Count {
     /// Direct count, given at recording.
     Direct(u64),
     /// Indirect count, read from device memory when the commands execute. Indirect dispatches launch as many workgroups
-    /// as it needs.
+    /// as it needs; those that unpack and pack elements of 8 and 16 bits as many as the maximum needs, the rest of which end at
+    /// once.
     Indirect {
         /// Device address of the count, a u32, at a multiple of 4.
         address: vk::DeviceAddress,

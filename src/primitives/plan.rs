@@ -14,8 +14,9 @@ use std::hash::Hash;
 use ash::vk;
 
 use super::arguments::{Argument, Arguments, Checker, Memory};
+use super::packed::Packing;
 use super::scratch::{ScratchArray, ScratchCursor, ScratchRequirements};
-use crate::device::{Access, Capabilities, CommandCounts, Device, Pipeline, Recorder};
+use crate::device::{Access, BufferRange, Capabilities, CommandCounts, Device, Pipeline, Recorder};
 use crate::error::Result;
 
 /// Plan of a primitive. Immutable; holds pipelines and no memory; may be shared between threads and recorded any number
@@ -53,8 +54,11 @@ use crate::error::Result;
 pub struct Plan<P: Primitive> {
     device: Device,
     config: P::Config,
+    /// That of the primitive, whose elements are not packed.
+    unpacked: P::Config,
     policy: P::Policy,
     pub(super) primitive: P,
+    packing: Option<Packing>,
 }
 
 /// A primitive of [`Plan`]. Only the library implements it.
@@ -114,6 +118,10 @@ pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// Checks the configuration, and its policy or the one that it leaves to be chosen.
     #[doc(hidden)]
     fn checked_policy(&self, capabilities: &Capabilities) -> Result<<Self::Primitive as Primitive>::Policy>;
+
+    /// The configuration of the same result from elements that are [unpacked](super::packed); the same one without such.
+    #[doc(hidden)]
+    fn unpacked(&self) -> Self;
 }
 
 /// Makes a type with a field `policy`, and `has_indirect_count` or another field for it, the configuration of a primitive.
@@ -131,9 +139,15 @@ macro_rules! configuration {
 
             fn checked_policy(&self, capabilities: &$crate::device::Capabilities) -> Result<$policy> {
                 self.check(capabilities)?;
-                let policy = self.policy.unwrap_or_else(|| <$policy>::choose(capabilities, self).policy);
-                policy.check(self, capabilities)?;
+                let unpacked = self.of_unpacked();
+                unpacked.check(capabilities)?;
+                let policy = self.policy.unwrap_or_else(|| <$policy>::choose(capabilities, &unpacked).policy);
+                policy.check(&unpacked, capabilities)?;
                 Ok(policy)
+            }
+
+            fn unpacked(&self) -> Self {
+                self.of_unpacked()
             }
         }
     };
@@ -151,20 +165,34 @@ pub trait Buffers<P: Primitive>: Copy + Debug + Default {
         count: &mut P::Count,
         table: &mut Arguments<'_>,
     ) -> Result<()>;
+
+    /// Memory of which nothing is known but that the configuration takes it, to size a recording.
+    #[doc(hidden)]
+    fn unknown(_: &P::Config) -> Self {
+        Self::default()
+    }
 }
 
-/// Checks the arguments of a recording, and shortens them to what it accesses.
-fn checked<P: Primitive>(
+/// Checks the arguments of a recording, whose scratch has so many bytes and may hold unpacked elements; shortens them to what it
+/// accesses. Returns the scratch as well.
+pub(super) fn checked<P: Primitive>(
     mut buffers: P::Buffers,
     config: &P::Config,
     mut count: P::Count,
-    scratch: ScratchRequirements,
-) -> Result<P::Buffers> {
-    let mut checker = Checker::default();
-    let mut check = |argument, memory: Memory<'_>| checker.check(argument, memory);
-    buffers.arguments(config, &mut count, &mut Arguments::new(scratch.size, &mut check))?;
+    (scratch_size, has_unpacked): (u64, bool),
+) -> Result<(P::Buffers, BufferRange)> {
+    let (mut checker, mut scratch) = (Checker::default(), BufferRange::NONE);
+    let mut check = |argument, mut memory: Memory<'_>| {
+        checker.check(argument, &mut memory)?;
+        if let Memory::Buffer(range) = memory {
+            scratch = *range;
+        }
+        Ok(())
+    };
+    let mut table = Arguments::new(scratch_size, has_unpacked, &mut check);
+    buffers.arguments(config, &mut count, &mut table)?;
     checker.check_disjoint()?;
-    Ok(buffers)
+    Ok((buffers, scratch))
 }
 
 /// Maximum counts of a primitive.
@@ -173,7 +201,7 @@ pub type Max<P> = <<P as Primitive>::Count as Counts>::Max;
 /// The counts of a recording: a [`Count`](crate::Count), or several.
 pub trait Counts: Copy + Debug {
     /// Their maximums.
-    type Max: Copy + Default + PartialEq;
+    type Max: Copy + Default + PartialEq + Into<Self>;
 
     /// The maximums, for which memory is sized.
     fn max(self) -> Self::Max;
@@ -241,7 +269,7 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
     ) -> Result<()> {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
-        let buffers = checked::<P>(*buffers, config, count, cursor.requirements())?;
+        let (buffers, _) = checked::<P>(*buffers, config, count, (cursor.size, false))?;
         let given = Checked { buffers: &buffers, layout: &layout, count };
         recorder.plan(P::LABEL, |recorder| self.record(recorder, given))
     }
@@ -267,8 +295,10 @@ impl<P: Primitive> Plan<P> {
     #[doc(hidden)]
     pub fn declare(device: &Device, config: P::Config) -> Result<Self> {
         let policy = config.checked_policy(device.capabilities())?;
-        let primitive = P::declare(device, &config, &policy)?;
-        Ok(Self { device: device.clone(), config, policy, primitive })
+        let unpacked = config.unpacked();
+        let primitive = P::declare(device, &unpacked, &policy)?;
+        let packing = (unpacked != config).then(|| Packing::declare::<P>(device, &config)).transpose()?;
+        Ok(Self { device: device.clone(), config, unpacked, policy, primitive, packing })
     }
 
     /// The device of the plan.
@@ -281,6 +311,11 @@ impl<P: Primitive> Plan<P> {
         &self.config
     }
 
+    /// The configuration of the primitive, whose elements are not packed.
+    pub(super) fn unpacked_config(&self) -> &P::Config {
+        &self.unpacked
+    }
+
     /// The policy in use.
     pub fn policy(&self) -> &P::Policy {
         &self.policy
@@ -288,7 +323,8 @@ impl<P: Primitive> Plan<P> {
 
     /// All pipelines that a recording may bind, for inspection.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.primitive.algorithms().flat_map(|algorithm| algorithm.all_pipelines())
+        let packing = self.packing.iter().flat_map(Packing::pipelines);
+        self.primitive.algorithms().flat_map(|algorithm| algorithm.all_pipelines()).chain(packing)
     }
 
     /// Scratch of a recording of up to `max` elements: see the tables of the primitives.
@@ -330,25 +366,35 @@ impl<P: Primitive> Plan<P> {
     ) -> Result<()> {
         self.check_count(count.max())?;
         let scratch = self.scratch_requirements(count.max());
-        buffers.arguments(&self.config, count, &mut Arguments::new(scratch.size, visit))
+        let has_unpacked = self.packing.is_some();
+        buffers.arguments(&self.config, count, &mut Arguments::new(scratch.size, has_unpacked, visit))
     }
 
     fn allocated(&self, mut cursor: ScratchCursor, max: Max<P>) -> ScratchCursor {
-        if let Some(algorithm) = self.primitive.algorithm(&self.config, max) {
+        if let Some(algorithm) = self.primitive.algorithm(&self.unpacked, max) {
             algorithm.allocate(&mut cursor, max);
+            if self.packing.is_some() {
+                Packing::allocate::<P>(&self.config, max, &mut cursor);
+            }
         }
         cursor
+    }
+
+    /// Bytes that a recording reads and writes to unpack and pack elements.
+    pub(super) fn packing_size(&self, max: Max<P>) -> u64 {
+        if self.packing.is_some() { Packing::traffic_size::<P>(&self.config, max) } else { 0 }
     }
 
     /// Fails for more elements than a recording takes.
     #[doc(hidden)]
     pub fn check_count(&self, max: Max<P>) -> Result<()> {
-        self.primitive.check_count(&self.config, max)
+        self.primitive.check_count(&self.unpacked, max)
     }
 
     /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
     pub fn first_access(&self) -> Access {
-        self.primitive.first_access(&self.config)
+        let own = self.primitive.first_access(&self.unpacked);
+        if self.packing.is_some() { own.and(Access::COMPUTE) } else { own }
     }
 
     /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
@@ -376,7 +422,7 @@ impl<P: Primitive> Plan<P> {
     /// | | |
     /// |---|---|
     /// | device | meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute |
-    /// | memory | ranges aligned to 4, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint, except that a scan may be in place |
+    /// | memory | ranges aligned to 4, those of 8- and 16-bit elements to 1 and 2 in memory of whole words, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint, except that a scan may be in place |
     /// | scratch | of [`Self::scratch_requirements`], contents undefined, one range for each recording in flight |
     /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
     /// | barriers | the caller's, from and to [`Self::first_access`] and [`Self::last_access`] |
@@ -426,10 +472,13 @@ impl<P: Primitive> Plan<P> {
             let arrays = self.scratch_arrays(count.max()).into_iter();
             arrays.map(|ScratchArray { name, offset, size }| (name, offset, size)).collect()
         });
-        match self.primitive.algorithm(&self.config, count.max()) {
-            Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
+        match self.primitive.algorithm(&self.unpacked, count.max()) {
+            Some(algorithm) => match &self.packing {
+                Some(packing) => packing.record(self, algorithm, recorder, buffers, count),
+                None => algorithm.check_and_record(recorder, &self.config, buffers, count),
+            },
             None if P::is_empty(count.max()) => Ok(()),
-            None => checked::<P>(*buffers, &self.config, count, ScratchRequirements::new(0)).map(drop),
+            None => checked::<P>(*buffers, &self.config, count, (0, false)).map(drop),
         }
     }
 }

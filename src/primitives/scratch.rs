@@ -18,7 +18,7 @@ pub struct ScratchRequirements {
 
 impl ScratchRequirements {
     /// Alignment of arrays in scratch, bytes: for 16-byte accesses.
-    const ALIGNMENT: u64 = 16;
+    pub(super) const ALIGNMENT: u64 = 16;
 
     pub(super) const fn new(size: u64) -> Self {
         Self {

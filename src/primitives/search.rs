@@ -10,6 +10,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
@@ -100,6 +101,12 @@ impl SearchConfig {
     fn check(&self, _: &Capabilities) -> Result<()> {
         Ok(())
     }
+
+    /// The same configuration of unpacked keys.
+    const fn of_unpacked(mut self) -> Self {
+        self.element = self.element.unpacked();
+        self
+    }
 }
 
 configuration!(SearchConfig, SearchPolicy of Search);
@@ -142,8 +149,17 @@ impl Buffers<Search> for SearchBuffers {
         let key_size = config.element.size() as u64;
         table.count("sorted_count", &mut count.first)?;
         table.count("needle_count", &mut count.second)?;
-        table.read("sorted", &mut self.sorted, sorted_count.saturating_mul(key_size))?;
-        table.read("needles", &mut self.needles, needle_count.saturating_mul(key_size))?;
+        let form = PackedForm::numbers(config.element);
+        table.up_to(form, Extent::of(count.first)).read(
+            "sorted",
+            &mut self.sorted,
+            sorted_count.saturating_mul(key_size),
+        )?;
+        table.up_to(form, Extent::of(count.second)).read(
+            "needles",
+            &mut self.needles,
+            needle_count.saturating_mul(key_size),
+        )?;
         table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
         table.scratch_if(count.second.is_indirect(), &mut self.scratch)
     }
@@ -329,9 +345,11 @@ impl SearchPlan {
     /// Bytes that a recording reads and writes: needles and positions once, and each sorted key once, or as many as the
     /// steps of all searches, if these are fewer. Does not include the rest of cache lines.
     pub fn traffic_size(&self, sorted_count: u64, needle_count: u64) -> u64 {
-        let key_size = self.config().element.size() as u64;
+        let key_size = self.unpacked_config().element.size() as u64;
         let steps = u64::from(u64::BITS - sorted_count.leading_zeros());
         let read_count = sorted_count.min(needle_count.saturating_mul(steps));
-        needle_count.saturating_mul(key_size + 4).saturating_add(read_count.saturating_mul(key_size))
+        let own =
+            needle_count.saturating_mul(key_size + 4).saturating_add(read_count.saturating_mul(key_size));
+        own.saturating_add(self.packing_size((sorted_count, needle_count)))
     }
 }

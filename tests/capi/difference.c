@@ -62,7 +62,7 @@ static void refuse_differences(const SubsweepDevice *device, VkCommandBuffer com
     REFUSE(subsweep_difference_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE,
            "SubsweepDifferenceFlags");
     of_plan.flags = 0;
-    of_plan.element_type = 6;
+    of_plan.element_type = 12;
     REFUSE(subsweep_difference_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_U32;
     of_plan.column_count = 65537;

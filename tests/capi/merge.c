@@ -72,7 +72,7 @@ static void refuse_merges(const SubsweepDevice *device, VkCommandBuffer commands
     of_plan.words_per_value = 4097;
     REFUSE(subsweep_merge_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "words per value");
     of_plan.words_per_value = 0;
-    of_plan.element_type = 6;
+    of_plan.element_type = 12;
     REFUSE(subsweep_merge_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_U32;
     host_check(subsweep_merge_plan_create(device, &of_plan, &plan), "subsweep_merge_plan_create");

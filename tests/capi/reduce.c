@@ -125,10 +125,10 @@ static void refuse_reductions(const SubsweepDevice *device, VkCommandBuffer comm
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
     of_plan.flags = SUBSWEEP_REDUCE_INDEX_BIT;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "minimum or maximum");
-    of_plan.flags = 4;
+    of_plan.flags = 8;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepReduceFlags");
     of_plan.flags = 0;
-    of_plan.runs = 9;
+    of_plan.runs = 10;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepReduceRuns");
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_OFFSETS;
     of_plan.row_length = 3;

@@ -163,12 +163,12 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     REFUSE(subsweep_scan_plan_create(device, &right, NULL), SUBSWEEP_ERROR_NULL, "plan");
     REFUSE_SCAN_PLAN(info.kind = 2, SUBSWEEP_ERROR_UNKNOWN_VALUE, "kind has no value 0x2");
     REFUSE_SCAN_PLAN(info.direction = 2, SUBSWEEP_ERROR_UNKNOWN_VALUE, "direction");
-    REFUSE_SCAN_PLAN(info.element_type = 6, SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
+    REFUSE_SCAN_PLAN(info.element_type = 12, SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     REFUSE_SCAN_PLAN(info.scan_operator = 0xffffffff, SUBSWEEP_ERROR_UNKNOWN_VALUE, "scan_operator");
     REFUSE_SCAN_PLAN(info.segments_by = 5, SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
     REFUSE_SCAN_PLAN((info.segments_by = SUBSWEEP_SEGMENTS_BY_KEYS32, info.row_length = 7),
                      SUBSWEEP_ERROR_UNKNOWN_VALUE, "row_length");
-    REFUSE_SCAN_PLAN(info.flags = 16, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
+    REFUSE_SCAN_PLAN(info.flags = 32, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
     REFUSE_SCAN_PLAN(info.algorithm = "bogo", SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
     info.algorithm = "two\nlines";
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'two\\nlines'");

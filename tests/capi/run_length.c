@@ -99,7 +99,7 @@ static void refuse_runs(const SubsweepDevice *device, VkCommandBuffer commands, 
     of_plan.flags = SUBSWEEP_RUN_LENGTH_OFFSETS_BIT;
     REFUSE(subsweep_run_length_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "no offsets");
     of_plan.flags = SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT;
-    of_plan.element_type = 6;
+    of_plan.element_type = 12;
     REFUSE(subsweep_run_length_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_F32;
     of_plan.coding = SUBSWEEP_RUN_LENGTH_ENCODE;

@@ -65,7 +65,7 @@ static void refuse_searches(const SubsweepDevice *device, VkCommandBuffer comman
     SubsweepPlan *plan = NULL;
     REFUSE(subsweep_search_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepSearchFlags");
     of_plan.flags = 0;
-    of_plan.element_type = 6;
+    of_plan.element_type = 12;
     REFUSE(subsweep_search_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_U32;
     host_check(subsweep_search_plan_create(device, &of_plan, &plan), "subsweep_search_plan_create");

@@ -90,7 +90,7 @@ static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "words per value");
     of_plan.words_per_value = 0;
     of_plan.flags = SUBSWEEP_TOP_K_NO_INDICES_BIT | SUBSWEEP_TOP_K_UNSORTED_BIT;
-    of_plan.element_type = 6;
+    of_plan.element_type = 12;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_F32;
     of_plan.column_count = 0;

@@ -33,8 +33,8 @@ fn try_inputs(folder: &str, is_read: impl Fn(&[u8]) -> bool) {
 
 #[test]
 fn raw_inputs() {
-    // No type has an odd number of bytes.
-    try_inputs("fuzz/corpus/raw", |bytes| checks::raw(bytes) > 0);
+    // An odd number of bytes is of u8 alone.
+    try_inputs("fuzz/corpus/raw", |bytes| checks::raw(bytes) > 1);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn large_tables_stay_within_their_bounds() {
     // Sizes around the pieces of a stream, and around the growth of its buffer.
     for size in [(64 << 10) - 8, 64 << 10, (128 << 10) + 8, 1 << 20, (2 << 20) + 8, 5_000_000] {
         let payload = vec![1; size];
-        assert_eq!(checks::raw(&payload), 2);
+        assert_eq!(checks::raw(&payload), 4);
         let text =
             format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 1)}}{:60000}", size / 4, "");
         assert!(checks::npy(&npy(&text, &payload)));
@@ -105,7 +105,7 @@ fn a_file_of_known_length_is_allocated_once() {
     let bytes = vec![0; 5 << 20];
     let file = Bytes { reader: &bytes[..], file_size: Some(5 << 20), memory_size: 5 << 20 };
     let (table, peak) = memory::peak(|| Table::read(file, Some(ElementType::U32), TAKEN).unwrap());
-    assert_eq!((table.words.capacity() * 4, peak), (5 << 20, 5 << 20));
+    assert_eq!((table.payload.capacity(), peak), (5 << 20, 5 << 20));
 }
 
 /// A module whose entry point is function 1, with words before the function and in it.

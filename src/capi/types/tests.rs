@@ -9,6 +9,12 @@ fn every_element_type_has_a_number() {
         (SUBSWEEP_ELEMENT_TYPE_U64, ElementType::U64),
         (SUBSWEEP_ELEMENT_TYPE_I64, ElementType::I64),
         (SUBSWEEP_ELEMENT_TYPE_F64, ElementType::F64),
+        (SUBSWEEP_ELEMENT_TYPE_U8, ElementType::U8),
+        (SUBSWEEP_ELEMENT_TYPE_I8, ElementType::I8),
+        (SUBSWEEP_ELEMENT_TYPE_U16, ElementType::U16),
+        (SUBSWEEP_ELEMENT_TYPE_I16, ElementType::I16),
+        (SUBSWEEP_ELEMENT_TYPE_F16, ElementType::F16),
+        (SUBSWEEP_ELEMENT_TYPE_BF16, ElementType::Bf16),
     ];
     assert_eq!(numbers.map(|(_, element)| element), ElementType::ALL);
     for (value, expected) in numbers {

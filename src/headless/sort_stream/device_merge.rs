@@ -14,10 +14,10 @@ use super::order::{KeyBits, KeyOrder};
 use super::room::CHUNKS;
 use super::runs::{KEYS, Run, VALUES};
 use super::{Arrays, allocate_arrays};
-use crate::device::{AddressRange, Recorder};
+use crate::device::{AddressRange, BufferRange, Recorder};
 use crate::error::Result;
-use crate::headless::Gpu;
 use crate::headless::stages::Stages;
+use crate::headless::{Gpu, scratch_range};
 use crate::merge::{MergeBuffers, MergeConfig, MergePlan};
 use crate::sort::SortConfig;
 
@@ -25,6 +25,11 @@ use crate::sort::SortConfig;
 const MAX_BLOCK: u64 = 1 << 28;
 /// The least keys of a block: of fewer, submissions take more time than the host.
 const MIN_BLOCK: u64 = 1 << 14;
+
+/// Bytes of scratch for each key of 8 or 16 bits: unpacked, before a merge and after it.
+const SCRATCH_SIZE: u64 = 8;
+/// More bytes of scratch for each merge of two parts than those of its keys.
+const MERGE_SCRATCH: u64 = 256;
 
 /// A merge on the device.
 pub(super) struct DeviceMerge<'g> {
@@ -58,10 +63,12 @@ impl<'g> DeviceMerge<'g> {
             return Ok(None);
         }
         // Blocks, and one that a round writes.
-        let size = memory_size.min(gpu.free_memory() / 4 * 3) / (CHUNKS + 1);
+        let size = memory_size.min(gpu.free_memory() / 4 * 3);
+        let scratch_size = if key_type.is_packed() { SCRATCH_SIZE } else { 0 };
         let largest = gpu.capabilities().max_allocation_size.min(MAX_BLOCK);
-        let of_largest = largest / sizes[KEYS].max(sizes[VALUES]);
-        let capacity = (size / (sizes[KEYS] + sizes[VALUES])).min(of_largest);
+        let of_largest = largest / sizes[KEYS].max(sizes[VALUES]).max(scratch_size);
+        let of_all = (CHUNKS + 1) * (sizes[KEYS] + sizes[VALUES]) + scratch_size;
+        let capacity = (size / of_all).min(of_largest);
         if capacity < MIN_BLOCK {
             return Ok(None);
         }
@@ -86,6 +93,12 @@ impl<'g> DeviceMerge<'g> {
         sink: &mut impl Sink<K>,
     ) -> Result<(), MergeError> {
         let mut spare = memory.pop().expect("it was allocated");
+        let scratch = match self.plan.config().element_type().is_packed() {
+            true => {
+                Some(self.gpu.allocate(SCRATCH_SIZE * self.capacity + MERGE_SCRATCH * runs.len() as u64)?)
+            }
+            false => None,
+        };
         let chunks = memory.into_iter().map(|arrays| MergeChunk { arrays, counts: Vec::new() }).collect();
         let [mut uploads, mut downloads] = [self.gpu.copies(true)?, self.gpu.copies(true)?];
         let mut blocks = Blocks::new(runs, order, self.capacity);
@@ -107,7 +120,7 @@ impl<'g> DeviceMerge<'g> {
             },
             // Long work is split into submissions, each of which is waited for.
             start: |_: &mut MergeChunk| Ok(()),
-            wait: |chunk: &mut MergeChunk| self.merge_block(chunk, &mut spare),
+            wait: |chunk: &mut MergeChunk| self.merge_block(chunk, &mut spare, scratch_range(&scratch)),
             drain: |chunk: &mut MergeChunk| {
                 let count = chunk.counts[0];
                 let [keys, values] = &mut chunk.arrays;
@@ -131,15 +144,18 @@ impl<'g> DeviceMerge<'g> {
     }
 
     /// Merges the parts of a block in rounds, from its arrays to the spare ones and back.
-    fn merge_block(&self, chunk: &mut MergeChunk, spare: &mut Arrays) -> Result<()> {
+    fn merge_block(&self, chunk: &mut MergeChunk, spare: &mut Arrays, scratch: BufferRange) -> Result<()> {
         while chunk.counts.len() > 1 {
             let counts = std::mem::take(&mut chunk.counts);
             let record = |recorder: &mut Recorder<'_>| {
-                let mut first = 0;
+                let (mut first, mut rest) = (0, scratch);
                 for pair in counts.chunks(2) {
                     // The last part alone is copied: it is merged with none.
                     let (a, b) = (pair[0], pair.get(1).copied().unwrap_or(0));
-                    self.record(recorder, [&chunk.arrays, spare], first, (a, b))?;
+                    let needed = self.plan.scratch_requirements((a, b)).size;
+                    let own = rest.slice(0, needed);
+                    rest = rest.slice(needed, rest.size - needed);
+                    self.record(recorder, [&chunk.arrays, spare], first, (a, b), own)?;
                     first += a + b;
                 }
                 Ok(())
@@ -159,6 +175,7 @@ impl<'g> DeviceMerge<'g> {
         [from, to]: [&Arrays; 2],
         first: u64,
         (a, b): (u64, u64),
+        scratch: BufferRange,
     ) -> Result<()> {
         let range = |arrays: &Arrays, array: usize, first, count| -> AddressRange {
             let size = self.sizes[array];
@@ -168,7 +185,8 @@ impl<'g> DeviceMerge<'g> {
             (range(from, array, first, a), range(from, array, first + a, b), range(to, array, first, a + b))
         };
         let ((a_keys, b_keys, keys), (a_values, b_values, values)) = (ranges(KEYS), ranges(VALUES));
-        let buffers = MergeBuffers::new(a_keys, b_keys, keys).values(a_values, b_values, values);
+        let buffers =
+            MergeBuffers::new(a_keys, b_keys, keys).values(a_values, b_values, values).scratch(scratch);
         self.plan.record(recorder, &buffers, (a, b))
     }
 }

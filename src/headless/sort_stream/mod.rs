@@ -120,10 +120,12 @@ impl Gpu {
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
     /// after the keys, of kind `InvalidData` if there are not `count` keys; [`StreamError::Write`];
-    /// [`StreamError::Temporary`]; [`StreamError::Memory`]; those of [`Gpu::sort_words`]. The sinks may have a part of the
+    /// [`StreamError::Temporary`]; [`StreamError::Memory`]; those of [`Gpu::sort_bytes`]. The sinks may have a part of the
     /// result then.
     pub fn sort_stream(&self, config: SortConfig, stream: SortStream<'_>) -> Result<u64, StreamError> {
         match config.key_size() {
+            1 => self.sort_stream_of::<u8>(config, stream),
+            2 => self.sort_stream_of::<u16>(config, stream),
             4 => self.sort_stream_of::<u32>(config, stream),
             _ => self.sort_stream_of::<u64>(config, stream),
         }

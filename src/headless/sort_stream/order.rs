@@ -3,24 +3,26 @@
 use bytemuck::Pod;
 
 use crate::sort::SortConfig;
-use crate::{FloatOrder, NumberKind};
+use crate::{ElementType, FloatOrder, NumberKind};
 
 /// The bits of a key, as an unsigned number.
 pub(crate) trait KeyBits: Pod + Send + Sync {
     fn bits(self) -> u64;
 }
 
-impl KeyBits for u32 {
-    fn bits(self) -> u64 {
-        self.into()
-    }
+macro_rules! key_bits {
+    ($($key:ident),+) => {
+        $(
+            impl KeyBits for $key {
+                fn bits(self) -> u64 {
+                    self.into()
+                }
+            }
+        )+
+    };
 }
 
-impl KeyBits for u64 {
-    fn bits(self) -> u64 {
-        self
-    }
-}
+key_bits!(u8, u16, u32, u64);
 
 /// The order of keys: an unsigned number that compares as the key does, in the bits that are compared.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +51,12 @@ impl KeyOrder {
         let flips = if config.is_descending() { flips.map(|flip| flip ^ all) } else { flips };
         let mask = if bits.is_empty() { 0 } else { u64::MAX >> (64 - bits.len()) };
         let is_numpy = element.is_float() && config.float_order() == FloatOrder::Numpy;
-        let infinity = if element.bits() == 32 { 0x7f80_0000 } else { 0x7ff0_0000_0000_0000 };
+        let infinity = match element {
+            ElementType::F16 => 0x7c00,
+            ElementType::Bf16 => 0x7f80,
+            ElementType::F32 => 0x7f80_0000,
+            _ => 0x7ff0_0000_0000_0000,
+        };
         Self { all, sign, flips, infinity: is_numpy.then_some(infinity), begin: bits.start.min(63), mask }
     }
 

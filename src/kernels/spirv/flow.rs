@@ -11,7 +11,7 @@
 //! Arithmetic is exempt: an address combined with another value is that address with an offset.
 
 use super::super::access::KernelAccess;
-use super::graph::{Graph, MAX_MEMBERS, Roots, UNTRACED};
+use super::graph::{Graph, MAX_MEMBERS, ROUNDED, Roots, UNTRACED};
 use super::{Id, Instruction, Module, Type, opcode, storage};
 use std::collections::HashMap;
 
@@ -151,6 +151,21 @@ impl<'m> Flow<'m> {
             | opcode::CONTROL_BARRIER
             | opcode::MEMORY_BARRIER
             | opcode::LOOP_MERGE..=opcode::LIFETIME_STOP => {}
+
+            opcode::BITWISE_AND => {
+                let is_specialized = |id: &Id| self.module.spec_constants().any(|(_, other)| other == *id);
+                let mask = |id: &Id| self.module.constant(*id).filter(|_| !is_specialized(id));
+                match *i.operands {
+                    // A byte within a word is no address.
+                    [_, _, a, b] if [a, b].iter().filter_map(mask).any(|mask| mask < 4) => {}
+                    [_, result, word, other] | [_, result, other, word]
+                        if mask(&other).is_some_and(|mask| mask.is_multiple_of(4)) =>
+                    {
+                        self.graph.rounded(word, result);
+                    }
+                    _ => self.arithmetic(i, i.operands)?,
+                }
+            }
 
             // The result is followed by two words that are not values: a set and its instruction, or a scope
             // and its operation.
@@ -326,7 +341,7 @@ impl<'m> Flow<'m> {
         for access in device_accesses {
             let roots = roots.get(&access.pointer).copied().unwrap_or(0);
             if roots & UNTRACED != 0 || roots == 0 {
-                let never = roots & !UNTRACED == 0;
+                let never = roots & !(UNTRACED | ROUNDED) == 0;
                 let what = if never { "comes" } else { "may come" };
                 let what = format!("accesses an address that {what} from no push constant");
                 return Err(access.instruction.describe(&what));

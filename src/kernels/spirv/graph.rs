@@ -3,14 +3,17 @@
 use super::Id;
 use std::collections::{HashMap, HashSet};
 
-/// A set of push-constant members, one bit each, and possibly [`UNTRACED`].
+/// A set of push-constant members, one bit each, and possibly [`UNTRACED`] and [`ROUNDED`].
 pub type Roots = u64;
 
 /// The mark of an address that comes, or may come, from no push constant.
 pub const UNTRACED: Roots = 1 << MAX_MEMBERS;
 
+/// The mark of an address that is, or may be, rounded down to a word.
+pub const ROUNDED: Roots = UNTRACED << 1;
+
 /// The maximum of members of a block.
-pub const MAX_MEMBERS: u32 = 63;
+pub const MAX_MEMBERS: u32 = 62;
 
 /// Values, and the flow between them.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ struct Edge {
     from: Id,
     to: Id,
     choice: bool,
+    /// What an address gets on its way.
+    mark: Roots,
 }
 
 impl Graph {
@@ -50,12 +55,17 @@ impl Graph {
 
     /// `to` is computed from `from`, and possibly from more: an address and an offset make an address.
     pub fn operand(&mut self, from: Id, to: Id) {
-        self.edges.push(Edge { from, to, choice: false });
+        self.edges.push(Edge { from, to, choice: false, mark: 0 });
+    }
+
+    /// `to` is `from` rounded down to a word.
+    pub fn rounded(&mut self, from: Id, to: Id) {
+        self.edges.push(Edge { from, to, choice: false, mark: ROUNDED });
     }
 
     /// `to` is either `from` or another value that flows into it.
     pub fn choice(&mut self, from: Id, to: Id) {
-        self.edges.push(Edge { from, to, choice: true });
+        self.edges.push(Edge { from, to, choice: true, mark: 0 });
     }
 
     /// The roots of every value with any. `pointers` are the device addresses among the values.
@@ -68,7 +78,7 @@ impl Graph {
         }
         // A choice between an address and another value makes the latter an address, too.
         for index in 0..self.edges.len() {
-            let Edge { from, to, choice } = self.edges[index];
+            let Edge { from, to, choice, .. } = self.edges[index];
             let other = self.roots_of(from) == 0 && !self.constants.contains(&from);
             if choice && other && self.roots_of(to) != 0 {
                 self.roots.entry(to).and_modify(|roots| *roots |= UNTRACED);
@@ -86,9 +96,10 @@ impl Graph {
         let mut changed = true;
         while changed {
             changed = false;
-            for &Edge { from, to, .. } in &self.edges {
+            for &Edge { from, to, mark, .. } in &self.edges {
                 let more = self.roots.get(&from).copied().unwrap_or(0);
                 if more != 0 {
+                    let more = more | mark;
                     let roots = self.roots.entry(to).or_default();
                     changed |= *roots | more != *roots;
                     *roots |= more;

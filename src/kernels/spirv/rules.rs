@@ -173,9 +173,18 @@ impl<'m> Rules<'m> {
             return;
         }
         let Some((composite, index)) = self.extracted(id) else {
-            match self.choices(id) {
-                Some(choices) => choices.into_iter().for_each(|choice| self.add_terms(choice, terms, seen)),
-                None => terms.others.push(id),
+            match (self.choices(id), self.definition(id)) {
+                (Some(choices), _) => {
+                    choices.into_iter().for_each(|choice| self.add_terms(choice, terms, seen));
+                }
+                // The word at or before an address: a mask borrows nothing from the high word.
+                (
+                    None,
+                    Some(Instruction { opcode: opcode::BITWISE_AND, operands: [_, _, word, mask], .. }),
+                ) if self.is_constant(*mask) => {
+                    self.add_terms(*word, terms, seen);
+                }
+                (None, _) => terms.others.push(id),
             }
             return;
         };

@@ -5,7 +5,8 @@ fn check(rows: &[(&'static str, Role, u64)]) -> Result<()> {
     let mut checker = Checker::default();
     for &(name, role, address) in rows {
         let mut range = AddressRange::new(address, 20);
-        checker.check(Argument { name, role, size: 16 }, Memory::Addresses(&mut range))?;
+        let argument = Argument { name, role, size: 16, alignment: 4, packed: None };
+        checker.check(argument, &mut Memory::Addresses(&mut range))?;
         assert_eq!(range, AddressRange::new(address, 16));
     }
     checker.check_disjoint()
@@ -30,10 +31,10 @@ fn a_written_range_overlaps_no_other() {
 #[test]
 fn a_range_that_is_not_accessed_is_empty() {
     let mut range = AddressRange::new(16, 4);
-    let unused = Argument { name: "it", role: Role::Write, size: 0 };
+    let unused = Argument { name: "it", role: Role::Write, size: 0, alignment: 4, packed: None };
     let mut checker = Checker::default();
-    checker.check(unused, Memory::Addresses(&mut range)).unwrap();
+    checker.check(unused, &mut Memory::Addresses(&mut range)).unwrap();
     assert_eq!(range, AddressRange::NONE);
-    let misaligned = checker.check(unused, Memory::Addresses(&mut AddressRange::new(18, 4)));
+    let misaligned = checker.check(unused, &mut Memory::Addresses(&mut AddressRange::new(18, 4)));
     assert_eq!(misaligned, Err(Error::Misaligned { what: "it", address: 18, alignment: 4 }));
 }

@@ -4,6 +4,7 @@ use super::{Histogram, HistogramPolicy, edges};
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Result, in_range};
 use crate::primitives::arguments::Arguments;
+use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
 
@@ -42,7 +43,7 @@ impl HistogramConfig {
     /// Maximum number of counts, bins times columns: 1 GiB.
     pub const MAX_COUNTS: u32 = 1 << 28;
 
-    /// A histogram of one column of `element`, u32, i32 or f32, in `bins` bins of equal widths, 1 to [`Self::MAX_BINS`]. A
+    /// A histogram of one column of `element`, of at most 32 bits, in `bins` bins of equal widths, 1 to [`Self::MAX_BINS`]. A
     /// multiplication guesses the bin, and the edges decide: others than even ones are right as well, and slower.
     pub const fn even(element: ElementType, bins: u32) -> Self {
         Self { element, bins, is_even: true, columns: 1, has_indirect_count: false, policy: None }
@@ -87,12 +88,18 @@ impl HistogramConfig {
 
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
-        self.columns as u64 * 4
+        self.columns as u64 * self.element.size() as u64
     }
 
     /// Size of the counts of all columns, bytes.
     pub const fn counts_size(&self) -> u64 {
         (self.columns as u64 * self.bins as u64).saturating_mul(4)
+    }
+
+    /// The same configuration of unpacked values.
+    const fn of_unpacked(mut self) -> Self {
+        self.element = self.element.unpacked();
+        self
     }
 
     pub(crate) fn check(&self, _: &Capabilities) -> Result<()> {
@@ -113,7 +120,7 @@ configuration!(HistogramConfig, HistogramPolicy of Histogram);
 pub struct HistogramBuffers {
     /// Rows of values.
     pub source: AddressRange,
-    /// Edges of the bins, one more than bins, of the type of the values, as [`edge_words`](super::edge_words) makes them.
+    /// Edges of the bins, one more than bins, of the type of the values, unpacked, as [`edge_words`](super::edge_words) makes them.
     pub edges: AddressRange,
     /// Counts, u32: all bins of the first column, then those of the next.
     pub counts: AddressRange,
@@ -142,7 +149,12 @@ impl Buffers<Histogram> for HistogramBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         table.count("count", count)?;
-        table.read("source", &mut self.source, count.max().saturating_mul(config.row_size()))?;
+        let form = PackedForm::numbers(config.element);
+        table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
+            "source",
+            &mut self.source,
+            count.max().saturating_mul(config.row_size()),
+        )?;
         table.read("edges", &mut self.edges, (u64::from(config.bins) + 1) * 4)?;
         table.write("counts", &mut self.counts, config.counts_size())?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result, in_range};
 use crate::histogram::HistogramConfig;
-use crate::primitives::ElementType;
+use crate::primitives::{Bf16, ElementType, F16};
 
 /// The edges of `bins` bins of equal widths from `low` to `high`, equal to the bit to those that `numpy.histogram` returns
-/// for elements of the type: those of `numpy.linspace`, for f32 rounded to f32.
+/// for elements of the type: those of `numpy.linspace`, for f32, f16 and bf16 rounded to the type.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for 0 or more than [`HistogramConfig::MAX_BINS`] bins; [`Error::Unsupported`] for a range that is
@@ -13,8 +13,13 @@ use crate::primitives::ElementType;
 pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Result<Vec<f64>> {
     in_range("bins of a histogram", bins, 1..=HistogramConfig::MAX_BINS)?;
     let range = high - low;
-    // Numbers that f32 does not hold are no edges of f32.
-    let round = |edge: f64| if element == ElementType::F32 { f64::from(edge as f32) } else { edge };
+    // Numbers that a type of floats does not hold are no edges of it.
+    let round = |edge: f64| match element {
+        ElementType::F32 => f64::from(edge as f32),
+        ElementType::F16 => F16::from_f64(edge).to_f32().into(),
+        ElementType::Bf16 => Bf16::from_f64(edge).to_f32().into(),
+        _ => edge,
+    };
     if !(range > 0.0 && range.is_finite() && round(low).is_finite() && round(high).is_finite()) {
         return Err(Error::Unsupported {
             reason: "the range of a histogram is from a finite number to a greater one, at a finite distance",
@@ -31,7 +36,7 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
     })
 }
 
-/// The edges in the words of elements of the type, as plans take them. Each is rounded up to the next number of the type,
+/// The edges in the words of elements of the type, of 8 and 16 bits those of u32, i32 or f32, as plans take them. Each is rounded up to the next number of the type,
 /// and the last one down: that changes no count. An edge beyond the numbers of the type becomes the last of them.
 ///
 /// A bin that begins above the greatest integer of the type can have no values, nor can later bins: their edges are left
@@ -51,6 +56,7 @@ pub fn edge_words(element: ElementType, edges: &[f64]) -> Result<Vec<u32>> {
         return invalid(index + 1, "is below the one before it; sort the edges");
     }
     let (last, begins) = edges.split_last().expect("there are two or more");
+    let element = element.unpacked();
     if element == ElementType::F32 {
         let words = begins.iter().map(|&begin| round_up(begin).to_bits());
         return Ok(words.chain([(-round_up(-last)).to_bits()]).collect());
@@ -73,7 +79,7 @@ pub fn edge_words(element: ElementType, edges: &[f64]) -> Result<Vec<u32>> {
 
 /// The error for a type of 64 bits.
 pub(super) const UNSUPPORTED_TYPE: Error =
-    Error::Unsupported { reason: "a histogram takes u32, i32 and f32; convert the values first" };
+    Error::Unsupported { reason: "a histogram takes types of 8, 16 and 32 bits; convert the values first" };
 
 /// The least f32 that is not below `value`.
 fn round_up(value: f64) -> f32 {

@@ -197,6 +197,7 @@ impl HistogramPlan {
 
     /// Bytes that a recording of `count` rows reads: the values once. Does not include edges and counts.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        count.saturating_mul(self.config().row_size())
+        let own = count.saturating_mul(self.unpacked_config().row_size());
+        own.saturating_add(self.packing_size(count))
     }
 }

@@ -6,8 +6,9 @@ use super::policy::ReducePolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
+use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::scan::{CustomOperator, ScanOperator};
+use crate::primitives::scan::{CustomOperator, ScanOperator, UNPACKED_RESULTS};
 use crate::primitives::{Count, ElementType, FloatOrder};
 
 /// Configuration of a [`ReducePlan`](super::ReducePlan).
@@ -33,6 +34,7 @@ pub struct ReduceConfig {
     pub(super) operation: Operation,
     pub(super) columns: u32,
     pub(super) runs: Option<ReduceRuns>,
+    has_unpacked_results: bool,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<ReducePolicy>,
 }
@@ -64,6 +66,14 @@ pub enum ReduceRuns {
     FloatKeys32,
     /// Runs of equal keys of f64, as [`Self::FloatKeys32`].
     FloatKeys64,
+    /// Runs of bitwise equal 8-bit keys, one per row.
+    Keys8,
+    /// Runs of bitwise equal 16-bit keys, one per row.
+    Keys16,
+    /// Runs of equal keys of f16, as [`Self::FloatKeys32`].
+    FloatKeys16,
+    /// Runs of equal keys of bf16, as [`Self::FloatKeys32`].
+    BrainKeys16,
     /// Segments of so many rows each, the last of what is left: the rows of a table whose elements are the rows of the
     /// reduction, in one column. Takes no memory.
     FixedSize(u32),
@@ -71,8 +81,17 @@ pub enum ReduceRuns {
 
 impl ReduceRuns {
     /// All representations in memory.
-    pub const ALL: [Self; 5] =
-        [Self::Offsets, Self::Keys32, Self::Keys64, Self::FloatKeys32, Self::FloatKeys64];
+    pub const ALL: [Self; 9] = [
+        Self::Offsets,
+        Self::Keys32,
+        Self::Keys64,
+        Self::FloatKeys32,
+        Self::FloatKeys64,
+        Self::Keys8,
+        Self::Keys16,
+        Self::FloatKeys16,
+        Self::BrainKeys16,
+    ];
 
     /// Runs of equal keys of a type; of floats in the order of numpy.
     pub const fn keys(element: ElementType) -> Self {
@@ -81,12 +100,35 @@ impl ReduceRuns {
 
     /// Runs of keys of a type that are equal in an order.
     pub const fn keys_in(element: ElementType, order: FloatOrder) -> Self {
-        match (element.words(), element.is_float() && matches!(order, FloatOrder::Numpy)) {
-            (1, false) => Self::Keys32,
-            (2, false) => Self::Keys64,
-            (1, true) => Self::FloatKeys32,
-            (2, true) => Self::FloatKeys64,
-            _ => unreachable!(),
+        match (element.size(), element.is_float() && matches!(order, FloatOrder::Numpy)) {
+            (1, _) => Self::Keys8,
+            (2, false) => Self::Keys16,
+            (2, true) if matches!(element, ElementType::F16) => Self::FloatKeys16,
+            (2, true) => Self::BrainKeys16,
+            (4, false) => Self::Keys32,
+            (4, true) => Self::FloatKeys32,
+            (_, false) => Self::Keys64,
+            (_, true) => Self::FloatKeys64,
+        }
+    }
+
+    /// A type of the keys that are packed, which compares as they do.
+    const fn packed_keys(self) -> Option<ElementType> {
+        match self {
+            Self::Keys8 => Some(ElementType::U8),
+            Self::Keys16 => Some(ElementType::U16),
+            Self::FloatKeys16 => Some(ElementType::F16),
+            Self::BrainKeys16 => Some(ElementType::Bf16),
+            _ => None,
+        }
+    }
+
+    /// The same runs, of unpacked keys.
+    const fn of_unpacked(self) -> Self {
+        match self {
+            Self::Keys8 | Self::Keys16 => Self::Keys32,
+            Self::FloatKeys16 | Self::BrainKeys16 => Self::FloatKeys32,
+            _ => self,
         }
     }
 
@@ -98,6 +140,10 @@ impl ReduceRuns {
             Self::Keys64 => "keys64",
             Self::FloatKeys32 => "float_keys32",
             Self::FloatKeys64 => "float_keys64",
+            Self::Keys8 => "keys8",
+            Self::Keys16 => "keys16",
+            Self::FloatKeys16 => "float_keys16",
+            Self::BrainKeys16 => "brain_keys16",
             Self::FixedSize(_) => "rows",
         }
     }
@@ -106,6 +152,8 @@ impl ReduceRuns {
     pub const fn key_size(self) -> u64 {
         match self {
             Self::Offsets | Self::FixedSize(_) => 0,
+            Self::Keys8 => 1,
+            Self::Keys16 | Self::FloatKeys16 | Self::BrainKeys16 => 2,
             Self::Keys32 | Self::FloatKeys32 => 4,
             Self::Keys64 | Self::FloatKeys64 => 8,
         }
@@ -148,7 +196,14 @@ impl ReduceConfig {
     }
 
     const fn of(operation: Operation) -> Self {
-        Self { operation, columns: 1, runs: None, has_indirect_count: false, policy: None }
+        Self {
+            operation,
+            columns: 1,
+            runs: None,
+            has_unpacked_results: false,
+            has_indirect_count: false,
+            policy: None,
+        }
     }
 
     setters! {
@@ -165,6 +220,9 @@ impl ReduceConfig {
     }
 
     setters! {
+        /// Of elements of 8 and 16 bits: results of 32, u32, i32 or f32, as they are accumulated. By default they have the type of
+        /// the elements: sums and products modulo 2^8 or 2^16, or, of floats, rounded once.
+        unpacked_results() => has_unpacked_results = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`ReducePolicy::choose`].
@@ -212,19 +270,47 @@ impl ReduceConfig {
 
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
-        let element_words = match self.operation {
-            Operation::BuiltIn(_, element) | Operation::Index(_, element) => element.words(),
-            Operation::Custom(operator) => operator.element_words(),
+        let element_size = match self.operation {
+            Operation::BuiltIn(_, element) | Operation::Index(_, element) => element.size() as u64,
+            Operation::Custom(operator) => operator.element_words() as u64 * 4,
         };
-        self.columns as u64 * element_words as u64 * 4
+        self.columns as u64 * element_size
+    }
+
+    /// The type of the results; `None` for a custom operator. Of indices that is u32.
+    pub const fn result_type(&self) -> Option<ElementType> {
+        match self.operation {
+            Operation::BuiltIn(_, element) if self.has_unpacked_results => Some(element.unpacked()),
+            Operation::BuiltIn(_, element) => Some(element),
+            Operation::Index(..) => Some(ElementType::U32),
+            Operation::Custom(_) => None,
+        }
     }
 
     /// Size of a result, bytes: a row, or an index for each column.
     pub const fn result_size(&self) -> u64 {
-        match self.operation {
-            Operation::Index(..) => self.columns as u64 * 4,
-            Operation::BuiltIn(..) | Operation::Custom(_) => self.row_size(),
+        match self.result_type() {
+            Some(element) => self.columns as u64 * element.size() as u64,
+            None => self.row_size(),
         }
+    }
+
+    /// The form of rows, or of results, that are packed.
+    const fn form(&self, element: Option<ElementType>) -> Option<PackedForm> {
+        match self.operation {
+            Operation::BuiltIn(operator, _) => PackedForm::by(element, Some(operator)),
+            Operation::Index(..) | Operation::Custom(_) => PackedForm::by(element, None),
+        }
+    }
+
+    /// The same reduction of unpacked elements and keys.
+    fn of_unpacked(mut self) -> Self {
+        if let Operation::BuiltIn(_, element) | Operation::Index(_, element) = &mut self.operation {
+            *element = element.unpacked();
+        }
+        self.runs = self.runs.map(ReduceRuns::of_unpacked);
+        self.has_unpacked_results = false;
+        self
     }
 
     /// Whether it reduces runs of equal keys.
@@ -236,6 +322,10 @@ impl ReduceConfig {
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
         let refused = |reason| Err(Error::Unsupported { reason });
+        let has_packed = matches!(self.operation, Operation::BuiltIn(_, element) if element.is_packed());
+        if self.has_unpacked_results && !has_packed {
+            return refused(UNPACKED_RESULTS);
+        }
         if let Some(ReduceRuns::FixedSize(length)) = self.runs {
             // Kernels multiply by the bytes of a row.
             in_range("the length of a row", length, 1..=u32::MAX / self.row_size() as u32)?;
@@ -243,7 +333,13 @@ impl ReduceConfig {
                 return refused("rows are reduced in one column; reduce the columns of each by segments");
             }
         }
+        let has_packed_results = self.result_type().is_some_and(ElementType::is_packed);
         match self.operation {
+            Operation::BuiltIn(..) if has_packed_results && self.runs == Some(ReduceRuns::Offsets) => {
+                refused(
+                    "segments have results of 32 bits; make the reduction of 8 or 16 bits with unpacked_results",
+                )
+            }
             Operation::Custom(_) if self.columns != 1 => {
                 refused("a custom operator reduces single columns; let its element be the row")
             }
@@ -329,7 +425,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         if matches!(config.runs, None | Some(ReduceRuns::FixedSize(_))) && self.segments.size > 0 {
             return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
         }
-        let keys_size = max * key_size;
+        let keys_size = max.saturating_mul(key_size);
         let (segments_size, result_count) = match config.runs {
             None => (0, 1),
             Some(ReduceRuns::FixedSize(length)) => (0, max.div_ceil(length.into())),
@@ -338,10 +434,23 @@ impl Buffers<Reduce> for ReduceBuffers {
         };
         let results_size = result_count.saturating_mul(config.result_size());
         table.count("count", count)?;
-        table.read("source", &mut self.source, size)?;
-        table.read("segments", &mut self.segments, segments_size)?;
+        let form = config.form(config.element_type());
+        table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
+            "source",
+            &mut self.source,
+            size,
+        )?;
+        let keys = config.runs.and_then(ReduceRuns::packed_keys).and_then(PackedForm::numbers);
+        table.up_to(keys, Extent::of(*count)).read("segments", &mut self.segments, segments_size)?;
+        let form = config.form(config.result_type());
+        let runs = Extent::written(self.run_count, max);
+        match config.runs {
+            Some(ReduceRuns::FixedSize(length)) => table.up_to(form, Extent::of(*count).per(length)),
+            Some(_) if key_size > 0 => table.up_to(form, runs.rows(config.columns, 0)),
+            _ => table.of(form),
+        };
         table.write("destination", &mut self.destination, results_size)?;
-        table.write("unique_keys", &mut self.unique_keys, keys_size)?;
+        table.up_to(keys, runs).write("unique_keys", &mut self.unique_keys, keys_size)?;
         table.write("run_count", &mut self.run_count, size_if(key_size > 0, 4))?;
         table.scratch(&mut self.scratch)
     }

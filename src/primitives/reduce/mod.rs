@@ -171,8 +171,9 @@ impl ReducePlan {
 
     /// Bytes of rows that a recording of `count` rows reads at least, and of the keys of runs.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        let config = self.config();
+        let config = self.unpacked_config();
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
-        count.saturating_mul(config.row_size() + self.primitive.0.key_reads() * key_size)
+        let own = count.saturating_mul(config.row_size() + self.primitive.0.key_reads() * key_size);
+        own.saturating_add(self.packing_size(count))
     }
 }

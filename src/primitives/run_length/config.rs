@@ -5,6 +5,7 @@ use super::policy::RunLengthPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result};
 use crate::primitives::arguments::{Arguments, Role, size_if};
+use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder};
 
@@ -27,7 +28,7 @@ pub(super) enum Coding {
 ///
 /// let gpu = Gpu::open(GpuOptions::default())?;
 /// let runs = gpu.run_length_encode(RunLengthConfig::encode(ElementType::U32), &[7u32, 7, 8, 7])?;
-/// assert_eq!((&runs.values[..], &runs.counts[..]), (&[7, 8, 7][..], &[2, 1, 1][..]));
+/// assert_eq!((runs.values::<u32>()?, &runs.counts[..]), (vec![7, 8, 7], &[2, 1, 1][..]));
 /// assert_eq!(gpu.run_length_decode(&[7u32, 8, 7], &runs.counts)?, [7, 7, 8, 7]);
 ///
 /// // Runs of more than one element: where they begin, and their counts.
@@ -128,7 +129,18 @@ impl RunLengthConfig {
         matches!(self.coding, Coding::Decode)
     }
 
+    /// The same configuration of unpacked elements.
+    const fn of_unpacked(mut self) -> Self {
+        self.element = self.element.unpacked();
+        self
+    }
+
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
+        if self.is_decoding() && self.element.is_packed() {
+            return Err(Error::Unsupported {
+                reason: "a decoding takes no values of 8 or 16 bits; decode their indices, and gather",
+            });
+        }
         if self.is_decoding() && self.has_offsets {
             return Err(Error::Unsupported { reason: "a decoding of runs writes no offsets; encode them" });
         }
@@ -190,8 +202,20 @@ impl Buffers<RunLength> for RunLengthBuffers {
             false => (Role::Read, size, Role::Write),
         };
         table.count("count", count)?;
-        table.addresses("elements", elements, &mut self.elements, elements_size)?;
-        table.addresses("values", runs, &mut self.values, size_if(config.has_values, size))?;
+        let form = PackedForm::numbers(config.element);
+        table.up_to(form, Extent::of(*count)).addresses(
+            "elements",
+            elements,
+            &mut self.elements,
+            elements_size,
+        )?;
+        let written = Extent::written(self.result_count, max);
+        table.up_to(form, written).addresses(
+            "values",
+            runs,
+            &mut self.values,
+            size_if(config.has_values, size),
+        )?;
         table.addresses("counts", runs, &mut self.counts, counts_size)?;
         table.addresses("offsets", runs, &mut self.offsets, size_if(config.has_offsets, counts_size))?;
         table.write("result_count", &mut self.result_count, 4)?;

@@ -115,7 +115,7 @@ pub struct RunLength(Steps);
 enum Steps {
     Chained(Chained),
     Encode(Box<Encode>),
-    Decode(Decode),
+    Decode(Box<Decode>),
 }
 
 /// Encoding by selection.
@@ -179,12 +179,12 @@ impl Primitive for RunLength {
             }
             Coding::Decode => {
                 let words = if config.has_values { config.element.words() } else { 0 };
-                Steps::Decode(Decode {
+                Steps::Decode(Box::new(Decode {
                     ends: ScanPlan::declare(device, config.ends().policy(policy.scan))?,
                     decode: pipeline(kernels::RUN_LENGTH_DECODE.module(&[]), &[("KEPT_WORDS", words)])?,
                     tile_items,
                     element_size: config.element_size(),
-                })
+                }))
             }
         };
         Ok(Self(steps))
@@ -194,7 +194,7 @@ impl Primitive for RunLength {
         std::iter::once(match &self.0 {
             Steps::Chained(chained) => chained as _,
             Steps::Encode(encode) => &**encode as _,
-            Steps::Decode(decode) => decode as _,
+            Steps::Decode(decode) => &**decode as _,
         })
     }
 
@@ -384,8 +384,8 @@ impl RunLengthPlan {
     /// Bytes that a recording reads and writes for `element_count` elements in `run_count` runs, of which an encoding
     /// writes `kept_count`. Does not include searches, which find the ends of runs in a cache.
     pub fn traffic_size(&self, element_count: u64, run_count: u64, kept_count: u64) -> u64 {
-        let element_size = self.config().element_size();
-        match &self.primitive.0 {
+        let element_size = self.unpacked_config().element_size();
+        let own = match &self.primitive.0 {
             Steps::Chained(chained) => chained.traffic_size(element_size, element_count, kept_count),
             Steps::Encode(encode) => {
                 let starts = encode.starts.traffic_size(element_count, run_count);
@@ -401,6 +401,7 @@ impl RunLengthPlan {
                 let values = if self.config().has_values { run_count * element_size } else { 0 };
                 scan + values + element_count * element_size
             }
-        }
+        };
+        own.saturating_add(self.packing_size(element_count))
     }
 }

@@ -7,6 +7,7 @@ use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities, Recorder};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
+use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, Number};
 
@@ -18,6 +19,10 @@ pub enum ScanKind {
     /// Each result excludes the element itself: the first is the operator's identity.
     Exclusive,
 }
+
+/// The refusal of an option of types of 8 and 16 bits.
+pub(in crate::primitives) const UNPACKED_RESULTS: &str =
+    "unpacked_results is an option of sums and other results of 8 and 16 bits";
 
 /// Configuration of a [`ScanPlan`](super::ScanPlan).
 ///
@@ -47,6 +52,7 @@ pub struct ScanConfig {
     pub(super) has_initial: bool,
     pub(super) has_indirect_count: bool,
     pub(super) is_out_of_place: bool,
+    has_unpacked_results: bool,
     pub(super) is_monotone: bool,
     pub(super) ranges: Ranges,
     pub(super) policy: Option<ScanPolicy>,
@@ -138,6 +144,7 @@ impl ScanConfig {
             has_initial: false,
             has_indirect_count: false,
             is_out_of_place: false,
+            has_unpacked_results: false,
             is_monotone: false,
             ranges: Ranges::AnyAddress,
             policy: None,
@@ -196,6 +203,12 @@ impl ScanConfig {
         /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
         /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
         monotone() => is_monotone = true;
+    }
+
+    setters! {
+        /// Of elements of 8 and 16 bits: results of 32, u32, i32 or f32, as they are accumulated, out of place. By default they
+        /// have the type of the elements: sums and products modulo 2^8 or 2^16, or, of floats, rounded once.
+        unpacked_results() => has_unpacked_results = true;
     }
 
     /// The same scan, whose sums may decrease.
@@ -287,11 +300,49 @@ impl ScanConfig {
 
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
-        let element_words = match self.operation {
-            Operation::BuiltIn(_, element) => element.words(),
-            Operation::Custom(operator) => operator.element_words(),
+        let element_size = match self.operation {
+            Operation::BuiltIn(_, element) => element.size() as u64,
+            Operation::Custom(operator) => operator.element_words() as u64 * 4,
         };
-        self.columns as u64 * element_words as u64 * 4
+        self.columns as u64 * element_size
+    }
+
+    /// Words of a row in kernels.
+    const fn row_words(&self) -> u32 {
+        match self.operation {
+            Operation::BuiltIn(_, element) => self.columns * element.words(),
+            Operation::Custom(operator) => operator.element_words(),
+        }
+    }
+
+    /// The type of the results; `None` for a custom operator.
+    pub const fn result_type(&self) -> Option<ElementType> {
+        match self.element_type() {
+            Some(element) if self.has_unpacked_results => Some(element.unpacked()),
+            element => element,
+        }
+    }
+
+    /// Size of a row of results, bytes.
+    pub const fn result_size(&self) -> u64 {
+        match self.result_type() {
+            Some(element) => self.columns as u64 * element.size() as u64,
+            None => self.row_size(),
+        }
+    }
+
+    /// The form of elements, or of results, that are packed.
+    const fn form(&self, element: Option<ElementType>) -> Option<PackedForm> {
+        PackedForm::by(element, self.built_in_operator())
+    }
+
+    /// The same scan of unpacked elements.
+    const fn of_unpacked(mut self) -> Self {
+        if let Operation::BuiltIn(_, element) = &mut self.operation {
+            *element = element.unpacked();
+        }
+        self.has_unpacked_results = false;
+        self
     }
 
     /// Checks that a device supports the configuration.
@@ -302,6 +353,9 @@ impl ScanConfig {
         in_range("columns of a scan", self.columns, 1..=Self::MAX_COLUMNS)?;
         if let Some(SegmentsBy::FixedSize(length)) = self.segments {
             in_range("the length of a segment", length, 1..=u32::MAX)?;
+        }
+        if self.has_unpacked_results && !self.element_type().is_some_and(ElementType::is_packed) {
+            return Err(Error::Unsupported { reason: UNPACKED_RESULTS });
         }
         let is_sum_of_floats = self.rounds() && self.built_in_operator() == Some(ScanOperator::Add);
         if self.is_monotone && !is_sum_of_floats {
@@ -404,18 +458,30 @@ impl InitialRow {
 }
 
 impl InitialValue {
-    /// A row of `values`, of the plan's element type, or u32 for its words.
+    /// A row of `values`, of the plan's element type, or u32 for its words; those of a type of 8 or 16 bits are the words of the
+    /// [unpacked](ElementType::unpacked) one.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if they exceed 128 bytes, the largest row.
     pub fn host<N: Number>(values: &[N]) -> Result<Self> {
-        let given: &[u32] = bytemuck::cast_slice(values);
-        if given.len() > InitialRow::MAX_WORDS {
+        Self::of_bytes(N::TYPE, bytemuck::cast_slice(values))
+    }
+
+    /// As [`Self::host`], of numbers of `element` as bytes in memory order.
+    ///
+    /// # Errors
+    /// Those of [`Self::host`]; [`Error::Unsupported`] if the last number is not whole.
+    pub fn of_bytes(element: ElementType, numbers: &[u8]) -> Result<Self> {
+        if !numbers.len().is_multiple_of(element.size()) {
+            return Err(Error::Unsupported { reason: "an initial value is whole numbers of its type" });
+        }
+        let len = numbers.len() / element.size() * element.words() as usize;
+        if len > InitialRow::MAX_WORDS {
             return Err(Error::Unsupported { reason: "an initial value is one row, of at most 128 bytes" });
         }
         let mut words = [0; InitialRow::MAX_WORDS];
-        words[..given.len()].copy_from_slice(given);
-        Ok(Self::Host(InitialRow { words, len: given.len(), element: N::TYPE }))
+        words.iter_mut().zip(element.unpacked_words(numbers)).for_each(|(to, word)| *to = word);
+        Ok(Self::Host(InitialRow { words, len, element }))
     }
 
     /// Checks that the configuration takes it, and that on the host it is a row.
@@ -436,10 +502,11 @@ impl InitialValue {
         let Self::Host(row) = self else { return Ok(()) };
         if let Some(expected) = config.element_type()
             && ![expected, ElementType::U32].contains(&row.element)
+            && row.element.unpacked() != expected
         {
             return Err(Error::ElementMismatch { expected, got: row.element });
         }
-        match (size_of_val(row.words()) as u64, config.row_size()) {
+        match (size_of_val(row.words()) as u64, u64::from(config.row_words()) * 4) {
             (got, needed) if got < needed => Err(Error::RangeTooSmall { what: "initial", needed, got }),
             (got, needed) if got > needed => {
                 Err(Error::Unsupported { reason: "an initial value is one row, and no more" })
@@ -529,11 +596,23 @@ impl Buffers<Scan> for ScanBuffers {
         table.count("count", count)?;
         table.read("segments", &mut self.segments, segments_size)?;
         if let InitialValue::Device(range) = &mut self.initial {
-            table.read("initial", range, row_size)?;
+            table.of(config.form(config.element_type())).read("initial", range, row_size)?;
         }
-        table.read("source", &mut self.source, size)?;
+        let extent = Extent::of(*count).rows(config.columns, 0);
+        table.up_to(config.form(config.element_type()), extent).read("source", &mut self.source, size)?;
         let destination = if config.is_out_of_place { Role::Write } else { Role::WriteInPlace };
-        table.addresses("destination", destination, &mut self.destination, size)?;
+        let size = size_of_rows(max, config.result_size())?;
+        let form = config.form(config.result_type());
+        table.up_to(form, extent).addresses("destination", destination, &mut self.destination, size)?;
         table.scratch(&mut self.scratch)
+    }
+
+    fn unknown(config: &ScanConfig) -> Self {
+        let initial = if config.has_initial {
+            InitialValue::Device(AddressRange::NONE)
+        } else {
+            InitialValue::Identity
+        };
+        Self::default().initial(initial)
     }
 }

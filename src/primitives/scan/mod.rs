@@ -36,6 +36,7 @@ mod reduce_then_scan;
 mod textbook;
 
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
+pub(super) use config::UNPACKED_RESULTS;
 pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
@@ -236,6 +237,7 @@ impl ScanPlan {
     /// Bytes of rows that a recording of `count` rows reads and writes, out of place; without tile aggregates and
     /// statuses.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        self.primitive.0.moved_rows(count).saturating_mul(self.config().row_size())
+        let own = self.primitive.0.moved_rows(count).saturating_mul(self.unpacked_config().row_size());
+        own.saturating_add(self.packing_size(count))
     }
 }

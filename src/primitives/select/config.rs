@@ -6,6 +6,7 @@ use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
 use crate::primitives::arguments::{Arguments, size_if};
+use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder, Number};
 
@@ -134,6 +135,8 @@ pub struct SelectConfig {
     /// Of keys, which are compared with each other or with a bound.
     pub(super) keys: Option<ElementType>,
     order: FloatOrder,
+    /// The type of packed elements, each of which kernels have in a word.
+    packed: Option<ElementType>,
     words_per_element: u32,
     words_per_value: u32,
     has_elements: bool,
@@ -152,6 +155,7 @@ impl SelectConfig {
             predicate,
             keys,
             order: FloatOrder::Numpy,
+            packed: None,
             words_per_element,
             words_per_value: 0,
             has_elements: true,
@@ -174,12 +178,32 @@ impl SelectConfig {
 
     /// Selects the elements that satisfy a comparison with the operands of each recording.
     pub const fn compare(element: ElementType, comparison: Comparison) -> Self {
-        Self::new(Predicate::Compare(comparison), Some(element), element.words())
+        Self::of(Predicate::Compare(comparison), element).of_keys(element)
     }
 
     /// Selects the first element of each run of equal ones; of sorted elements each once.
     pub const fn unique(element: ElementType) -> Self {
-        Self::new(Predicate::Unique, Some(element), element.words())
+        Self::of(Predicate::Unique, element).of_keys(element)
+    }
+
+    /// As [`Self::flags8`], of elements of any type.
+    pub const fn flags8_of(element: ElementType) -> Self {
+        Self::of(Predicate::Flags8, element)
+    }
+
+    /// As [`Self::flags32`], of elements of any type.
+    pub const fn flags32_of(element: ElementType) -> Self {
+        Self::of(Predicate::Flags32, element)
+    }
+
+    const fn of(predicate: Predicate, element: ElementType) -> Self {
+        let packed = if element.is_packed() { Some(element) } else { None };
+        Self { packed, ..Self::new(predicate, None, element.words()) }
+    }
+
+    const fn of_keys(mut self, element: ElementType) -> Self {
+        self.keys = Some(element);
+        self
     }
 
     setters! {
@@ -221,7 +245,10 @@ impl SelectConfig {
 
     /// Size of an element in `source`, bytes.
     pub const fn element_size(&self) -> u64 {
-        self.words_per_element as u64 * 4
+        match self.packed {
+            Some(element) => element.size() as u64,
+            None => self.words_per_element as u64 * 4,
+        }
     }
 
     /// Size of a value, bytes; 0 without values.
@@ -280,6 +307,20 @@ impl SelectConfig {
         if self.has_elements || self.keys.is_some() { count.saturating_mul(self.element_size()) } else { 0 }
     }
 
+    /// The form of elements that are packed.
+    const fn form(&self) -> Option<PackedForm> {
+        match self.packed {
+            Some(element) => PackedForm::numbers(element),
+            None => None,
+        }
+    }
+
+    /// The same selection of unpacked elements.
+    fn of_unpacked(mut self) -> Self {
+        (self.keys, self.packed) = (self.keys.map(ElementType::unpacked), None);
+        self
+    }
+
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a selection", self.words_per_element, 1..=Self::MAX_WORDS)?;
         in_range("words per value of a selection", self.words_per_value, 0..=Self::MAX_WORDS)?;
@@ -335,22 +376,27 @@ impl Operands {
     /// # Errors
     /// [`Error::Unsupported`] if there are more than four.
     pub fn host<N: Number>(operands: &[N]) -> Result<Self> {
-        Self::of_words(N::TYPE, bytemuck::cast_slice(operands))
+        Self::of_all(N::TYPE, N::TYPE.unpacked_words(bytemuck::cast_slice(operands)))
     }
 
-    /// As [`Self::host`], for operands of `element` as words in memory order.
+    /// As [`Self::host`], for operands of `element` as words in memory order; of a type of 8 or 16 bits those of u32, i32 or
+    /// f32.
     ///
     /// # Errors
     /// Those of [`Self::host`].
     pub fn of_words(element: ElementType, operands: &[u32]) -> Result<Self> {
-        let operands = operands.chunks_exact(element.words() as usize);
-        let len = operands.len();
-        if len > HostOperands::MAX {
-            return Err(Error::Unsupported { reason: "comparisons have at most four operands" });
-        }
-        let mut words = [[0; 2]; HostOperands::MAX];
-        for (to, operand) in words.iter_mut().zip(operands) {
-            to[..operand.len()].copy_from_slice(operand);
+        Self::of_all(element, operands.iter().copied())
+    }
+
+    /// Without an allocation, which a recording must not make.
+    fn of_all(element: ElementType, operands: impl Iterator<Item = u32>) -> Result<Self> {
+        let words_each = element.words() as usize;
+        let (mut words, mut len) = ([[0; 2]; HostOperands::MAX], 0);
+        for (index, word) in operands.enumerate() {
+            let reason = "comparisons have at most four operands";
+            let operand = words.get_mut(index / words_each).ok_or(Error::Unsupported { reason })?;
+            operand[index % words_each] = word;
+            len = (index + 1) / words_each;
         }
         Ok(Self::Host(HostOperands { words, len, element: Some(element) }))
     }
@@ -365,6 +411,18 @@ impl Operands {
         Self::Host(HostOperands { words, len: operands.len(), element: None })
     }
 
+    /// The bits of packed numbers become the words of unpacked ones.
+    fn unpack(&mut self, config: &SelectConfig) {
+        if let (Self::Host(operands), Some(packed)) = (self, config.packed)
+            && operands.element.is_none()
+        {
+            for word in &mut operands.words {
+                word[0] = packed.unpack(word[0] as u16);
+            }
+            operands.element = Some(packed);
+        }
+    }
+
     /// Checks that they are the operands of the configuration.
     fn check(&self, config: &SelectConfig) -> Result<()> {
         let needed = config.operand_count();
@@ -372,7 +430,7 @@ impl Operands {
             Self::None => 0,
             Self::Host(operands) => {
                 if let (Some(expected), Some(got)) = (config.keys, operands.element)
-                    && expected != got
+                    && ![got, got.unpacked()].contains(&expected)
                 {
                     return Err(Error::ElementMismatch { expected, got });
                 }
@@ -455,24 +513,40 @@ impl Buffers<Select> for SelectBuffers {
         count: &mut Count,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
+        self.operands.unpack(config);
         self.operands.check(config)?;
         let max = count.max();
         let kept_size = size_if(config.has_elements, max.saturating_mul(config.element_size()));
         let values_size = max.saturating_mul(config.value_size());
         let indices_size = size_if(config.has_indices, max.saturating_mul(4));
         table.count("count", count)?;
-        table.read("source", &mut self.source, config.source_size(max))?;
-        table.read("flags", &mut self.flags, (max * config.flag_size()).next_multiple_of(4))?;
+        let form = config.form();
+        table.up_to(form, Extent::of(*count)).read("source", &mut self.source, config.source_size(max))?;
+        table.read(
+            "flags",
+            &mut self.flags,
+            max.saturating_mul(config.flag_size()).checked_next_multiple_of(4).unwrap_or(u64::MAX),
+        )?;
         table.read("values", &mut self.values, values_size)?;
         if let Operands::Device(range) = &mut self.operands {
             let operand_size = config.keys.map_or(0, |element| element.size() as u64);
-            table.read("operands", range, config.operand_count() as u64 * operand_size)?;
+            table.of(form).read("operands", range, config.operand_count() as u64 * operand_size)?;
         }
-        table.write("destination", &mut self.destination, kept_size)?;
+        let written = match config.parts {
+            Parts::Selected => Extent::written(self.counts, max),
+            Parts::Two | Parts::Three(_) => Extent::of(*count),
+        };
+        table.up_to(form, written).write("destination", &mut self.destination, kept_size)?;
         table.write("destination_values", &mut self.destination_values, values_size)?;
         table.write("destination_indices", &mut self.destination_indices, indices_size)?;
         table.write("counts", &mut self.counts, config.counts_size())?;
         table.scratch(&mut self.scratch)
+    }
+
+    fn unknown(config: &SelectConfig) -> Self {
+        let has_operands = config.operand_count() > 0;
+        let operands = if has_operands { Operands::Device(AddressRange::NONE) } else { Operands::None };
+        Self::default().operands(operands)
     }
 }
 

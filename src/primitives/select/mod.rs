@@ -463,7 +463,7 @@ impl SelectPlan {
     /// Bytes that a recording of `count` elements reads and writes if it selects `kept_count` of them, without the
     /// counts of tiles. Does not include the rest of cache lines of which only some elements are kept.
     pub fn traffic_size(&self, count: u64, kept_count: u64) -> u64 {
-        let config = self.config();
+        let config = self.unpacked_config();
         let moved_count = if config.parts == Parts::Selected { kept_count } else { count };
         let tested_size = config.keys.map_or(config.flag_size(), |element| element.size() as u64);
         let has_two_sweeps = self.policy().algorithm == SelectAlgorithm::ReduceThenScan
@@ -475,6 +475,7 @@ impl SelectPlan {
         let index_passes = u64::from(config.writes_indices());
         let gathers = config.gathered().iter().filter(|&&words| words > 0).count() as u64;
         let moved = elements + 2 * config.value_size() + 4 * (index_passes + gathers);
-        tests.saturating_add(moved_count.saturating_mul(moved))
+        let own = tests.saturating_add(moved_count.saturating_mul(moved));
+        own.saturating_add(self.packing_size(count))
     }
 }

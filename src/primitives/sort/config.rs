@@ -6,6 +6,7 @@ use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
 use crate::primitives::arguments::{Arguments, Role, size_if};
+use crate::primitives::packed::{Content, Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder};
 
@@ -373,6 +374,19 @@ impl SortConfig {
         ("NO_LAST_KEYS", self.has_no_last_keys().into())
     }
 
+    /// The form of keys that are packed.
+    const fn form(&self) -> Option<PackedForm> {
+        PackedForm::of(self.key, Content::Key(self.order))
+    }
+
+    /// The same sort of words that have the key's order in their low bits.
+    pub(super) const fn of_unpacked(mut self) -> Self {
+        if self.key.is_packed() {
+            (self.key, self.order) = (ElementType::U32, FloatOrder::Total);
+        }
+        self
+    }
+
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("the last bit of a sort", self.end_bit, 0..=self.key.bits())?;
         in_range("the first bit of a sort", self.begin_bit, 0..=self.end_bit)?;
@@ -444,6 +458,20 @@ impl SortBuffers {
 
 impl Buffers<Sort> for SortBuffers {
     fn arguments(&mut self, config: &SortConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
+        self.rows(config, count, table, Role::Write)
+    }
+}
+
+impl SortBuffers {
+    /// The table of a sort; of segments, keys that are in none stay in an output: `output` tells what is done with one that is
+    /// packed.
+    pub(super) fn rows(
+        &mut self,
+        config: &SortConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+        output: Role,
+    ) -> Result<()> {
         if config.value_size() == 0 && (self.values.size > 0 || self.values_alt.size > 0) {
             return Err(Error::Unsupported {
                 reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
@@ -460,9 +488,12 @@ impl Buffers<Sort> for SortBuffers {
         let given_values_size = size_if(!config.has_unused_values(), values_size);
         let (keys, values) = config.roles();
         table.count("count", count)?;
-        table.addresses("keys", keys, &mut self.keys, keys_size)?;
+        let (form, extent) = (config.form(), Extent::of(*count));
+        table.up_to(form, extent).addresses("keys", keys, &mut self.keys, keys_size)?;
         table.addresses("values", values, &mut self.values, given_values_size)?;
-        table.write("keys_alt", &mut self.keys_alt, size_if(has_alternates, keys_size))?;
+        let output = if form.is_some() { output } else { Role::Write };
+        let alternates_size = size_if(has_alternates, keys_size);
+        table.up_to(form, extent).addresses("keys_alt", output, &mut self.keys_alt, alternates_size)?;
         table.write("values_alt", &mut self.values_alt, size_if(has_alternates, values_size))?;
         table.scratch(&mut self.scratch)
     }

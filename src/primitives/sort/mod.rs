@@ -206,7 +206,7 @@ impl SortPlan {
     /// Bytes of keys and values that a recording of `count` keys reads and writes, if no pass is skipped; without
     /// counts and statuses of tiles, and without the copy after an odd number of passes.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        let config = self.config();
+        let config = self.unpacked_config();
         if records_nothing(config, count) {
             return 0;
         }
@@ -219,7 +219,7 @@ impl SortPlan {
             }
             None => config.moved_once(),
         };
-        count.saturating_mul(size)
+        count.saturating_mul(size).saturating_add(self.packing_size(count))
     }
 
     /// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the alternate

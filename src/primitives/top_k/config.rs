@@ -5,6 +5,7 @@ use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::Arguments;
+use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder};
 
@@ -134,6 +135,12 @@ impl TopKConfig {
         [("KEY_WORDS", self.element.words())]
     }
 
+    /// The same configuration of unpacked keys.
+    const fn of_unpacked(mut self) -> Self {
+        self.element = self.element.unpacked();
+        self
+    }
+
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
@@ -193,9 +200,18 @@ impl Buffers<TopK> for TopKBuffers {
         let size = |row_size: u64| max.saturating_mul(row_size);
         let values_size = |key_count: u32| size(u64::from(key_count) * config.value_size());
         table.count("count", count)?;
-        table.read("source", &mut self.source, size(config.row_size()))?;
+        let form = PackedForm::numbers(config.element);
+        table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
+            "source",
+            &mut self.source,
+            size(config.row_size()),
+        )?;
         table.read("source_values", &mut self.source_values, values_size(config.columns))?;
-        table.write("destination", &mut self.destination, size(config.keys_size()))?;
+        table.up_to(form, Extent::of(*count).rows(config.k, 0)).write(
+            "destination",
+            &mut self.destination,
+            size(config.keys_size()),
+        )?;
         table.write("destination_indices", &mut self.destination_indices, size(config.indices_size()))?;
         table.write("destination_values", &mut self.destination_values, values_size(config.k))?;
         table.scratch(&mut self.scratch)

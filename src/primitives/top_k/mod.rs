@@ -163,6 +163,6 @@ impl TopKPlan {
             Way::Tiles(tiles) => tiles.row_traffic_size(),
             Way::Sort(sort) => sort.row_traffic_size(),
         };
-        count.saturating_mul(of_row)
+        count.saturating_mul(of_row).saturating_add(self.packing_size(count))
     }
 }

@@ -22,6 +22,7 @@ const SWEEP: &[TunedPart] = &[TunedPart::Onesweep];
 /// Parts that rank tiles by match.
 const MATCHED: &[TunedPart] = &[TunedPart::Onesweep, TunedPart::Radix8Bit];
 const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
+const LARGE: &[TunedPart] = &[TunedPart::LargeWorkgroupSort];
 /// Parts that keep some elements of a tile.
 const SELECTED: &[TunedPart] = &[TunedPart::Select, TunedPart::ChainedSelect, TunedPart::ChainedRunLength];
 
@@ -182,8 +183,10 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, COUNTED, KernelShape::tile(0, 0).from_registers().one_access(), LAVAPIPE)
         .formula(counted),
     row(Devices::All, COUNTED, KernelShape::tile(0, 0), FORMULA).formula(counted),
-    row(NVIDIA, &[TunedPart::LargeWorkgroupSort], KernelShape::tile(512, 16), NAK_LARGE),
-    row(Devices::All, &[TunedPart::LargeWorkgroupSort], KernelShape::tile(0, 0), NO_LARGE).formula(counted),
+    row(NVIDIA, LARGE, KernelShape::tile(512, 16), NAK_LARGE),
+    row(XE, LARGE, KernelShape::tile(256, 4), NO_LARGE),
+    row(XE2, LARGE, KernelShape::tile(256, 4), NO_LARGE),
+    row(Devices::All, LARGE, KernelShape::tile(0, 0), NO_LARGE).formula(counted),
     // The workgroup size is that of the passes.
     row(
         HOPPER,

@@ -1,8 +1,9 @@
 //! Expected results of scans, with error bounds for floats.
 
+use super::layout::POISON;
 use super::workload::Mismatch;
-use crate::reference::oracle;
 use crate::reference::passes::scan::fixed_tree_scan;
+use crate::reference::{oracle, packed};
 use subsweep::scan::{ScanKind, ScanOperator};
 use subsweep::{ElementType, Number};
 
@@ -10,6 +11,8 @@ use subsweep::{ElementType, Number};
 pub(super) struct Expected {
     words: Vec<u32>,
     closeness: Closeness,
+    /// Of packed elements: their type, and what memory holds. `words` are the numbers that these are.
+    memory: Option<(ElementType, Vec<u32>)>,
 }
 
 enum Closeness {
@@ -58,7 +61,20 @@ pub(super) struct ScanExpectation {
 impl Expected {
     /// Exactly these words.
     pub fn exact(words: Vec<u32>) -> Self {
-        Self { words, closeness: Closeness::Bits }
+        Self { words, closeness: Closeness::Bits, memory: None }
+    }
+
+    /// The same numbers, packed as elements of this form, if there is one.
+    pub fn packed(mut self, form: Option<PackedForm>) -> Self {
+        let Some(form) = form else { return self };
+        let memory = form.packed(&self.words);
+        let rounded = |words: &[u32]| form.unpacked(&form.packed(words), words.len());
+        self.words = rounded(&self.words);
+        if let Closeness::OrFlushed(_, flushed) = &mut self.closeness {
+            *flushed = rounded(flushed);
+        }
+        self.memory = Some((form.element, memory));
+        self
     }
 
     /// These words, or where a device flushes denormals each number of `flushed`. Any NaN matches any NaN.
@@ -68,7 +84,7 @@ impl Expected {
             None if element.is_float() => Closeness::AnyNan(element),
             None => Closeness::Bits,
         };
-        Self { words, closeness }
+        Self { words, closeness, memory: None }
     }
 
     /// Whether the result must be these words, bit by bit.
@@ -76,14 +92,14 @@ impl Expected {
         matches!(self.closeness, Closeness::Bits)
     }
 
-    /// The expected words, within their bounds.
+    /// The expected words of memory, within their bounds.
     pub fn words(&self) -> &[u32] {
-        &self.words
+        self.memory.as_ref().map_or(&self.words, |(_, memory)| memory)
     }
 
-    /// Words of the result.
+    /// Words of the result in memory.
     pub fn word_count(&self) -> usize {
-        self.words.len()
+        self.words().len()
     }
 
     /// The expected result of a second run, if the first had a tolerance: bitwise equal, but any NaN matches any NaN,
@@ -91,7 +107,14 @@ impl Expected {
     pub fn of_another_run(&self, result: &[u32]) -> Option<Self> {
         match self.closeness {
             Closeness::Within(element, _) => {
-                Some(Self { words: result.to_vec(), closeness: Closeness::AnyNan(element) })
+                let (words, memory) = match self.memory {
+                    Some((packed, _)) => {
+                        let words = packed::unpacked_memory(packed, result, self.words.len());
+                        (words, Some((packed, result.to_vec())))
+                    }
+                    None => (result.to_vec(), None),
+                };
+                Some(Self { words, closeness: Closeness::AnyNan(element), memory })
             }
             Closeness::Bits | Closeness::AnyNan(_) | Closeness::OrFlushed(..) => None,
         }
@@ -99,6 +122,19 @@ impl Expected {
 
     /// The first word of `got` that is wrong.
     pub fn mismatch(&self, got: &[u32]) -> Option<Mismatch> {
+        let Some((element, memory)) = &self.memory else { return self.mismatch_of_words(got) };
+        let mismatch = self.mismatch_of_words(&packed::unpacked_memory(*element, got, self.words.len()));
+        // The bytes of the last word that are no elements.
+        let bytes = self.words.len() * element.size() % 4;
+        let tail = memory.len().checked_sub(1).filter(|_| bytes > 0);
+        mismatch.or_else(|| {
+            let (expected, got, index) = (memory[tail?], got[tail?], tail? as u64);
+            let differs = (expected ^ got) >> (8 * bytes) != 0;
+            differs.then_some(Mismatch { what: "result beyond the count", index, expected, got })
+        })
+    }
+
+    fn mismatch_of_words(&self, got: &[u32]) -> Option<Mismatch> {
         let wrong = |index: &usize| match &self.closeness {
             Closeness::Bits => got[*index] != self.words[*index],
             Closeness::AnyNan(element) => {
@@ -118,7 +154,11 @@ impl Expected {
             }
             Closeness::Within(element, bounds) => {
                 let words = element.words() as usize;
-                !bounds[index / words].holds(float(*element, &got[index - index % words..]))
+                let (bound, got) = (bounds[index / words], float(*element, &got[index - index % words..]));
+                match &self.memory {
+                    Some((packed, _)) => !bound.holds_rounded(*packed, got),
+                    None => !bound.holds(got),
+                }
             }
         };
         let index = (0..self.words.len()).find(wrong)?;
@@ -130,7 +170,7 @@ impl Expected {
 impl Expected {
     /// Selects rows in the given order; a row has `columns` numbers in `row_words` words.
     fn select(&self, rows: impl Iterator<Item = usize>, columns: usize, row_words: usize) -> Self {
-        let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied() };
+        let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied(), memory: None };
         for row in rows {
             selected.words.extend_from_slice(&self.words[row * row_words..][..row_words]);
             if let (Closeness::Within(_, bounds), Closeness::Within(_, selected)) =
@@ -171,12 +211,53 @@ impl Bound {
             got == self.value || (got.is_nan() && self.value.is_nan())
         }
     }
+
+    /// Likewise, of a result that was rounded to a packed type.
+    fn holds_rounded(self, element: ElementType, got: f64) -> bool {
+        if !self.value.is_finite() {
+            return self.holds(got);
+        }
+        let rounded = |value: f64| {
+            let bits = packed::packed(element, false, (value as f32).to_bits());
+            f64::from(f32::from_bits(packed::unpacked(element, bits)))
+        };
+        rounded(self.value - self.tolerance) <= got && got <= rounded(self.value + self.tolerance)
+    }
+}
+
+/// How results are packed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PackedForm {
+    element: ElementType,
+    saturates: bool,
+}
+
+impl PackedForm {
+    /// Elements by value; `None` unless they are packed.
+    pub fn of(element: ElementType) -> Option<Self> {
+        element.is_packed().then_some(Self { element, saturates: false })
+    }
+
+    /// Results of an operator: an identity beyond the type is its least or greatest number.
+    pub fn by(element: ElementType, operator: ScanOperator) -> Option<Self> {
+        let saturates = matches!(operator, ScanOperator::Min | ScanOperator::Max);
+        element.is_packed().then_some(Self { element, saturates })
+    }
+
+    /// The words of memory, with poison after the last element.
+    pub fn packed(self, words: &[u32]) -> Vec<u32> {
+        packed::packed_memory(self.element, self.saturates, words, POISON)
+    }
+
+    fn unpacked(self, memory: &[u32], count: usize) -> Vec<u32> {
+        packed::unpacked_memory(self.element, memory, count)
+    }
 }
 
 /// The float at the start of `words`.
 fn float(element: ElementType, words: &[u32]) -> f64 {
     match element {
-        ElementType::F32 => f32::from_bits(words[0]).into(),
+        ElementType::F32 | ElementType::F16 | ElementType::Bf16 => f32::from_bits(words[0]).into(),
         _ => f64::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32),
     }
 }
@@ -226,27 +307,37 @@ impl PlainScan {
     /// Scans `input`, given as words.
     fn of(&self, input: &[u32]) -> Expected {
         match (self.element, self.operator) {
-            (ElementType::U32, _) => Expected::exact(self.scan_u32(input)),
-            (ElementType::I32, _) => Expected::exact(self.scan_i32(input)),
+            (ElementType::U32 | ElementType::U8 | ElementType::U16, _) => {
+                Expected::exact(self.scan_u32(input))
+            }
+            (ElementType::I32 | ElementType::I8 | ElementType::I16, _) => {
+                Expected::exact(self.scan_i32(input))
+            }
             (ElementType::U64, _) => Expected::exact(self.scan_u64(input)),
             (ElementType::I64, _) => Expected::exact(self.scan_i64(input)),
-            (ElementType::F32, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => self
-                .in_order::<f32>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
+            (
+                ElementType::F32 | ElementType::F16 | ElementType::Bf16,
+                ScanOperator::Add | ScanOperator::Mul,
+            ) if self.tree_items.is_some() => {
+                self.in_order::<f32>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
                     if x.is_subnormal() { 0f32.copysign(x) } else { x }
-                }),
+                })
+            }
             (_, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => {
                 self.in_order::<f64>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
                     if x.is_subnormal() { 0f64.copysign(x) } else { x }
                 })
             }
             (_, ScanOperator::Add | ScanOperator::Mul) => self.rounded(input),
-            (ElementType::F32, _) => self.any_nan(self.scan_f32(input)),
+            (ElementType::F32 | ElementType::F16 | ElementType::Bf16, _) => {
+                self.any_nan(self.scan_f32(input))
+            }
             (ElementType::F64, _) => self.any_nan(self.scan_f64(input)),
         }
     }
 
     fn any_nan(&self, words: Vec<u32>) -> Expected {
-        Expected { words, closeness: Closeness::AnyNan(self.element) }
+        Expected { words, closeness: Closeness::AnyNan(self.element), memory: None }
     }
 
     fn scan<N: Number>(&self, input: &[u32], identity: N, combine: fn(N, N) -> N) -> Vec<u32> {
@@ -284,8 +375,8 @@ impl PlainScan {
     fn rounded(&self, input: &[u32]) -> Expected {
         let is_sum = self.operator == ScanOperator::Add;
         let (unit, least_normal) = match self.element {
-            ElementType::F32 => (2f64.powi(-24), f64::from(f32::MIN_POSITIVE)),
-            _ => (2f64.powi(-53), f64::MIN_POSITIVE),
+            ElementType::F64 => (2f64.powi(-53), f64::MIN_POSITIVE),
+            _ => (2f64.powi(-24), f64::from(f32::MIN_POSITIVE)),
         };
         let mut totals = vec![if is_sum { Total::ZERO } else { Total::ONE }; self.columns];
         let mut bounds = Vec::new();
@@ -311,15 +402,15 @@ impl PlainScan {
             };
             bounds.push(Bound { value, tolerance: 1.01 * roundings as f64 * unit * magnitude + flushed });
         }
-        let words = match self.element {
-            ElementType::F32 => bounds.iter().map(|bound| (bound.value as f32).to_bits()).collect(),
+        let words = match self.element.words() {
+            1 => bounds.iter().map(|bound| (bound.value as f32).to_bits()).collect(),
             _ => bounds
                 .iter()
                 .map(|bound| bound.value.to_bits())
                 .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
                 .collect(),
         };
-        Expected { words, closeness: Closeness::Within(self.element, bounds) }
+        Expected { words, closeness: Closeness::Within(self.element, bounds), memory: None }
     }
 }
 
@@ -456,7 +547,7 @@ mod tests {
 
     #[test]
     fn another_run_may_give_another_nan_and_nothing_else() {
-        let of = |closeness, words: Vec<u32>| Expected { words, closeness };
+        let of = |closeness, words: Vec<u32>| Expected { words, closeness, memory: None };
         let sums = of(Closeness::Within(ElementType::F32, Vec::new()), Vec::new());
         let again = sums.of_another_run(&[1.0f32.to_bits(), 0x7fc0_0000]).expect("it may be missed");
         assert!(again.mismatch(&[1.0f32.to_bits(), u32::MAX]).is_none());

@@ -1,16 +1,17 @@
 //! Sort keys of every type, and their values.
 
 use super::inputs::{Input, SplitMix64};
+use crate::reference::packed;
 use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::{ElementType, NumberKind};
 
-/// Calls a generic function of numbers by their type.
+/// Calls a generic function of numbers by their type; of packed ones by that of their words.
 macro_rules! by_type {
     ($element:expr, $function:ident($($argument:expr),+)) => {
         match $element {
-            ElementType::U32 => $function::<u32>($($argument),+),
-            ElementType::I32 => $function::<i32>($($argument),+),
-            ElementType::F32 => $function::<f32>($($argument),+),
+            ElementType::U32 | ElementType::U8 | ElementType::U16 => $function::<u32>($($argument),+),
+            ElementType::I32 | ElementType::I8 | ElementType::I16 => $function::<i32>($($argument),+),
+            ElementType::F32 | ElementType::F16 | ElementType::Bf16 => $function::<f32>($($argument),+),
             ElementType::U64 => $function::<u64>($($argument),+),
             ElementType::I64 => $function::<i64>($($argument),+),
             ElementType::F64 => $function::<f64>($($argument),+),
@@ -86,6 +87,14 @@ fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32>
     let word_count = element.words() as usize;
     let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count);
     match input {
+        Input::EdgeValues if element.is_packed() => {
+            let mut random = SplitMix64(seed);
+            (0..count).map(|_| packed::unpacked(element, packed_edge_value(element, &mut random))).collect()
+        }
+        _ if element.is_packed() => {
+            let draws = input.generate(count, seed).into_iter();
+            draws.map(|draw| packed::unpacked(element, draw as u16)).collect()
+        }
         Input::EdgeValues => {
             let mut random = SplitMix64(seed);
             (0..count).flat_map(|_| words(edge_value(element, &mut random))).collect()
@@ -101,6 +110,24 @@ fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32>
         }
         _ => input.generate(count * word_count, seed),
     }
+}
+
+/// As [`edge_value`], of a packed type.
+fn packed_edge_value(element: ElementType, random: &mut SplitMix64) -> u16 {
+    let (draw, bits) = (random.next_u64(), random.next_u64() as u16);
+    let sign: u16 = 1 << (element.bits() - 1);
+    let infinity: u16 = if element == ElementType::F16 { 0x7c00 } else { 0x7f80 };
+    let one = if element == ElementType::F16 { 0x3c00 } else { 0x3f80 };
+    let least_normal = infinity & infinity.wrapping_neg();
+    let edges = match element.is_float() {
+        false => vec![0, 1, sign - 1, sign, sign.wrapping_add(1), sign | (sign - 1)],
+        true => {
+            let nans = [infinity + 1, infinity + least_normal / 2, sign - 1];
+            let numbers = [0, 1, least_normal - 1, least_normal, one, infinity - 1, infinity];
+            numbers.into_iter().chain(nans).flat_map(|magnitude| [magnitude, magnitude | sign]).collect()
+        }
+    };
+    if draw & 1 == 0 { bits } else { edges[(draw >> 8) as usize % edges.len()] }
 }
 
 /// A key that increases with `rank`; as many are negative as positive, and all of its words vary.

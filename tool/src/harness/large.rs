@@ -199,7 +199,7 @@ fn select(gpu: &Gpu, count: u64) -> Result<Checked> {
         let words = batches.flat_map(|batch| in_threads(batch, words)).collect::<Vec<_>>().concat();
         let inputs = SelectInputs::new(&words).operands(Operands::host(&[BELOW])?);
         let selected = gpu.select(config, &inputs)?;
-        let got = selected.elements;
+        let got = selected.elements::<u32>()?;
         let mut expected = words.iter().copied().filter(|&word| word < BELOW);
         let wrong = (0..).zip(&got).find_map(|(index, &got)| match expected.next() {
             Some(expected) if expected == got => None,

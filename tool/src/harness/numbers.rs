@@ -1,6 +1,7 @@
 //! Scan inputs of every type, chosen so that an operator's results distinguish faults.
 
 use super::inputs::{Input, SplitMix64};
+use crate::reference::packed;
 use subsweep::scan::ScanOperator;
 use subsweep::{ElementType, NumberKind};
 
@@ -16,6 +17,11 @@ impl Numbers {
     /// Generates `rows` rows as words, deterministic in `seed`.
     pub fn generate(self, input: Input, rows: usize, seed: u64) -> Vec<u32> {
         let count = rows * self.columns;
+        if self.element.is_packed() {
+            let unpacked = Self { element: self.element.unpacked(), ..self };
+            let round = |word| packed::unpacked(self.element, packed::packed(self.element, false, word));
+            return unpacked.generate(input, rows, seed).into_iter().map(round).collect();
+        }
         match input {
             Input::Distinguishing => {
                 self.each(rows, seed, |row, random| self.distinguishing(row, rows, random))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::keys::{SortValues, by_type, wide_value};
-use crate::reference::oracle;
+use crate::reference::{oracle, packed};
 use subsweep::{ElementType, FloatOrder, Number};
 
 /// A sort to compute on the CPU.
@@ -56,7 +56,43 @@ impl SortExpectation {
 
     /// Sorts a segment whose first key has the index `first_index`.
     fn of_segment(&self, keys: &[u32], first_index: u32) -> Sorted {
+        if self.element.is_packed() && self.bits != (0..self.element.bits()) {
+            return self.of_packed_bits(keys, first_index);
+        }
         by_type!(self.element, sorted_segment(self, keys, first_index))
+    }
+
+    /// A segment of packed keys, by some bits of their ranks.
+    fn of_packed_bits(&self, words: &[u32], first_index: u32) -> Sorted {
+        let part = |word: u32| {
+            let mask = (1u32 << self.bits.end) - 1;
+            let bits = packed::packed(self.element, false, word);
+            let rank = packed::rank(self.element, self.order == FloatOrder::Numpy, bits);
+            (rank & mask) >> self.bits.start
+        };
+        let mut pairs: Vec<_> = words.iter().copied().zip(first_index..).collect();
+        pairs.sort_by(|a, b| {
+            let order = part(a.0).cmp(&part(b.0));
+            if self.is_descending { order.reverse() } else { order }
+        });
+        self.moved(words, pairs, |keys| keys)
+    }
+
+    /// The memory of keys in this order.
+    fn moved<K>(&self, words: &[u32], pairs: Vec<(K, u32)>, to_words: impl Fn(Vec<K>) -> Vec<u32>) -> Sorted {
+        let indices = pairs.iter().map(|(_, index)| *index);
+        let values = match self.values {
+            SortValues::None => Vec::new(),
+            SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
+            SortValues::B8 => indices.flat_map(wide_value).collect(),
+        };
+        let keys = match self.values {
+            SortValues::Indices => words.to_vec(),
+            SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
+                to_words(pairs.into_iter().map(|(key, _)| key).collect())
+            }
+        };
+        Sorted { keys, values }
     }
 }
 
@@ -68,21 +104,9 @@ fn sorted_segment<K: oracle::Key + Number>(
     let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
     bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
     let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
-    oracle::sort_pairs(&mut pairs, sort.bits.clone(), sort.is_descending, sort.order);
-    let indices = pairs.iter().map(|(_, index)| *index);
-    let values = match sort.values {
-        SortValues::None => Vec::new(),
-        SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
-        SortValues::B8 => indices.flat_map(wide_value).collect(),
-    };
-    let keys = match sort.values {
-        SortValues::Indices => words.to_vec(),
-        SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
-            let sorted: Vec<_> = pairs.into_iter().map(|(key, _)| key).collect();
-            bytemuck::cast_slice(&sorted).to_vec()
-        }
-    };
-    Sorted { keys, values }
+    let bits = if sort.element.is_packed() { 0..K::BITS } else { sort.bits.clone() };
+    oracle::sort_pairs(&mut pairs, bits, sort.is_descending, sort.order);
+    sort.moved(words, pairs, |keys| bytemuck::cast_slice(&keys).to_vec())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 mod element;
 pub mod oracle;
+pub mod packed;
 pub mod passes;
 pub mod workgroup_scan;
 

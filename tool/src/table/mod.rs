@@ -14,7 +14,7 @@ mod remedy;
 #[cfg(test)]
 mod testing;
 
-pub use element::{real, whole};
+pub use element::{UNPACKED, conversion, real, whole, words};
 pub use flags::Flags;
 pub use read::{Bytes, TableError};
 pub use reader::TableReader;
@@ -31,10 +31,10 @@ pub struct Table {
     pub shape: TableShape,
     /// The elements, row after row, as the file's bytes: `shape.element_count()` elements of
     /// `element.size()` bytes.
-    pub words: Vec<u32>,
+    pub payload: Vec<u8>,
 }
 
-// The words are the file's little-endian bytes, without a copy: the host must be little-endian.
+// Elements are the file's little-endian bytes, without a copy: the host must be little-endian.
 const _: () =
     assert!(cfg!(target_endian = "little"), "files are little-endian, and elements are not swapped");
 
@@ -90,9 +90,9 @@ impl Table {
         header(self.format, self.element, self.shape)
     }
 
-    /// The elements as bytes of a file.
-    pub fn payload(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.words)
+    /// A table of u32.
+    pub fn of_u32(format: Format, shape: TableShape, numbers: &[u32]) -> Self {
+        Self { format, element: ElementType::U32, shape, payload: bytemuck::cast_slice(numbers).to_vec() }
     }
 }
 

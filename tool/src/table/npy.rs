@@ -3,7 +3,7 @@
 //! Format: numpy's `numpy/lib/format.py` and NEP 1, versions 1.0 to 3.0. The header is not evaluated as Python: the
 //! parser accepts only the three keys, does not recurse, and reads at most [`MAX_HEADER_SIZE`] bytes.
 
-use crate::table::element::{descr, from_code};
+use crate::table::element::{descr, from_descr};
 use std::io::Read;
 
 use super::read::read_full;
@@ -170,15 +170,10 @@ fn parse<T>(
 
 /// The element type of a `descr` string, if accepted.
 fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, TableError> {
-    match descr.split_first() {
-        Some((b'<', code)) => {
-            from_code(code).filter(|element| taken.contains(element)).ok_or_else(|| not_taken(descr, taken))
-        }
-        Some((b'>', code)) => match from_code(code).filter(|element| taken.contains(element)) {
-            Some(element) => Err(TableError::ByteOrder { found: shown(descr), element }),
-            None => Err(not_taken(descr, taken)),
-        },
-        _ => Err(not_taken(descr, taken)),
+    match from_descr(descr).filter(|(element, _)| taken.contains(element)) {
+        Some((element, false)) => Ok(element),
+        Some((element, true)) => Err(TableError::ByteOrder { found: shown(descr), element }),
+        None => Err(not_taken(descr, taken)),
     }
 }
 

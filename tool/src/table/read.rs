@@ -1,6 +1,6 @@
 //! Reads a table from untrusted bytes.
 
-use crate::table::element::descr;
+use crate::table::element::{UNPACKED, conversion};
 use std::io::{self, Read};
 
 use super::reader::{Expected, TableReader, raw_values, read_start};
@@ -50,26 +50,31 @@ impl Table {
         read_all(TableReader::with_raw(reader, file_size, raw, taken)?, file_size, memory_size)
     }
 
-    /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw values whose size
-    /// follows from the number of bytes. Raw values are read as u32 or u64, whatever their type.
+    /// Reads all of `bytes` as the values of `count` keys, of one of the types `taken`: an `.npy` file of one dimension, or
+    /// raw values whose size follows from the number of bytes. Raw values are read as unsigned numbers, whatever their type.
     ///
     /// Memory is allocated as in [`Table::read`], and none for an `.npy` file whose header states another count.
     ///
     /// # Errors
     /// The first problem found.
-    pub fn read_values(bytes: Bytes<impl Read>, count: u64) -> Result<Self, TableError> {
+    pub fn read_values(
+        bytes: Bytes<impl Read>,
+        count: u64,
+        elements: &[ElementType],
+    ) -> Result<Self, TableError> {
         let Bytes { mut reader, file_size, memory_size } = bytes;
         let Some(start) = read_start(&mut reader)? else {
-            let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+            let taken = Taken { elements, max_dimensions: 1, max_count: u64::MAX };
             let expected = Expected { count: Some(count), ..Expected::default() };
             let table = TableReader::npy(reader, file_size, expected, &taken)?;
             return read_all(table, file_size, memory_size);
         };
-        read_raw_values(Bytes { reader: start.chain(reader), file_size, memory_size }, count)
+        read_raw_values(Bytes { reader: start.chain(reader), file_size, memory_size }, count, elements)
     }
 
     /// As [`Self::read_values`], for a value for each element of a table of shape `keys`: an `.npy` file of that shape, or
-    /// with one dimension more, the elements of a value. Raw values are returned with the shape of the keys.
+    /// with one dimension more, the elements of a value. Raw values have 4 or 8 bytes, and are returned with the shape of the
+    /// keys.
     ///
     /// # Errors
     /// The first problem found.
@@ -77,7 +82,8 @@ impl Table {
         let Bytes { mut reader, file_size, memory_size } = bytes;
         if let Some(start) = read_start(&mut reader)? {
             let bytes = Bytes { reader: start.chain(reader), file_size, memory_size };
-            return Ok(Self { shape: keys, ..read_raw_values(bytes, keys.element_count() as u64)? });
+            let values = read_raw_values(bytes, keys.element_count() as u64, &UNPACKED)?;
+            return Ok(Self { shape: keys, ..values });
         }
         let max_dimensions = if keys.is_flat() { 2 } else { 3 };
         let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
@@ -120,8 +126,8 @@ pub enum TableError {
     /// `--type` contradicts the header.
     #[error(
         "holds {found} by its .npy header, and --type says {declared}; \
-         leave --type out, or save a.astype('{}')",
-        descr(*declared)
+         leave --type out, or save {}",
+        conversion(Some(*found), *declared)
     )]
     TypeDisagrees {
         /// The type in the header.
@@ -162,7 +168,7 @@ pub enum TableError {
         count: u64,
     },
     /// An accepted type, but big-endian.
-    #[error("holds big-endian elements ({found}); save a.astype('{}')", descr(*element))]
+    #[error("holds big-endian elements ({found}); save {}", conversion(None, *element))]
     ByteOrder {
         /// The type found.
         found: String,
@@ -277,7 +283,7 @@ pub enum TableError {
     },
     /// Raw values of an unsupported size.
     #[error(
-        "holds {size} bytes{}, and values of 4 or 8 for each of {count} keys are taken; check whether it is complete",
+        "holds {size} bytes{}, and values of {sizes} for each of {count} keys are taken; check whether it is complete",
         if *goes_on { " and more" } else { "" }
     )]
     ValueSize {
@@ -287,6 +293,8 @@ pub enum TableError {
         goes_on: bool,
         /// Keys.
         count: u64,
+        /// The sizes that are taken.
+        sizes: &'static str,
     },
     /// A regular file that changed size while it was read.
     #[error("changed while it was read; try again once it is complete")]
@@ -350,75 +358,69 @@ fn read_all(
     memory_size: u64,
 ) -> Result<Table, TableError> {
     let max_size = table.payload_size.unwrap_or(u64::MAX);
-    let (words, held) = read_words(&mut table, max_size, file_size.is_some(), memory_size)?;
+    let payload = read_payload(&mut table, max_size, file_size.is_some(), memory_size)?;
     // The end is checked by the read after the last byte.
     read_full(&mut table, &mut [0])?;
-    let count = (held / table.element.size() as u64) as usize;
     let TableReader { format, element, shape, .. } = table;
-    Ok(Table { format, element, shape: shape.unwrap_or(TableShape::Flat { count }), words })
+    let count = payload.len() / element.size();
+    Ok(Table { format, element, shape: shape.unwrap_or(TableShape::Flat { count }), payload })
 }
 
-fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
-    if let Some(size) = bytes.file_size {
-        raw_values(size, false, count)?;
-    }
-    let max_size = bytes.file_size.unwrap_or(count.saturating_mul(ElementType::U64.size() as u64));
-    let (words, held, goes_on) = read_payload(bytes, max_size)?;
-    let element = raw_values(held, goes_on, count)?;
-    Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count: count as usize }, words })
-}
-
-/// Reads up to `max_size` bytes; returns them with their number, and whether the reader goes on. A file of known size
-/// has as many and no more.
-fn read_payload(bytes: Bytes<impl Read>, max_size: u64) -> Result<(Vec<u32>, u64, bool), TableError> {
+fn read_raw_values(
+    bytes: Bytes<impl Read>,
+    count: u64,
+    elements: &[ElementType],
+) -> Result<Table, TableError> {
     let Bytes { mut reader, file_size, memory_size } = bytes;
-    let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
-    let goes_on = read_full(&mut reader, &mut [0])? > 0;
+    if let Some(size) = file_size {
+        raw_values(size, false, count, elements)?;
+    }
+    let max_size = file_size.unwrap_or(count.saturating_mul(ElementType::U64.size() as u64));
+    let payload = read_payload(&mut reader, max_size, file_size.is_some(), memory_size)?;
+    let (held, goes_on) = (payload.len() as u64, read_full(&mut reader, &mut [0])? > 0);
+    // A file of known size has as many bytes, and no more.
     if file_size.is_some() && (held < max_size || goes_on) {
         return Err(TableError::Changed);
     }
-    Ok((words, held, goes_on))
+    let element = raw_values(held, goes_on, count, elements)?;
+    Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count: count as usize }, payload })
 }
 
-/// Reads up to `max_size` bytes; returns them with their number. An incomplete last word is padded with zeros. If
-/// `max_size` is known to be the size, memory is allocated at once, else it grows by doubling.
-fn read_words(
+/// Reads up to `max_size` bytes. If that is known to be the size, memory is allocated at once, else it grows by doubling.
+fn read_payload(
     reader: &mut impl Read,
     max_size: u64,
     is_known: bool,
     memory_size: u64,
-) -> Result<(Vec<u32>, u64), TableError> {
+) -> Result<Vec<u8>, TableError> {
     const MIN_CHUNK_SIZE: u64 = 64 << 10;
     // Small enough to be cleared in the cache just before the bytes arrive.
     const MAX_CHUNK_SIZE: u64 = 1 << 20;
 
-    let mut words = Vec::new();
+    let mut payload = Vec::new();
     if is_known {
         if max_size > memory_size {
             return Err(TableError::Memory { size: max_size });
         }
-        let count = usize::try_from(max_size / 4).map_err(|_| TableError::Memory { size: max_size })?;
-        words.try_reserve_exact(count).map_err(|_| TableError::Memory { size: max_size })?;
+        let size = usize::try_from(max_size).map_err(|_| TableError::Memory { size: max_size })?;
+        payload.try_reserve_exact(size).map_err(|_| TableError::Memory { size: max_size })?;
     }
-    let mut held = 0;
-    while held < max_size {
-        // All previous chunks are full: this one starts at a word.
-        let start = words.len();
+    while (payload.len() as u64) < max_size {
+        let start = payload.len();
+        let held = start as u64;
         let size = held.clamp(MIN_CHUNK_SIZE, MAX_CHUNK_SIZE).min(max_size - held) as usize;
-        let count = size.div_ceil(4);
         let needed = held + size as u64;
-        if needed > memory_size || words.try_reserve(count).is_err() {
+        if needed > memory_size || payload.try_reserve(size).is_err() {
             return Err(TableError::Memory { size: needed });
         }
-        words.resize(start + count, 0);
-        let filled = read_full(reader, &mut bytemuck::cast_slice_mut(&mut words[start..])[..size])?;
-        held += filled as u64;
+        payload.resize(start + size, 0);
+        let filled = read_full(reader, &mut payload[start..])?;
         if filled < size {
-            words.truncate(start + filled.div_ceil(4));
+            payload.truncate(start + filled);
             break;
         }
     }
-    Ok((words, held))
+    Ok(payload)
 }
 
 #[cfg(test)]

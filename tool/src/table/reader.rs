@@ -2,6 +2,9 @@
 
 use std::io::{self, Cursor, Read};
 
+use subsweep::NumberKind;
+
+use super::element::UNPACKED;
 use super::read::read_full;
 use super::{ElementType, Format, TableError, TableShape, Taken, npy};
 
@@ -122,15 +125,15 @@ impl<R: Read> TableReader<R> {
         })
     }
 
-    /// Reads the header of values, one for each of `count` keys: an `.npy` file of one dimension, or raw values whose size
-    /// follows from `file_size`. Raw values are u32 or u64, whatever their type.
+    /// Reads the header of values, one of 32 or 64 bits for each of `count` keys: an `.npy` file of one dimension, or raw
+    /// values whose size follows from `file_size`. Raw values are u32 or u64, whatever their type.
     ///
     /// # Errors
     /// The first problem found.
     pub fn values(mut reader: R, file_size: u64, count: u64) -> Result<Self, TableError> {
-        let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+        let taken = Taken { elements: &UNPACKED, max_dimensions: 1, max_count: u64::MAX };
         if let Some(start) = read_start(&mut reader)? {
-            let element = raw_values(file_size, false, count)?;
+            let element = raw_values(file_size, false, count, &UNPACKED)?;
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
         Self::npy(reader, Some(file_size), Expected { count: Some(count), ..Expected::default() }, &taken)
@@ -227,11 +230,23 @@ pub(super) fn read_start(reader: &mut impl Read) -> Result<Option<Start>, TableE
     Ok((start != npy::MAGIC).then(|| Cursor::new(start).take(size as u64)))
 }
 
-/// The type of raw values of `size` bytes, one for each of `count` keys. A stream that `goes_on` has more.
-pub(super) fn raw_values(size: u64, goes_on: bool, count: u64) -> Result<ElementType, TableError> {
-    let is_size_of = |element: &ElementType| count.saturating_mul(element.size() as u64) == size && !goes_on;
-    let found = [ElementType::U32, ElementType::U64].into_iter().find(is_size_of);
-    found.ok_or(TableError::ValueSize { size, goes_on, count })
+/// The unsigned type, of those taken, of raw values of `size` bytes, one for each of `count` keys. A stream that `goes_on` has
+/// more.
+pub(super) fn raw_values(
+    size: u64,
+    goes_on: bool,
+    count: u64,
+    taken: &[ElementType],
+) -> Result<ElementType, TableError> {
+    let is_it = |element: &ElementType| {
+        element.kind() == NumberKind::Unsigned
+            && count.saturating_mul(element.size() as u64) == size
+            && !goes_on
+    };
+    let has_packed = taken.contains(&ElementType::U8);
+    let sizes = if has_packed { "1, 2, 4 or 8" } else { "4 or 8" };
+    let found = taken.iter().copied().find(is_it);
+    found.ok_or(TableError::ValueSize { size, goes_on, count, sizes })
 }
 
 pub(super) fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {

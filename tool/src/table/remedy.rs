@@ -1,12 +1,12 @@
 //! How an array of a type that is not taken becomes one that is.
 
 use super::ElementType;
-use crate::table::element::descr;
+use crate::table::element::{conversion, descr};
 
-/// Types by kind and size: bytes of their code in a header.
-const UNSIGNED: [ElementType; 2] = [ElementType::U32, ElementType::U64];
-const SIGNED: [ElementType; 2] = [ElementType::I32, ElementType::I64];
-const FLOATS: [ElementType; 2] = [ElementType::F32, ElementType::F64];
+/// Types by kind, the narrowest first.
+const UNSIGNED: [ElementType; 4] = [ElementType::U8, ElementType::U16, ElementType::U32, ElementType::U64];
+const SIGNED: [ElementType; 4] = [ElementType::I8, ElementType::I16, ElementType::I32, ElementType::I64];
+const FLOATS: [ElementType; 3] = [ElementType::F16, ElementType::F32, ElementType::F64];
 
 /// The remedy of elements of the type `found`, a `descr` or the name of a type, where `taken` are: what to save instead.
 pub(super) fn remedy(found: &str, taken: &[ElementType]) -> String {
@@ -17,10 +17,23 @@ pub(super) fn remedy(found: &str, taken: &[ElementType]) -> String {
         Some(("<" | ">" | "|" | "=", code)) => found.split_at(found.len() - code.len()),
         _ => ("", found),
     };
-    let named = ElementType::ALL.into_iter().find(|element| element.name() == code).map(descr);
+    // A name has bits, and a code, which has an order, bytes.
+    let is_it = |element: &ElementType| order.is_empty() && element.name() == code;
+    let named = ElementType::ALL.into_iter().find(is_it).map(descr);
     let code = named.as_deref().map_or(code, |descr| &descr[1..]);
+    // What numpy has read of a file of bfloat16, it saves as bytes without a type.
+    let is_bfloat = code == "V2" && order != ">";
+    if is_bfloat && taken.contains(&ElementType::Bf16) {
+        return "save a.view(ml_dtypes.bfloat16), if it holds that".to_owned();
+    }
+    let from = is_bfloat.then_some(ElementType::Bf16);
+    let code = if is_bfloat { "f2" } else { code };
     let kind = code.chars().next().unwrap_or(' ');
     let size = code[kind.len_utf8().min(code.len())..].parse().unwrap_or(0_u32);
+    let conversions = |elements: &[ElementType]| {
+        let wide = elements.iter().filter(|element| !element.is_packed());
+        wide.map(|&element| conversion(from, element)).collect::<Vec<_>>().join(" or ")
+    };
     match kind {
         // Whole numbers of 64 bits.
         'M' | 'm' if order == ">" => format!("save a.view('>i8').astype('{}')", of_time(taken)),
@@ -44,7 +57,7 @@ pub(super) fn remedy(found: &str, taken: &[ElementType]) -> String {
             format!("save numpy.flatnonzero(a), the indices of what is true, or {numbers}, its numbers")
         }
         _ => match holding(kind, size, taken) {
-            Some(element) => format!("save a.astype('{}')", descr(element)),
+            Some(element) => format!("save {}", conversion(from, element)),
             None => format!("save {}{}", conversions(taken), IF_IT_FITS),
         },
     }
@@ -75,43 +88,39 @@ fn holding(kind: char, size: u32, taken: &[ElementType]) -> Option<ElementType> 
     let widest = |kinds: &[ElementType], holds: &dyn Fn(ElementType) -> bool| {
         kinds.iter().copied().find(|element| taken.contains(element) && holds(*element))
     };
-    let as_unsigned = || widest(&UNSIGNED, &|element| size <= room(element));
+    let as_unsigned = |size: u32| widest(&UNSIGNED, &|element| size <= room(element));
     let as_signed = |size: u32| widest(&SIGNED, &|element| size <= room(element));
     // Half of the bits, and no more, are surely in the significand.
     let as_float = |size: u32| widest(&FLOATS, &|element| size <= room(element));
     match kind {
-        'b' | 'u' => as_unsigned().or_else(|| as_signed(2 * size)).or_else(|| as_float(2 * size)),
+        'u' => as_unsigned(size).or_else(|| as_signed(2 * size)).or_else(|| as_float(2 * size)),
+        // What is true is counted by sums, which wrap.
+        'b' => as_unsigned(4).or_else(|| as_signed(8)).or_else(|| as_float(4)),
         'i' => as_signed(size).or_else(|| as_float(2 * size)),
         'f' => as_float(size),
         _ => None,
     }
 }
 
-/// The calls that save an array as one of the types.
-fn conversions(elements: &[ElementType]) -> String {
-    elements.iter().map(|element| format!("a.astype('{}')", descr(*element))).collect::<Vec<_>>().join(" or ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::UNPACKED;
 
     #[test]
     fn every_type_has_its_own_remedy() {
-        use ElementType::{F32, I64, U32};
+        use ElementType::{F16, F32, I64, U32};
         for (found, expected) in [
             ("[('k', '<u4'), ('v', '<f4')]", "save one of its fields, such as a['k']"),
             ("[(('title', 'k'), '<u4')]", "save one of its fields, such as a['NAME']"),
             ("<M8[ns]", "save a.view('<i8')"),
             (">m8[s]", "save a.view('>i8').astype('<i8')"),
             ("<c16", "complex numbers have no order: save a.real, a.imag or numpy.abs(a)"),
-            ("<f2", "save a.astype('<f4')"),
             ("|b1", "save a.astype('<u4')"),
-            ("|u1", "save a.astype('<u4')"),
-            ("<u2", "save a.astype('<u4')"),
-            (">u2", "save a.astype('<u4')"),
-            ("|i1", "save a.astype('<i4')"),
-            (">i2", "save a.astype('<i4')"),
+            (">u1", "save a.astype('|u1')"),
+            (">u3", "save a.astype('<u4')"),
+            ("|V2", "save a.view(ml_dtypes.bfloat16), if it holds that"),
+            (">V2", "save an array of numbers"),
             ("<U7", "save their ranks, numpy.unique(a, return_inverse=True)[1].astype('<u4')"),
             ("|O", "save an array of numbers"),
             ("|V8", "save an array of numbers"),
@@ -121,6 +130,11 @@ mod tests {
         // Where not all types are taken.
         for (found, taken, expected) in [
             ("<i2", &[U32, F32][..], "save a.astype('<f4')"),
+            ("|u1", &[U32, F32], "save a.astype('<u4')"),
+            ("i8", &[F16, F32], "save a.astype('<f2')"),
+            ("<f2", &UNPACKED, "save a.astype('<f4')"),
+            ("<V2", &UNPACKED, "save a.view(ml_dtypes.bfloat16).astype('<f4')"),
+            ("bf16", &[U32], "save a.view(ml_dtypes.bfloat16).astype('<u4') if every element fits, "),
             ("<u2", &[I64], "save a.astype('<i8')"),
             ("u64", &[I64], "save a.astype('<i8') if every element fits, "),
             ("<f8", &[U32, F32], "save a.astype('<u4') or a.astype('<f4') if every element fits, "),

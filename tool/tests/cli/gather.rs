@@ -2,6 +2,7 @@
 
 use super::refusals::{refused, refused_options, sparse_file};
 use super::segments::whole_numbers;
+use super::packed::{PACKED, indices};
 use super::*;
 
 /// `rows[indices]`, for rows of `row_words` words.
@@ -170,4 +171,58 @@ fn more_elements_than_the_device_has_memory() {
     assert_eq!(ended.code, 4, "{}", ended.stderr);
     assert!(ended.stderr.contains("bytes are needed for a buffer"), "{}", ended.stderr);
     assert_eq!(folder.read("out"), b"before");
+}
+
+#[test]
+fn elements_of_8_and_16_bits_are_gathered() {
+    let folder = Folder::new();
+    let picks = folder.file("picks", indices([3, 0, 0]));
+    for of in PACKED {
+        let array = folder.file("a.npy", of.npy(&of.of(&[1.0, 3.0, 3.0, 9.0])));
+        let gathered = run(&mut subsweep(["gather", &array, "--indices", &picks])).done();
+        assert!(gathered == of.npy(&of.of(&[9.0, 1.0, 1.0])), "{}", of.name);
+    }
+}
+
+/// Rows of whole words are moved, and others are refused with a remedy.
+#[test]
+fn rows_of_whole_words_are_moved() {
+    let folder = Folder::new();
+    let picks = folder.file("picks", indices([2, 0]));
+    let flags = folder.file("flags", [1, 0, 1]);
+    for of in PACKED {
+        let columns = 4 / of.size;
+        let payload: Vec<u8> = (0..12).collect();
+        let path = folder.file("in.npy", npy(of.descr, &format!("(3, {columns})"), &payload));
+        let rows = |first: usize, second: usize| {
+            let rows = [&payload[4 * first..][..4], &payload[4 * second..][..4]].concat();
+            npy(of.descr, &format!("(2, {columns})"), &rows)
+        };
+        assert!(
+            run(&mut subsweep(["gather", &path, "--indices", &picks])).done() == rows(2, 0),
+            "{}",
+            of.name
+        );
+        assert!(run(&mut subsweep(["select", &path, "--flags", &flags])).done() == rows(0, 2), "{}", of.name);
+
+        let path = folder.file("in.npy", npy(of.descr, "(3, 3)", &payload.repeat(2)[..9 * of.size]));
+        let view = if of.name == "bf16" { "a.view(ml_dtypes.bfloat16)" } else { "a" };
+        let descr = if of.is_float() {
+            "<f4"
+        } else if of.name.starts_with('u') {
+            "<u4"
+        } else {
+            "<i4"
+        };
+        for (arguments, verb) in [
+            (["gather", &path, "--indices", &picks], "gathered"),
+            (["select", &path, "--flags", &flags], "selected"),
+        ] {
+            let what = format!(
+                "has {} in rows of 3, and only rows of a multiple of 4 bytes are {verb}; save {view}.astype('{descr}')",
+                of.name
+            );
+            run(without_drivers(&mut subsweep(arguments))).refused(2, &what);
+        }
+    }
 }

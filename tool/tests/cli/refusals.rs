@@ -353,7 +353,7 @@ fn invalid_command_lines() {
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
         (&["scan", "a", "--op", "sub"], "'sub'"),
-        (&["scan", "a", "--type", "u8"], "'u8'"),
+        (&["scan", "a", "--type", "u128"], "'u128'"),
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 64"),
         (&["sort", "a", "--bits", "0:65"], "0 <= B <= E <= 64"),

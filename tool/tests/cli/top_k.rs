@@ -104,7 +104,7 @@ fn invalid_selections() {
         ("(10,)", 40, "has shape (10,), and the keys (2, 5)"),
         ("(5, 2, 3)", 120, "has shape (5, 2, 3), and the keys (2, 5)"),
         ("(2, 5, 0)", 0, "has shape (2, 5, 0), and the keys (2, 5)"),
-        ("(2, 5, 4097)", 163_880, "up to 4096 of u32 are moved"),
+        ("(2, 5, 4097)", 163_880, "has values of 4097 u32, and those of a multiple of 4 bytes, up to 16384, are moved"),
         ("(2, 5, 1, 1)", 40, "4 dimensions"),
     ] {
         let values = folder.file("values.npy", npy("<u4", shape, &vec![0; size]));

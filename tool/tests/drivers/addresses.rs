@@ -68,7 +68,7 @@ fn advance(gpu: &Gpu) -> Result<(), Failed> {
         let push = Push { result: memory.range().addresses(), base, step, size };
         // SAFETY: the memory and the pipeline live until `submit` has waited.
         unsafe { gpu.submit(|recorder: &mut Recorder<'_>| recorder.dispatch(&pipeline, &push, 1)) }?;
-        let mut words = [0; 2 * COUNT as usize];
+        let mut words = [0u32; 2 * COUNT as usize];
         gpu.download(&memory, &mut words)?;
         let (pairs, _) = words.as_chunks::<2>();
         for (i, &[low, high]) in (0u32..).zip(pairs) {

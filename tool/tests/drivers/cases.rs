@@ -344,12 +344,19 @@ fn verify(gpu: &Gpu, cases: &[Case], layout: BufferLayout) -> Result<(), Failed>
         match verify_case_in(gpu, case, layout)? {
             Outcome::Pass => {}
             Outcome::NotSupported(_) if lacks_feature(gpu, case) => {}
+            // The full suite has policies for the 32 KiB that every driver has, of which the row for races leaves half.
+            Outcome::NotSupported(reason)
+                if has_half_of_shared_memory(gpu) && reason.contains("of shared memory") => {}
             // Every driver of the matrix supports all other cases of this table.
             outcome => return Err(format!("{}: {outcome}", case.id()).into()),
         }
         expect_no_findings(gpu, &case.id())?;
     }
     Ok(())
+}
+
+fn has_half_of_shared_memory(gpu: &Gpu) -> bool {
+    gpu.capabilities().shared_memory_size <= 16 << 10
 }
 
 /// Whether the device lacks a feature that the case requires.

@@ -17,7 +17,7 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
-use super::primitive::{Primitive, outcome, run};
+use super::primitive::{Primitive, bytes, outcome, run};
 use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -179,9 +179,16 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let ragged = gpu.difference(of_three, &table[..5]);
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 5, columns: 3 }));
     let mut result = [7; 3];
-    let short = gpu.prepare_difference(new(ElementType::U32), &[1, 2, 3, 4, 5], &mut result).err();
+    let short = gpu
+        .prepare_difference(
+            new(ElementType::U32),
+            bytes(&[1, 2, 3, 4, 5]),
+            bytemuck::cast_slice_mut(&mut result),
+        )
+        .err();
     assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
-    gpu.prepare_difference(new(ElementType::U32), &[1, 5, 7], &mut result)?.run()?;
+    gpu.prepare_difference(new(ElementType::U32), bytes(&[1, 5, 7]), bytemuck::cast_slice_mut(&mut result))?
+        .run()?;
     assert_eq!(result, [4, 2, 7]);
     Ok(())
 }

@@ -211,9 +211,11 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let ragged = gpu.gather(GatherConfig::elements(10), &letters, &[0]);
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 12, columns: 10 }));
     let mut result = [7u32; 3];
-    gpu.prepare_gather(GatherConfig::elements(2), &[1, 2, 3, 4], &[1], &mut result)?.run()?;
+    let (pairs, words) = (GatherConfig::elements(2), [1u32, 2, 3, 4]);
+    let source = bytemuck::cast_slice(&words);
+    gpu.prepare_gather(pairs, source, &[1], bytemuck::cast_slice_mut(&mut result))?.run()?;
     assert_eq!(result, [3, 4, 7]);
-    let short = gpu.prepare_gather(GatherConfig::elements(2), &[1, 2, 3, 4], &[1, 0], &mut result);
+    let short = gpu.prepare_gather(pairs, source, &[1, 0], bytemuck::cast_slice_mut(&mut result));
     assert_eq!(short.err(), Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
     Ok(())
 }

@@ -256,10 +256,10 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 5, columns: 2 }));
     let few = gpu.histogram(even(ElementType::I32, 3), &rows, &limit);
     assert_eq!(few, Err(Error::RangeTooSmall { what: "the array of edges", needed: 32, got: 24 }));
-    let mut counts = [7; 3];
-    let short = gpu.prepare_histogram(two, &[1, 2], &limit, &mut counts).err();
+    let (mut counts, ones) = ([7; 3], bytemuck::cast_slice(&[1, 2]));
+    let short = gpu.prepare_histogram(two, ones, &limit, &mut counts).err();
     assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
-    gpu.prepare_histogram(even(ElementType::I32, 2), &[1, 2], &limit, &mut counts)?.run()?;
+    gpu.prepare_histogram(even(ElementType::I32, 2), ones, &limit, &mut counts)?.run()?;
     assert_eq!(counts, [0, 2, 7]);
     for edges in [[0.0, f64::NAN], [1.0, 0.0]] {
         let invalid = gpu.histogram(even(ElementType::U32, 1), &[1u32], &edges);

@@ -232,9 +232,11 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(joined, Err(Error::ValueSizeMismatch { expected: 4, got: 8 }));
     let surplus = gpu.merge_pairs(keys(ElementType::U32), (&[1u32], &[]), (&[0], &[20u64]));
     assert_eq!(surplus, Err(Error::ValueSizeMismatch { expected: 0, got: 8 }));
-    let (mut merged, mut none) = ([7; 3], []);
+    let (mut merged, mut none) = ([7u32; 3], []);
     let mut prepare = |config, a: &[u32], b: &[u32]| {
-        gpu.prepare_merge(config, [a, b], [&[], &[]], [&mut merged, &mut none]).and_then(|merge| merge.run())
+        let keys = [a, b].map(bytemuck::cast_slice);
+        let results = [bytemuck::cast_slice_mut(&mut merged), &mut none[..]];
+        gpu.prepare_merge(config, keys, [&[], &[]], results).and_then(|merge| merge.run())
     };
     let ragged = prepare(keys(ElementType::U64), &[1, 2, 3], &[]);
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));

@@ -7,6 +7,7 @@ pub mod levels;
 pub mod numbers;
 pub mod onesweep;
 pub mod operators;
+pub mod packed;
 pub mod reduce;
 pub mod reduce_by_key;
 pub mod rig;
@@ -100,7 +101,8 @@ fn check_of(kernel: &str) -> Option<Check> {
         "probe/compare" => Some(find_difference),
         "probe/copy" => Some(copy),
         "probe/self_test" => Some(self_test),
-        _ => PRIMITIVES.iter().find_map(|primitive| (primitive.check)(stem, variant)),
+        _ => packed::check(stem)
+            .or_else(|| PRIMITIVES.iter().find_map(|primitive| (primitive.check)(stem, variant))),
     }
 }
 

@@ -44,3 +44,8 @@ where
         Err(error) => Ok(Err(error)),
     }
 }
+
+/// Words in memory.
+pub fn bytes(words: &[u32]) -> &[u8] {
+    bytemuck::cast_slice(words)
+}

@@ -104,10 +104,10 @@ fn encoded_slices(gpu: &Gpu, algorithm: RunLengthAlgorithm) -> Result<(), Failed
     let runs = gpu.run_length_encode(by(encode.offsets()), &floats)?;
     assert_eq!((&runs.counts[..], &runs.offsets[..]), (&[2, 2, 1, 1, 3][..], &[0, 2, 4, 5, 6][..]));
     let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-    assert_eq!(runs.values, bits(&[0.0, f32::NAN, 1.0, 0.0, 2.5]));
+    assert_eq!(runs.values::<u32>()?, bits(&[0.0, f32::NAN, 1.0, 0.0, 2.5]));
     let runs = gpu.run_length_encode(by(encode.non_trivial()), &floats)?;
-    assert_eq!((runs.counts, runs.offsets), (vec![2, 2, 3], vec![0, 2, 6]));
-    assert_eq!(runs.values, bits(&[0.0, f32::NAN, 2.5]));
+    assert_eq!((&runs.counts[..], &runs.offsets[..]), (&[2, 2, 3][..], &[0, 2, 6][..]));
+    assert_eq!(runs.values::<u32>()?, bits(&[0.0, f32::NAN, 2.5]));
     let runs = gpu.run_length_encode(by(encode.without_values()), &floats[..5])?;
     assert_eq!((runs.values, runs.counts, runs.offsets), (vec![], vec![2, 2, 1], vec![]));
     let none = gpu.run_length_encode(by(encode.non_trivial()), &[] as &[f32])?;
@@ -131,7 +131,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let mut indices = Vec::new();
     let of_indices = RunLengthConfig::decode_indices();
     gpu.prepare_run_length_decode(of_indices, &[], &[2, 0, 1], &mut indices)?.run()?;
-    assert_eq!(indices, [0, 0, 2]);
+    assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&indices), [0, 0, 2]);
     let without_values = RunLengthConfig::decode(ElementType::F64).without_values();
     assert_eq!(without_values, of_indices);
 
@@ -151,7 +151,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     }
     let odd = gpu.prepare_run_length_decode(
         RunLengthConfig::decode(ElementType::U64),
-        &[1, 2, 3],
+        bytemuck::cast_slice(&[1u32, 2, 3]),
         &[1],
         &mut indices,
     );

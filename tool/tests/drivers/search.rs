@@ -17,7 +17,7 @@ use super::passes::Check;
 use super::passes::rig::{
     Alignment, Memory, Rig, Selection, Tiles, Value, compare, key_words, random, sizes, small_workgroup,
 };
-use super::primitive::{Primitive, outcome, run};
+use super::primitive::{Primitive, bytes, outcome, run};
 use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -151,6 +151,7 @@ fn keys(element: ElementType, count: usize) -> Vec<u32> {
             ElementType::U64 | ElementType::I64 => vec![word, word % 4 * 0x4000_0001],
             ElementType::F64 if word % 7 == 3 => vec![word, 0xfff0_0000 ^ word << 31],
             ElementType::F64 => bytemuck::cast_slice(&[float(word).to_bits()]).to_vec(),
+            _ => unreachable!("packed keys are searched for as those of 32 bits"),
         }
     };
     words.iter().flat_map(key).collect()
@@ -181,11 +182,13 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let mismatch = gpu.search(lower(ElementType::F32), &[1u32], &[1]);
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
     let mut positions = [7; 2];
-    let ragged = gpu.prepare_search(lower(ElementType::U64), &[1, 2, 3], &[], &mut positions).err();
+    let ragged =
+        gpu.prepare_search(lower(ElementType::U64), bytes(&[1, 2, 3]), bytes(&[]), &mut positions).err();
     assert_eq!(ragged, Some(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
-    let short = gpu.prepare_search(lower(ElementType::U32), &[1], &[1, 2, 3], &mut positions).err();
+    let short =
+        gpu.prepare_search(lower(ElementType::U32), bytes(&[1]), bytes(&[1, 2, 3]), &mut positions).err();
     assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 12, got: 8 }));
-    gpu.prepare_search(lower(ElementType::U32), &[1, 3], &[2], &mut positions)?.run()?;
+    gpu.prepare_search(lower(ElementType::U32), bytes(&[1, 3]), bytes(&[2]), &mut positions)?.run()?;
     assert_eq!(positions, [1, 7]);
     Ok(())
 }

@@ -99,7 +99,7 @@ fn selecting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
         SMALL.iter().zip(&flags).filter(|(_, flag)| **flag != 0).map(|(word, _)| *word).collect();
     let inputs = SelectInputs::new(&SMALL).flags32(&flags);
     let selected = opened.gpu.select(SelectConfig::flags32(1), &inputs);
-    outcome(selected.map(|selected| selected.elements), &expected)
+    outcome(selected.and_then(|selected| selected.elements::<u32>()), &expected)
 }
 
 fn slices(gpu: &Gpu) -> Result<(), Failed> {
@@ -121,7 +121,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let rows: Vec<u32> = (0..18).collect();
     let selected = gpu.select(unique, &SelectInputs::new(&wide).values(&rows))?;
     assert_eq!(selected.elements::<u64>()?, [10 << 40, 11, 20 << 40, 11]);
-    assert_eq!(selected.values, [0, 1, 2, 3, 4, 5, 9, 10, 11, 15, 16, 17]);
+    assert_eq!(selected.values::<u32>()?, [0, 1, 2, 3, 4, 5, 9, 10, 11, 15, 16, 17]);
     assert!(matches!(selected.elements::<u32>(), Ok(words) if words.len() == 8));
 
     let bytes = [0u8, 3, 0, 0, 128];

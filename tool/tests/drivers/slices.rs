@@ -5,13 +5,19 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::AddressRange;
+use subsweep::difference::DifferenceConfig;
+use subsweep::gather::GatherConfig;
 use subsweep::headless::{Gpu, ScanInputs, SelectInputs};
+use subsweep::histogram::{HistogramConfig, even_edges};
 use subsweep::merge::{MergeBuffers, MergeConfig};
+use subsweep::reduce::{ReduceConfig, ReduceRuns};
+use subsweep::run_length::RunLengthConfig;
 use subsweep::scan::{ScanConfig, SegmentsBy};
 use subsweep::search::SearchConfig;
 use subsweep::select::{Comparison, Operands, SelectConfig};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
-use subsweep::{ElementType, Error, Number};
+use subsweep::top_k::TopKConfig;
+use subsweep::{ElementType, Error, F16, FloatOrder, Number};
 use subsweep_tool::harness::PolicyName;
 
 use super::cases::clean_trials;
@@ -23,6 +29,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("inputs that are too small are refused, and of none nothing runs", short_inputs),
         trial("keys, pairs and argsorts give the sorted order", several_types),
         trial("values need no alignment", unaligned_values),
+        trial("elements of 8 and 16 bits take every function", packed_slices),
         trial("a sort too large for one workgroup uses passes", single_workgroup_crossover),
     ]
 }
@@ -92,17 +99,17 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u32; 2]), size(8, 4));
     assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [[0u8; 3]; 2]), size(8, 3));
     assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [(); 2]), size(8, 0));
-    assert_eq!(gpu.sort_words(keys, &mut two, &mut [0; 2]), size(0, 4));
+    assert_eq!(sort_words(gpu, keys, &mut two, &mut [0; 2]), size(0, 1));
 
     let count = |key_count, value_count| Err(Error::ValueCountMismatch { key_count, value_count });
     assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u64; 1]), count(2, 1));
     assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u64; 3]), count(2, 3));
-    assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 2]), count(2, 1));
-    assert_eq!(gpu.sort_words(argsort, &mut [0; 4], &mut [0; 4]), count(2, 4));
+    assert_eq!(sort_words(gpu, pairs, &mut two, &mut [0; 2]), count(2, 1));
+    assert_eq!(sort_words(gpu, argsort, &mut [0; 4], &mut [0; 4]), count(2, 4));
 
     let ragged = |value_count| Err(Error::RowLengthMismatch { value_count, columns: 2 });
-    assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 3]), ragged(3));
-    assert_eq!(gpu.sort_words(argsort, &mut [0; 5], &mut [0; 2]), ragged(5));
+    assert_eq!(sort_words(gpu, pairs, &mut two, &mut [0; 3]), ragged(3));
+    assert_eq!(sort_words(gpu, argsort, &mut [0; 5], &mut [0; 2]), ragged(5));
 
     let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));
     assert!(unsupported(gpu.sort_pairs(argsort, &mut [2i64, 1], &mut [0u32; 2])));
@@ -112,6 +119,78 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert!(unsupported(gpu.sort_with_indices(pairs, &mut two).map(drop)));
     assert!(unsupported(gpu.argsort(indexed, &two).map(drop)));
     assert_eq!(two, [2, 1]);
+    Ok(())
+}
+
+/// Sorts keys and values given as words.
+fn sort_words(gpu: &Gpu, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> subsweep::Result<()> {
+    gpu.sort_bytes(config, bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(values))
+}
+
+/// Every function on slices, of elements of 8 and 16 bits at addresses of the host that are odd.
+fn packed_slices(gpu: &Gpu) -> Result<(), Failed> {
+    let bytes: Vec<u8> = (0..1003u32).map(|index| (index * 7919 / 8) as u8).collect();
+    let mut sorted = bytes[1..].to_vec();
+    sorted.sort_unstable();
+    let mut keys = bytes.clone();
+    gpu.sort(SortConfig::keys(ElementType::U8), &mut keys[1..])?;
+    assert_eq!((keys[0], &keys[1..]), (bytes[0], &sorted[..]));
+
+    let halves = [1.5, -0.0, f32::NAN, 0.0, -2.0, 65504.0].map(F16::from_f32);
+    let numpy = SortConfig::argsort(ElementType::F16).order(FloatOrder::Numpy);
+    assert_eq!(gpu.argsort(numpy, &halves)?, [4, 1, 3, 0, 5, 2]);
+    let (mut keys, mut values) = ([3i16, -1, 2], [[1u8; 8], [2; 8], [3; 8]]);
+    gpu.sort_pairs(SortConfig::pairs(ElementType::I16, ValueSize::B8), &mut keys, &mut values)?;
+    assert_eq!((keys, values), ([-1, 2, 3], [[2; 8], [3; 8], [1; 8]]));
+    let mut segments = [3i8, 1, 2, -5];
+    gpu.segmented_sort(SortConfig::keys(ElementType::I8), &mut segments, &[0, 2])?;
+    assert_eq!(segments, [1, 3, -5, 2]);
+
+    let mut sums = [200u8, 100, 3];
+    let initial = Some(&[1u8][..]);
+    let from_one = ScanInputs { initial, ..ScanInputs::default() };
+    gpu.scan_with(ScanConfig::inclusive(ElementType::U8), &mut sums, from_one)?;
+    assert_eq!(sums, [201, 45, 48]);
+    assert_eq!(gpu.reduce(ReduceConfig::sum(ElementType::U8), &[200u8, 100])?, [44]);
+    let wide = ReduceConfig::sum(ElementType::I8).unpacked_results();
+    assert_eq!(gpu.reduce_to::<i8, i32>(wide, &[-100, -100, -100], &[])?, [-300]);
+    assert_eq!(gpu.reduce_to_index(ReduceConfig::argmin(ElementType::F16), &halves)?, [2]);
+    let by_key = ReduceConfig::sum(ElementType::U16).runs(ReduceRuns::keys(ElementType::I8));
+    assert_eq!(
+        gpu.reduce_by_key(by_key, &[-1i8, -1, 7], &[40_000u16, 30_000, 5])?,
+        (vec![-1, 7], vec![4464, 5])
+    );
+
+    let of_bytes = SelectInputs::new(&[5i8, -6, 7]).operands(Operands::host(&[0i8])?);
+    let negative = gpu.select(SelectConfig::compare(ElementType::I8, Comparison::Less), &of_bytes)?;
+    assert_eq!((negative.elements::<i8>()?, negative.counts), (vec![-6], vec![1]));
+    let runs = gpu.run_length_encode(RunLengthConfig::encode(ElementType::U16), &[7u16, 7, 8])?;
+    assert_eq!((runs.values::<u16>()?, &runs.counts[..]), (vec![7, 8], &[2, 1][..]));
+    assert_eq!(gpu.run_length_decode(&[7u16, 8, 9], &[2, 0, 3])?, [7, 7, 9, 9, 9]);
+    assert_eq!(
+        gpu.gather(GatherConfig::of(ElementType::U8), &bytes, &[2, 0, 5000])?,
+        [bytes[2], bytes[0], 0]
+    );
+    assert_eq!(gpu.gather(GatherConfig::of(ElementType::I16), &[-1i16, 5], &[1, 1, 0])?, [5, 5, -1]);
+    assert_eq!(gpu.difference(DifferenceConfig::new(ElementType::U8), &[5u8, 3, 9])?, [254, 6]);
+    let merged = gpu.merge(MergeConfig::keys(ElementType::I16), &[-5i16, 9], &[0, 10, 11])?;
+    assert_eq!(merged, [-5, 0, 9, 10, 11]);
+    assert_eq!(
+        gpu.search(SearchConfig::lower_bound(ElementType::U8), &[1u8, 3, 3], &[3u8, 0, 200])?,
+        [1, 0, 3]
+    );
+    let (top, columns) = gpu.top_k(TopKConfig::largest(ElementType::I8, 3, 2), &[-3i8, 7, 5])?;
+    assert_eq!((top, columns), (vec![7, 5], vec![1, 2]));
+    let edges = even_edges(ElementType::U8, 4, [0.0, 256.0])?;
+    let counts = gpu.histogram(HistogramConfig::even(ElementType::U8, 4), &[0u8, 64, 65, 255], &edges)?;
+    assert_eq!(counts, [1, 2, 0, 1]);
+
+    let narrow = gpu.reduce(wide, &[1i8]);
+    assert_eq!(narrow, Err(Error::ElementMismatch { expected: ElementType::I32, got: ElementType::I8 }));
+    let in_place = gpu.scan(ScanConfig::inclusive(ElementType::U8).unpacked_results(), &mut sums);
+    assert!(matches!(in_place, Err(Error::Unsupported { .. })), "{in_place:?}");
+    let ragged = gpu.reduce(ReduceConfig::sum(ElementType::U8).columns(2), &[1u8, 2, 3]);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
     Ok(())
 }
 

@@ -33,16 +33,15 @@ const ROWS: u64 = 1_000;
 /// A stream's inputs.
 struct Inputs<'a> {
     config: ScanConfig,
-    words: &'a [u32],
-    initial: Option<&'a [u32]>,
+    bytes: &'a [u8],
+    initial: Option<&'a [u8]>,
     segments: Option<Vec<u64>>,
     memory_size: Option<u64>,
 }
 
-fn scan(gpu: &Gpu, inputs: Inputs<'_>) -> Result<Vec<u32>, StreamError> {
-    let Inputs { config, words, initial, segments, memory_size } = inputs;
-    let bytes: &[u8] = bytemuck::cast_slice(words);
-    let mut result = vec![0u32; words.len()];
+fn scan(gpu: &Gpu, inputs: Inputs<'_>) -> Result<Vec<u8>, StreamError> {
+    let Inputs { config, bytes, initial, segments, memory_size } = inputs;
+    let mut result = vec![0; bytes.len()];
     let (mut ascending, mut descending) = (segments.clone(), segments);
     let mut ascending = ascending.iter_mut().flatten().map(|begin| Ok(*begin));
     let mut descending = descending.iter_mut().flatten().rev().map(|begin| Ok(*begin));
@@ -55,7 +54,7 @@ fn scan(gpu: &Gpu, inputs: Inputs<'_>) -> Result<Vec<u32>, StreamError> {
         ..ScanStream::default()
     };
     let end = bytes.len() as u64;
-    let written = Cursor::new(bytemuck::cast_slice_mut(&mut result));
+    let written = Cursor::new(&mut result[..]);
     if config.is_reverse() {
         stream.segments = if is_segmented { Some(&mut descending) } else { None };
         gpu.scan_stream(
@@ -93,15 +92,19 @@ fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
         reverse.along_rows(ROWS as u32 + 1),
         of(Exclusive, E::I32).columns(3).operator(ScanOperator::Max).segments(SegmentsBy::Offsets),
         of(Inclusive, E::I64).reverse().columns(2).operator(ScanOperator::Xor).segments(SegmentsBy::Offsets),
+        // Chunks that end within a word.
+        of(Inclusive, E::U8).columns(5),
+        of(Exclusive, E::I16).columns(3).reverse().segments(SegmentsBy::Offsets),
     ];
     // Segments that begin at the first and the last row of chunks, in none, twice, and at the end of all rows.
     let sparse = vec![0, 5, ROWS - 1, ROWS, ROWS, 3 * ROWS - 1, 3 * ROWS + 7];
     let dense: Vec<u64> = (0..4 * ROWS).step_by(7).collect();
     for config in configs {
-        let row_words = config.row_size() as usize / 4;
-        let initial: Vec<u32> = (0..row_words as u32).map(|word| 11 + word).collect();
+        let row_size = config.row_size() as usize;
+        let initial: Vec<u8> = (0..row_size as u8).map(|byte| byte + 11).collect();
         for rows in [0, ROWS + 1, 3 * ROWS, 4 * ROWS - 1].map(|rows| rows as usize) {
-            let words = words(rows * row_words);
+            let words = words((rows * row_size).div_ceil(4));
+            let bytes = &bytemuck::cast_slice(&words)[..rows * row_size];
             for (segments, initial) in [(&sparse, None), (&dense, Some(&initial[..]))] {
                 let mut segments: Vec<u64> =
                     segments.iter().copied().filter(|&begin| begin <= rows as u64).collect();
@@ -109,9 +112,9 @@ fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
                 let by_offsets = config.segments_by() == Some(SegmentsBy::Offsets);
                 let segments = by_offsets.then_some(segments);
                 let offsets: Vec<u32> = segments.iter().flatten().map(|&begin| begin as u32).collect();
-                let mut expected = words.clone();
-                gpu.scan_words(config, &mut expected, ScanInputs { initial, segments: &offsets })?;
-                let inputs = Inputs { config, words: &words, initial, segments, memory_size: None };
+                let mut expected = bytes.to_vec();
+                gpu.scan_bytes(config, &mut expected, ScanInputs { initial, segments: &offsets })?;
+                let inputs = Inputs { config, bytes, initial, segments, memory_size: None };
                 let result = scan(gpu, inputs)?;
                 let wrong = result.iter().zip(&expected).position(|(a, b)| a != b);
                 assert_eq!(wrong, None, "{config:?}, {rows} rows, initial {initial:?}");
@@ -124,12 +127,12 @@ fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
 fn sums_of_floats(gpu: &Gpu) -> Result<(), Failed> {
     let config = ScanConfig::exclusive(ElementType::F32);
     let values: Vec<f32> = (0..5 * ROWS).map(|i| (i as f32 * 0.7).sin()).collect();
-    let words = bytemuck::cast_slice(&values);
-    let scan = |memory_size| scan(gpu, Inputs { config, words, initial: None, segments: None, memory_size });
+    let bytes = bytemuck::cast_slice(&values);
+    let scan = |memory_size| scan(gpu, Inputs { config, bytes, initial: None, segments: None, memory_size });
     let expected = scan(None)?;
     // The exact sum of all but the last, to within the rounding of so many additions.
     let exact: f64 = values[..values.len() - 1].iter().map(|&value| f64::from(value)).sum();
-    let last = f64::from(f32::from_bits(expected[expected.len() - 1]));
+    let last = f64::from(bytemuck::pod_read_unaligned::<f32>(&expected[expected.len() - 4..]));
     assert!((last - exact).abs() < 1e-3, "{last} instead of {exact}");
     let Err(StreamError::Memory { needed: min, given: 0 }) = scan(Some(0)) else {
         return Err("no memory is enough".into());
@@ -259,6 +262,9 @@ fn sorts(gpu: &Gpu) -> Result<(), Failed> {
     let by_u32 = order(&|a, b| u32_keys[a].cmp(&u32_keys[b]));
     let by_bits = order(&|a, b| (u32_keys[b] as u8 >> 1).cmp(&(u32_keys[a] as u8 >> 1)));
     let by_f64 = order(&|a, b| f64_keys[b].total_cmp(&f64_keys[a]));
+    let u16_keys: Vec<u16> = u32_keys.iter().map(|key| (key >> 20) as u16).collect();
+    let by_u16 = order(&|a, b| u16_keys[b].cmp(&u16_keys[a]));
+    let packed_keys: &[u8] = bytemuck::cast_slice(&u16_keys);
     let (keys, wide_keys): (&[u8], &[u8]) =
         (bytemuck::cast_slice(&u32_keys), bytemuck::cast_slice(&f64_keys));
     for count in [None, Some(KEY_COUNT as u64)] {
@@ -271,6 +277,9 @@ fn sorts(gpu: &Gpu) -> Result<(), Failed> {
         let [sorted, indices] = sort(gpu, argsort, wide_keys, None, count)?;
         let expected: Vec<u8> = by_f64.iter().flat_map(|&index| (index as u32).to_le_bytes()).collect();
         assert!(sorted == permuted(wide_keys, 8, &by_f64) && indices == expected);
+        let pairs = SortConfig::pairs(ElementType::U16, ValueSize::B4).descending();
+        let [sorted, moved] = sort(gpu, pairs, packed_keys, Some(&values[..4 * KEY_COUNT]), count)?;
+        assert!(sorted == permuted(packed_keys, 2, &by_u16) && moved == permuted(values, 4, &by_u16));
     }
     // A single chunk, and none.
     for count in [0, 1, CHUNK_COUNT as usize] {

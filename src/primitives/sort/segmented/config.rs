@@ -5,7 +5,7 @@ use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Capabilities};
 use crate::error::{Error, Result};
 use crate::primitives::CountPair;
-use crate::primitives::arguments::Arguments;
+use crate::primitives::arguments::{Arguments, Role};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 
@@ -81,6 +81,14 @@ impl SegmentedSortConfig {
     }
 }
 
+impl SegmentedSortConfig {
+    /// The same sort of unpacked keys.
+    const fn of_unpacked(mut self) -> Self {
+        self.sort = self.sort.of_unpacked();
+        self
+    }
+}
+
 configuration!(SegmentedSortConfig, SegmentedSortPolicy of SegmentedSort: sort.has_indirect_count);
 
 /// The memory of one recording.
@@ -111,6 +119,6 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
     ) -> Result<()> {
         table.count("segment_count", &mut count.second)?;
         table.read("segments", &mut self.segments, count.second.max().saturating_mul(4))?;
-        self.sort.arguments(&config.sort, &mut count.first, table)
+        self.sort.rows(&config.sort, &mut count.first, table, Role::ReadWrite)
     }
 }

@@ -50,15 +50,10 @@ impl Run for DiffArgs {
         // A stream of raw elements has no header, and is flat.
         let of_table = shape.unwrap_or(TableShape::Flat { count: 0 });
         let config = self.config(&source, element, of_table)?;
-        let row_words = of_table.columns() * element.words() as usize;
+        let (columns, row_size) = (of_table.columns(), config.row_size() as usize);
         let outputs = job.prepare()?;
-        let mut chunks = opened.chunks(
-            &source,
-            row_words,
-            files::ROWS_AND_RESULTS,
-            "subtracting rows of",
-            &self.memory,
-        )?;
+        let mut chunks =
+            opened.chunks(&source, columns, files::ROWS_AND_RESULTS, "subtracting rows of", &self.memory)?;
 
         let gpu = device::open(common)?;
         let rows = config.result_count(of_table.rows() as u64) as usize;
@@ -71,16 +66,16 @@ impl Run for DiffArgs {
         let [mut output] = outputs.begin()?;
         output.write_bytes(&header(format, element, shape))?;
         // Later chunks begin with the last row of the one before, whose difference has been written.
-        let (next, kept_words) = match self.axis {
-            0 => (DifferenceConfig::new(element).columns(of_table.columns() as u32), row_words),
+        let (next, kept_size) = match self.axis {
+            0 => (DifferenceConfig::new(element).columns(columns as u32), row_size),
             _ => (config, 0),
         };
         let mut config = config;
-        while let Some(words) = chunks.next(kept_words)? {
-            let size = config.result_size((words.len() / row_words) as u64);
-            let mut results = files::zeroed((size / 4) as usize, "the result")?;
-            device::run(&gpu, gpu.prepare_difference(config, words, &mut results)?)?;
-            output.write_bytes(bytemuck::cast_slice(&results))?;
+        while let Some(rows) = chunks.next(kept_size)? {
+            let size = config.result_size((rows.len() / row_size) as u64);
+            let mut results = files::zeroed(size as usize, "the result")?;
+            device::run(&gpu, gpu.prepare_difference(config, rows, &mut results)?)?;
+            output.write_bytes(&results)?;
             config = next;
         }
         Ok(output.finish()?)

@@ -41,7 +41,7 @@ impl Run for GatherArgs {
         let job = self.files.job(&source).row_numbers("--indices", &indices_source).checked()?;
         device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
-        let words = row_words(&source, &table)?;
+        let config = config(&source, &table)?;
         let instead = "give it indices, or an .npy file that has none";
         let rows = table.shape.rows();
         let refuse = |index, position| out_of_range(&indices_source, index, position, rows);
@@ -50,26 +50,24 @@ impl Run for GatherArgs {
         let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
-        let mut gathered = files::zeroed(indices.len() * words as usize, "the result")?;
+        let mut payload = files::zeroed(indices.len() * config.element_size() as usize, "the result")?;
         device::run_whole(&gpu, format_args!("gathering {} rows", indices.len()), || {
-            gpu.prepare_gather(GatherConfig::elements(words), &table.words, &indices, &mut gathered)
+            gpu.prepare_gather(config, &table.payload, &indices, &mut payload)
         })?;
         let shape = table.shape.with_rows(indices.len());
-        Ok(outputs.commit([Table { shape, words: gathered, ..table }])?)
+        Ok(outputs.commit([Table { shape, payload, ..table }])?)
     }
 }
 
-/// Words of a row, if the kernel can gather rows of that size.
-fn row_words(source: &Source, table: &Table) -> Result<u32, Ended> {
-    let words = table.shape.columns().checked_mul(table.element.words() as usize);
-    let words = words.and_then(|words| u32::try_from(words).ok());
-    words.filter(|words| *words <= GatherConfig::MAX_WORDS).ok_or_else(|| {
-        let (columns, max) = (table.shape.columns(), GatherConfig::MAX_WORDS / table.element.words());
-        Ended::usage(format!(
-            "{source}: has {columns} columns, and up to {max} of {} are gathered; save a[:, :{max}] and the rest apart",
-            table.element
-        ))
-    })
+/// The configuration for rows of a table, if the kernels can gather those of its size.
+fn config(source: &Source, table: &Table) -> Result<GatherConfig, Ended> {
+    match table.shape.columns() {
+        1 => Ok(GatherConfig::of(table.element)),
+        columns => {
+            let max = GatherConfig::MAX_WORDS;
+            files::row_words(source, table.element, columns, max, "gathered").map(GatherConfig::elements)
+        }
+    }
 }
 
 /// Refuses an index out of range.

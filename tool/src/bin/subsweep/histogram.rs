@@ -21,8 +21,8 @@ use crate::policy;
 ///
 /// Equals numpy.histogram(a, bins=N, range=(A, B)), or with edges numpy.histogram(a, bins=edges): bin i has the values from
 /// edge i on and below edge i + 1, and the last bin its upper edge as well. Other values and NaNs are not counted. The
-/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. Elements are u32,
-/// i32 or f32.
+/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. Elements are of 8, 16
+/// or 32 bits.
 #[derive(Debug, Args)]
 pub struct HistogramArgs {
     #[command(flatten)]
@@ -51,7 +51,17 @@ pub struct HistogramArgs {
 }
 
 /// The types that have histograms.
-const ELEMENTS: [ElementType; 3] = [ElementType::U32, ElementType::I32, ElementType::F32];
+const ELEMENTS: [ElementType; 9] = [
+    ElementType::U32,
+    ElementType::I32,
+    ElementType::F32,
+    ElementType::U8,
+    ElementType::I8,
+    ElementType::U16,
+    ElementType::I16,
+    ElementType::F16,
+    ElementType::Bf16,
+];
 
 // Counts are u32.
 const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: u32::MAX as u64 };
@@ -81,14 +91,13 @@ impl Run for HistogramArgs {
         let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
         let outputs = job.prepare()?;
 
-        let row_words = shape.columns() * element.words() as usize;
         let mut chunks =
-            opened.chunks(&source, row_words, files::ROWS_AND_RESULTS, "counting", &self.memory)?;
+            opened.chunks(&source, shape.columns(), files::ROWS_AND_RESULTS, "counting", &self.memory)?;
         let gpu = device::open(common)?;
         let zeroed = || files::zeroed((config.counts_size() / 4) as usize, "the result");
         let (mut counts, mut of_chunk) = (zeroed()?, zeroed()?);
-        while let Some(words) = chunks.next(0)? {
-            device::run(&gpu, gpu.prepare_histogram(config, words, &edges, &mut of_chunk)?)?;
+        while let Some(rows) = chunks.next(0)? {
+            device::run(&gpu, gpu.prepare_histogram(config, rows, &edges, &mut of_chunk)?)?;
             // No count exceeds the number of elements, which is a u32.
             counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count += more);
         }
@@ -98,7 +107,7 @@ impl Run for HistogramArgs {
             true => TableShape::Flat { count: bins },
             false => TableShape::Grid { rows: columns, columns: bins },
         };
-        Ok(outputs.commit([Table { shape, element: ElementType::U32, words: counts, format }])?)
+        Ok(outputs.commit([Table::of_u32(format, shape, &counts)])?)
     }
 }
 

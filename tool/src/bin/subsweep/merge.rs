@@ -31,7 +31,8 @@ pub struct MergeArgs {
     #[arg(short, long)]
     pub output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
+    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
+    /// f64
     #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
     pub element: Option<ElementType>,
 
@@ -43,7 +44,7 @@ pub struct MergeArgs {
     #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Total)]
     pub order: FloatOrder,
 
-    /// Move the values of both arrays along with their keys: .npy files, or raw, 4 or 8 bytes for each key
+    /// Move the values of both arrays along with their keys: .npy files or raw, 4 or 8 bytes for each key
     #[arg(long, num_args = 2, value_names = ["A_VALUES", "B_VALUES"], requires = "values_output")]
     pub values: Option<Vec<OsString>>,
 
@@ -93,16 +94,17 @@ impl Run for MergeArgs {
         let config = MergeConfig::keys(a.element).values(value_words);
         let config = if self.descending { config.descending() } else { config }.order(self.order);
         let count = counts[0] + counts[1];
-        let mut keys = files::zeroed(count * a.element.words() as usize, "the result")?;
-        let mut merged_values = files::zeroed(count * value_words as usize, "the result")?;
+        let mut keys = files::zeroed(count * a.element.size(), "the result")?;
+        let mut merged_values = files::zeroed(count * 4 * value_words as usize, "the result")?;
         device::run_whole(&gpu, format_args!("merging {count} keys"), || {
-            let values: [&[u32]; 2] =
-                values.as_ref().map_or([&[], &[]], |values| values.each_ref().map(|table| &table.words[..]));
-            gpu.prepare_merge(config, [&a.words, &b.words], values, [&mut keys, &mut merged_values])
+            let values: [&[u8]; 2] = values
+                .as_ref()
+                .map_or([&[], &[]], |values| values.each_ref().map(|table| &table.payload[..]));
+            gpu.prepare_merge(config, [&a.payload, &b.payload], values, [&mut keys, &mut merged_values])
         })?;
         let shape = TableShape::Flat { count };
-        let values = values.map(|[a_values, _]| Table { shape, words: merged_values, ..a_values });
-        Ok(outputs.commit([Table { shape, words: keys, ..a }].into_iter().chain(values))?)
+        let values = values.map(|[a_values, _]| Table { shape, payload: merged_values, ..a_values });
+        Ok(outputs.commit([Table { shape, payload: keys, ..a }].into_iter().chain(values))?)
     }
 }
 

@@ -1,54 +1,74 @@
 //! Numbers on the command line.
 
-use subsweep::{ElementType, NumberKind};
+use subsweep::{Bf16, ElementType, F16, NumberKind};
 use subsweep_tool::table;
 
-/// Parses `text` as a number of type `element`, into words in memory order.
-pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
+/// Parses `text` as a number of type `element`, into bytes in memory order.
+pub fn parse(text: &str, element: ElementType) -> Result<Vec<u8>, String> {
     let refuse = |what: &str| format!("'{}' is no {element}; it is {what}", shown(text));
-    let whole = |least: i128, greatest: i128| {
+    let whole = || {
+        let (least, greatest) = range(element);
         text.parse::<i128>()
             .ok()
             .filter(|value| (least..=greatest).contains(value))
             .ok_or_else(|| refuse(&format!("a whole number from {least} to {greatest}")))
     };
-    let is_infinite = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
-    let finite = |is_finite: bool| is_finite || is_infinite || text.to_ascii_lowercase().contains("nan");
     let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
     let real = || text.parse::<f64>().map_err(|_| refuse(a_number));
-    let (value_count, half) = (1i128 << element.bits(), 1i128 << (element.bits() - 1));
-    let bits = match (element.kind(), element.bits()) {
-        (NumberKind::Unsigned, _) => whole(0, value_count - 1)? as u64,
-        (NumberKind::Signed, _) => whole(-half, half - 1)? as u64,
-        (NumberKind::Float, 32) => {
-            // By way of f64, as numpy converts a number of Python.
-            let value = real()? as f32;
-            if finite(value.is_finite()) { value.to_bits().into() } else { return Err(refuse(a_number)) }
-        }
-        (NumberKind::Float, _) => {
-            let value = real()?;
-            if finite(value.is_finite()) { value.to_bits() } else { return Err(refuse(a_number)) }
-        }
+    let bits = match (element, element.kind()) {
+        // By way of f64, as numpy converts a number of Python.
+        (ElementType::F16, _) => F16::from_f64(real()?).0.into(),
+        (ElementType::Bf16, _) => Bf16::from_f64(real()?).0.into(),
+        (ElementType::F32, _) => (real()? as f32).to_bits().into(),
+        (_, NumberKind::Float) => real()?.to_bits(),
+        (_, NumberKind::Unsigned | NumberKind::Signed) => whole()? as u64,
     };
-    Ok([bits as u32, (bits >> 32) as u32][..element.words() as usize].to_vec())
+    let bytes = bits.to_le_bytes()[..element.size()].to_vec();
+    let names_no_number = text.trim_start_matches(['+', '-']).starts_with(['i', 'I', 'n', 'N']);
+    match names_no_number || table::real(&bytes, element).is_finite() {
+        true => Ok(bytes),
+        false => Err(refuse(a_number)),
+    }
 }
 
-/// A number as numpy prints it: the fewest digits that give it back.
-pub fn text(words: &[u32], element: ElementType) -> String {
-    let bytes = bytemuck::cast_slice(words);
+/// The least and the greatest number of an integer type.
+pub fn range(element: ElementType) -> (i128, i128) {
+    let half = 1 << (element.bits() - 1);
+    match element.kind() {
+        NumberKind::Signed => (-half, half - 1),
+        _ => (0, 2 * half - 1),
+    }
+}
+
+/// A number as numpy prints it: the fewest digits that give it back. That of bfloat16 as `ml_dtypes` does: six digits at most.
+pub fn text(bytes: &[u8], element: ElementType) -> String {
     let value = table::real(bytes, element);
-    match (element.kind(), element.bits()) {
-        (NumberKind::Float, 32) => {
-            let value = value as f32;
-            float_text(value.into(), 1e6, value.to_string(), format!("{value:e}"))
+    let rounded = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    match element {
+        ElementType::F16 => {
+            let gives_it = |shorter: &f64| f64::from(F16::from_f64(*shorter).to_f32()) == value;
+            // Of a power of two a number between two of fewer digits may be given back by the greater alone.
+            let above = value * (1.0 + f64::EPSILON);
+            let mut shorter = (1..=5).flat_map(|digits| [rounded(value, digits), rounded(above, digits)]);
+            let shortest = shorter.find(gives_it).unwrap_or(value);
+            float_text(value, 1e3, ".0", shortest.to_string(), format!("{shortest:e}"))
         }
-        (NumberKind::Float, _) => float_text(value, 1e16, value.to_string(), format!("{value:e}")),
+        ElementType::Bf16 => {
+            let short: f64 = rounded(value, 6);
+            float_text(short, 1e6, "", short.to_string(), format!("{short:e}"))
+        }
+        ElementType::F32 => {
+            let value = value as f32;
+            float_text(value.into(), 1e6, ".0", value.to_string(), format!("{value:e}"))
+        }
+        ElementType::F64 => float_text(value, 1e16, ".0", value.to_string(), format!("{value:e}")),
         _ => table::whole(bytes, element).to_string(),
     }
 }
 
-/// One of the two forms of a float in the spelling of numpy 2.4, which is scientific from `large` on.
-fn float_text(value: f64, large: f64, positional: String, scientific: String) -> String {
+/// One of the two forms of a float in the spelling of numpy 2.4, which is scientific from `large` on, and has `point` after a
+/// whole number.
+fn float_text(value: f64, large: f64, point: &str, positional: String, scientific: String) -> String {
     if value.is_nan() {
         return "nan".into();
     }
@@ -56,7 +76,7 @@ fn float_text(value: f64, large: f64, positional: String, scientific: String) ->
         return positional;
     }
     if value == 0.0 || (1e-4..large).contains(&value.abs()) {
-        return if positional.contains('.') { positional } else { positional + ".0" };
+        return if positional.contains('.') { positional } else { positional + point };
     }
     let (digits, exponent) = scientific.split_once('e').expect("the form has an exponent");
     let exponent: i32 = exponent.parse().expect("it is a whole number");
@@ -76,9 +96,8 @@ mod tests {
 
     #[test]
     fn numbers_are_printed_as_numpy_prints_them() {
-        let f32 = |value: f32| text(&[value.to_bits()], ElementType::F32);
-        let f64 =
-            |value: f64| text(&[value.to_bits() as u32, (value.to_bits() >> 32) as u32], ElementType::F64);
+        let f32 = |value: f32| text(&value.to_le_bytes(), ElementType::F32);
+        let f64 = |value: f64| text(&value.to_le_bytes(), ElementType::F64);
         for (value, expected) in [
             (0.1, "0.1"),
             (-0.0, "-0.0"),
@@ -101,20 +120,60 @@ mod tests {
         ] {
             assert_eq!(f64(value), expected);
         }
-        assert_eq!(text(&[u32::MAX], ElementType::I32), "-1");
-        assert_eq!(text(&[u32::MAX; 2], ElementType::U64), "18446744073709551615");
-        assert_eq!(text(&[u32::MAX; 2], ElementType::I64), "-1");
+        for (element, bits, expected) in [
+            (ElementType::F16, 0x2e66, "0.1"),
+            (ElementType::F16, 0x8000, "-0.0"),
+            (ElementType::F16, 0x63cf, "999.5"),
+            (ElementType::F16, 0x63d0, "1e+03"),
+            (ElementType::F16, 0x7bff, "6.55e+04"),
+            (ElementType::F16, 0x068e, "0.0001"),
+            (ElementType::F16, 1, "6e-08"),
+            (ElementType::F16, 0x2400, "0.01563"),
+            (ElementType::F16, 0xfc00, "-inf"),
+            (ElementType::F16, 0xfe00, "nan"),
+            (ElementType::Bf16, 0x3dcd, "0.100098"),
+            (ElementType::Bf16, 0x4040, "3"),
+            (ElementType::Bf16, 0x8000, "-0"),
+            (ElementType::Bf16, 0x47f1, "123392"),
+            (ElementType::Bf16, 0x7f7f, "3.38953e+38"),
+            (ElementType::Bf16, 0x3728, "1.00136e-05"),
+            (ElementType::Bf16, 0x7f80, "inf"),
+        ] {
+            assert_eq!(text(&u16::to_le_bytes(bits), element), expected, "{element} {bits:#x}");
+        }
+        assert_eq!(text(&[255; 4], ElementType::I32), "-1");
+        assert_eq!(text(&[255; 8], ElementType::U64), "18446744073709551615");
+        assert_eq!(text(&[255; 8], ElementType::I64), "-1");
+        assert_eq!(text(&[255], ElementType::U8), "255");
+        assert_eq!(text(&[0, 128], ElementType::I16), "-32768");
     }
 
     #[test]
     fn numbers_are_of_their_type() {
-        assert_eq!(parse("4294967295", ElementType::U32), Ok(vec![u32::MAX]));
-        assert_eq!(parse("-1", ElementType::I32), Ok(vec![u32::MAX]));
-        assert_eq!(parse("-2", ElementType::I64), Ok(vec![u32::MAX - 1, u32::MAX]));
-        assert_eq!(parse("18446744073709551615", ElementType::U64), Ok(vec![u32::MAX, u32::MAX]));
-        assert_eq!(parse("1.5", ElementType::F32), Ok(vec![0x3fc0_0000]));
-        assert_eq!(parse("-inf", ElementType::F32), Ok(vec![0xff80_0000]));
-        assert_eq!(parse("1", ElementType::F64), Ok(vec![0, 0x3ff0_0000]));
+        for (text, element, expected) in [
+            ("4294967295", ElementType::U32, &[255; 4][..]),
+            ("-1", ElementType::I32, &[255; 4]),
+            ("-2", ElementType::I64, &[254, 255, 255, 255, 255, 255, 255, 255]),
+            ("18446744073709551615", ElementType::U64, &[255; 8]),
+            ("1.5", ElementType::F32, &[0, 0, 0xc0, 0x3f]),
+            ("-inf", ElementType::F32, &[0, 0, 0x80, 0xff]),
+            ("1", ElementType::F64, &[0, 0, 0, 0, 0, 0, 0xf0, 0x3f]),
+            ("255", ElementType::U8, &[255]),
+            ("-128", ElementType::I8, &[128]),
+            ("65535", ElementType::U16, &[255; 2]),
+            ("-2", ElementType::I16, &[254, 255]),
+            ("65519", ElementType::F16, &[0xff, 0x7b]),
+            ("inf", ElementType::F16, &[0, 0x7c]),
+            ("nan", ElementType::F16, &[0, 0x7e]),
+            // Above the tie of 1 and its neighbour, by less than an f32 or the high half of an f64 tells.
+            ("1.00048828125", ElementType::F16, &[0, 0x3c]),
+            ("1.0004882812500002", ElementType::F16, &[1, 0x3c]),
+            ("1.00390625", ElementType::Bf16, &[0x80, 0x3f]),
+            ("1.0039062500000002", ElementType::Bf16, &[0x81, 0x3f]),
+            ("-1e38", ElementType::Bf16, &[0x96, 0xfe]),
+        ] {
+            assert_eq!(parse(text, element).as_deref(), Ok(expected), "{text} as {element}");
+        }
         for (text, element) in [
             ("-1", ElementType::U32),
             ("4294967296", ElementType::U32),
@@ -123,6 +182,14 @@ mod tests {
             ("1e39", ElementType::F32),
             ("1e400", ElementType::F64),
             ("one", ElementType::F64),
+            ("256", ElementType::U8),
+            ("-129", ElementType::I8),
+            ("128", ElementType::I8),
+            ("65536", ElementType::U16),
+            ("32768", ElementType::I16),
+            ("65520", ElementType::F16),
+            ("3.4e38", ElementType::Bf16),
+            ("1.5", ElementType::U8),
         ] {
             assert!(parse(text, element).is_err(), "{text} as {element}");
         }

@@ -8,11 +8,11 @@ use std::fmt;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use subsweep::headless::ReducedWords;
+use subsweep::headless::ReducedBytes;
 use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
-use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Table, TableReader, TableShape, Taken};
+use subsweep::{Bf16, ElementType, F16, FloatOrder};
+use subsweep_tool::table::{self, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -28,7 +28,8 @@ use partial::Partial;
 /// of the first minimum or maximum, as numpy.argmin does. Sums of floats are rounded in another order than numpy's, which
 /// is the same on every device. A table has 1 to 16 columns, and each is reduced by itself; with --axis 1 each row is, of any
 /// length. Without -o the result is
-/// printed, a row on a line; otherwise the output has the format and the type of the input, and indices are u32.
+/// printed, a row on a line; otherwise the output has the format and the type of the input, and indices are u32. Sums of whole
+/// numbers wrap, of u8 at 256: see --unpacked.
 #[derive(Debug, Args)]
 pub struct ReduceArgs {
     #[command(flatten)]
@@ -37,6 +38,11 @@ pub struct ReduceArgs {
     /// The operation; and, or and xor take integers only
     #[arg(long, default_value_t, value_parser = operations())]
     pub op: Operation,
+
+    /// Give results of 32 bits, u32, i32 or f32, of elements of 8 or 16 bits, which are computed so and then wrapped or rounded
+    /// to the type of the elements
+    #[arg(long)]
+    pub unpacked: bool,
 
     /// The axis of a table along which it is reduced: 0 gives a result for each column, 1 for each row
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
@@ -47,8 +53,7 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,
 
-    /// Reduce each run of equal keys by itself: KEYS has a key of 32 or 64 bits for each row; raw keys are equal if their bits
-    /// are
+    /// Reduce each run of equal keys by itself: KEYS has a key of any type for each row; raw keys are equal if their bits are
     #[arg(long, value_name = "KEYS", requires = "keys_output")]
     pub by_key: Option<OsString>,
 
@@ -154,25 +159,25 @@ impl Run for ReduceArgs {
             offsets = segments::read(segments_source, "reduce", rows, "rows")?;
             config = config.runs(ReduceRuns::Offsets);
         }
-        let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
+        let keys = keys_source.as_ref().map(|keys| files::read_keys(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
             config = config.runs(ReduceRuns::keys_in(keys.element, self.order));
         }
         let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
-        let mut reduced = ReducedWords::default();
+        let mut reduced = ReducedBytes::default();
         device::run_whole(&gpu, format_args!("reducing {rows} rows"), || {
-            let segments = keys.as_ref().map_or(&offsets, |keys| &keys.words);
-            gpu.prepare_reduce(config, &table.words, segments, &mut reduced)
+            let segments = keys.as_ref().map_or(bytemuck::cast_slice(&offsets), |keys| &keys.payload[..]);
+            gpu.prepare_reduce(config, &table.payload, segments, &mut reduced)
         })?;
         let columns = table.shape.columns();
-        let result_count = reduced.results.len() / (columns * table.element.words() as usize);
-        let shape = table.shape.with_rows(result_count);
-        let results = Table { shape, words: reduced.results, ..table };
+        let (element, payload) = self.results(table.element, reduced.results);
+        let shape = table.shape.with_rows(payload.len() / (columns * element.size()));
+        let results = Table { shape, element, payload, ..table };
         let unique = keys.map(|keys| {
-            let count = reduced.unique_keys.len() / keys.element.words() as usize;
-            Table { shape: TableShape::Flat { count }, words: reduced.unique_keys, ..keys }
+            let count = reduced.unique_keys.len() / keys.element.size();
+            Table { shape: TableShape::Flat { count }, payload: reduced.unique_keys, ..keys }
         });
         self.commit(outputs, results, unique, columns)
     }
@@ -189,29 +194,37 @@ impl ReduceArgs {
         let config = self.config(source, element, shape)?;
         let outputs = job.prepare()?;
         let columns = shape.columns();
-        let mut chunks = opened.chunks(
-            source,
-            columns * element.words() as usize,
-            files::ROWS_AND_RESULTS,
-            "reducing",
-            &self.memory,
-        )?;
+        let mut chunks = opened.chunks(source, columns, files::ROWS_AND_RESULTS, "reducing", &self.memory)?;
 
         let gpu = device::open(common)?;
-        let mut partial = Partial::new(&gpu, source, config, element, self.axis == 1);
-        while let Some(words) = chunks.next(0)? {
-            partial.add(words)?;
+        let of_chunks = if config.is_index() || self.axis == 1 {
+            config
+        } else {
+            self.config(source, element.unpacked(), shape)?
+        };
+        let mut partial = Partial::new(&gpu, source, [config, of_chunks], element, self.axis == 1);
+        while let Some(rows) = chunks.next(0)? {
+            partial.add(rows)?;
         }
-        let words = partial.end()?;
+        let results = partial.end()?;
         drop(chunks);
-        let element = if config.is_index() { ElementType::U32 } else { element };
-        let count = words.len() / element.words() as usize;
+        let (element, payload) = self.results(element, results);
+        let count = payload.len() / element.size();
         let shape = match self.axis == 1 || !shape.is_flat() {
             true => TableShape::Flat { count },
             false => shape.with_rows(count),
         };
-        let results = Table { format, element, shape, words };
+        let results = Table { format, element, shape, payload };
         self.commit(outputs, results, None, if self.axis == 1 { 1 } else { columns })
+    }
+
+    /// The type of the results that are given, and these, from those of 32 bits of elements that have fewer.
+    fn results(&self, element: ElementType, results: Vec<u8>) -> (ElementType, Vec<u8>) {
+        match self.op {
+            Operation::ArgMin | Operation::ArgMax => (ElementType::U32, results),
+            Operation::Operator(_) if self.unpacked || !element.is_packed() => (element.unpacked(), results),
+            Operation::Operator(operator) => (element, packed(operator, element, &results)),
+        }
     }
 
     /// Writes the keys of runs, and the results, or prints these in rows of `columns`.
@@ -281,6 +294,10 @@ impl ReduceArgs {
                     element.size()
                 )));
             }
+            // They are packed once, after chunks have been combined.
+            Operation::Operator(operator) if element.is_packed() => {
+                ReduceConfig::new(operator, element).unpacked_results()
+            }
             Operation::Operator(operator) => ReduceConfig::new(operator, element),
             operation if has_runs => {
                 return Err(Ended::usage(format!(
@@ -293,15 +310,33 @@ impl ReduceArgs {
     }
 }
 
+/// Results of 32 bits in an element type of fewer: floats are rounded, whole numbers wrap. The identity of a minimum or maximum
+/// is the greatest or least number of the type.
+fn packed(operator: ScanOperator, element: ElementType, results: &[u8]) -> Vec<u8> {
+    let saturates = matches!(operator, ScanOperator::Min | ScanOperator::Max);
+    let bits = |number: &[u8]| match element {
+        ElementType::F16 => F16::from_f64(table::real(number, ElementType::F32)).0,
+        ElementType::Bf16 => Bf16::from_f64(table::real(number, ElementType::F32)).0,
+        _ => {
+            let number = table::whole(number, element.unpacked());
+            let (least, greatest) = number::range(element);
+            (if saturates { number.clamp(least, greatest) } else { number }) as u16
+        }
+    };
+    results
+        .chunks_exact(4)
+        .flat_map(|number| bits(number).to_le_bytes().into_iter().take(element.size()))
+        .collect()
+}
+
 /// The results as text, a row on a line.
 fn text_of(results: &Table, columns: usize) -> String {
-    let row_words = columns * results.element.words() as usize;
-    let line = |row: &[u32]| {
-        let numbers = row.chunks(results.element.words() as usize);
-        let numbers: Vec<_> = numbers.map(|words| number::text(words, results.element)).collect();
+    let size = results.element.size();
+    let line = |row: &[u8]| {
+        let numbers: Vec<_> = row.chunks(size).map(|number| number::text(number, results.element)).collect();
         numbers.join(" ") + "\n"
     };
-    results.words.chunks(row_words).map(line).collect()
+    results.payload.chunks(columns * size).map(line).collect()
 }
 
 /// What `devices` and `inspect` show of reductions; no option changes their policy.
@@ -318,3 +353,22 @@ pub const SHOWN: Shown = Shown {
         plain_plans(common, [sum, sum.columns(3), index, by_key].into_iter().chain(rows))
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_packed_once() {
+        let of = |operator, element, words: &[u32]| packed(operator, element, bytemuck::cast_slice(words));
+        let (add, min, max) = (ScanOperator::Add, ScanOperator::Min, ScanOperator::Max);
+        assert_eq!(of(add, ElementType::U8, &[300, u32::MAX]), [44, 255]);
+        assert_eq!(of(min, ElementType::U8, &[3, u32::MAX]), [3, 255]);
+        assert_eq!(of(max, ElementType::I8, &[u32::MAX, i32::MIN as u32]), [255, 128]);
+        assert_eq!(of(add, ElementType::I16, &[40_000]), 40_000_u16.to_le_bytes());
+        // Beyond the type, and between two of its numbers.
+        let floats = [1e5, 2049.0].map(f32::to_bits);
+        assert_eq!(of(add, ElementType::F16, &floats), [0, 0x7c, 0, 0x68]);
+        assert_eq!(of(add, ElementType::Bf16, &[257f32.to_bits()]), [0x80, 0x43]);
+    }
+}

@@ -32,7 +32,8 @@ pub struct RunsArgs {
     #[arg(short, long)]
     output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
+    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
+    /// f64
     #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
     element: Option<ElementType>,
 

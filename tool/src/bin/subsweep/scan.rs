@@ -154,7 +154,7 @@ impl ScanArgs {
         common: &Common,
         source: &Source,
         table: &TableReader<File>,
-    ) -> Result<(ScanConfig, Option<Vec<u32>>), Ended> {
+    ) -> Result<(ScanConfig, Option<Vec<u8>>), Ended> {
         let element = table.element;
         check_operator(self.op, element)?;
         let (columns, row_length) = match self.axis {
@@ -267,9 +267,9 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
 }
 
 /// The initial value `text` for every column.
-fn initial_row(text: &str, element: ElementType, columns: u32) -> Result<Vec<u32>, Ended> {
-    let words = number::parse(text, element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
-    Ok(words.repeat(columns as usize))
+fn initial_row(text: &str, element: ElementType, columns: u32) -> Result<Vec<u8>, Ended> {
+    let number = number::parse(text, element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+    Ok(number.repeat(columns as usize))
 }
 
 fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {

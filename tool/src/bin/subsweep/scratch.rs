@@ -121,7 +121,7 @@ impl Scratch {
         let RecordedMemory { arguments, arrays } = memory;
         let (scratch, arguments): (Vec<_>, Vec<_>) =
             arguments.into_iter().partition(|argument| argument.role == Role::Scratch);
-        let shown = |Argument { name, role, size }| ShownArgument { name, role: words_of(role), size };
+        let shown = |Argument { name, role, size, .. }| ShownArgument { name, role: words_of(role), size };
         Self {
             device: capabilities.identity.name.clone(),
             case: case.id(),

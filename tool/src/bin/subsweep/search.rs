@@ -32,7 +32,8 @@ pub struct SearchArgs {
     #[arg(short, long)]
     pub output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
+    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
+    /// f64
     #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
     pub element: Option<ElementType>,
 
@@ -89,9 +90,9 @@ impl Run for SearchArgs {
         let count = needles.shape.element_count();
         let mut positions = files::zeroed(count, "the result")?;
         device::run_whole(&gpu, format_args!("searching for {count} elements"), || {
-            gpu.prepare_search(config, &sorted.words, &needles.words, &mut positions)
+            gpu.prepare_search(config, &sorted.payload, &needles.payload, &mut positions)
         })?;
-        Ok(outputs.commit([Table { element: ElementType::U32, words: positions, ..needles }])?)
+        Ok(outputs.commit([Table::of_u32(needles.format, needles.shape, &positions)])?)
     }
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use subsweep::headless::{Gpu, SelectInputs, Selected};
 use subsweep::select::{Comparison, Operands, SelectAlgorithm, SelectConfig, SelectPlan, SelectPolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Flags, Table, TableShape, Taken};
+use subsweep_tool::table::{self, Flags, Table, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
@@ -42,7 +42,7 @@ pub struct SelectArgs {
     order: FloatOrder,
 
     /// With --unique: compare the keys in FILE, one for each element or row of the input: an .npy file, or raw unsigned
-    /// numbers of 4 or 8 bytes
+    /// numbers of 1, 2, 4 or 8 bytes
     #[arg(long, value_name = "FILE")]
     by_key: Option<OsString>,
 
@@ -104,7 +104,7 @@ struct Moved {
     #[arg(long, value_name = "FILE")]
     indices: Option<OsString>,
 
-    /// Move the values in FILE along with the elements: an .npy file, or raw, 4 or 8 bytes for each element
+    /// Move the values in FILE along with the elements: an .npy file or raw, 4 or 8 bytes for each element
     #[arg(long, value_name = "FILE")]
     values: Option<OsString>,
 
@@ -160,10 +160,10 @@ impl std::str::FromStr for Condition {
 }
 
 impl Condition {
-    /// The operands as words of a type.
+    /// The operands as words of kernels.
     fn operands(&self, option: &str, element: ElementType) -> Result<Vec<u32>, Ended> {
-        let parse = |text: &String| number::parse(text, element);
-        let operands = self.operands.iter().map(parse).collect::<Result<Vec<_>, _>>();
+        let parse = |text: &String| Ok(table::words(&number::parse(text, element)?, element));
+        let operands = self.operands.iter().map(parse).collect::<Result<Vec<_>, String>>();
         Ok(operands.map_err(|error| Ended::usage(format!("{option}: {error}")))?.concat())
     }
 }
@@ -288,7 +288,7 @@ impl Selection<'_> {
         let input = files::read(&input_source, self.files.element, &taken)?;
         let count = input.shape.rows() as u64;
         let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
-        let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
+        let keys = keys_source.as_ref().map(|source| files::read_keys(source, count)).transpose()?;
         let values = values_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
         let (config, operands) =
             self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), values.as_ref())?;
@@ -301,14 +301,14 @@ impl Selection<'_> {
             Some(keys) => (keys, Some(&input)),
             None => (&input, values.as_ref()),
         };
-        let inputs = SelectInputs::new(&elements.words);
+        let inputs = SelectInputs::of_bytes(&elements.payload);
         let inputs = match &flags {
             Some(Flags::U8(flags)) => inputs.flags8(flags),
             Some(Flags::U32(flags)) => inputs.flags32(flags),
             None => inputs,
         };
         let inputs = match moved {
-            Some(values) => inputs.values(&values.words),
+            Some(values) => inputs.values_of_bytes(&values.payload),
             None => inputs,
         };
         let operands = Operands::of_words(elements.element, &operands)?;
@@ -319,22 +319,20 @@ impl Selection<'_> {
         })?;
         let sizes = self.sizes(&selected.counts, count);
         let kept_count = sizes.iter().sum::<u64>() as usize;
-        let of = |table: &Table, words: Vec<u32>| Table {
+        let of = |table: &Table, payload: Vec<u8>| Table {
             shape: table.shape.with_rows(kept_count),
-            words,
+            payload,
             ..*table
         };
-        let whole = |numbers: Vec<u32>| {
-            let shape = TableShape::Flat { count: numbers.len() };
-            Table { format: input.format, element: ElementType::U32, shape, words: numbers }
-        };
+        let whole =
+            |numbers: &[u32]| Table::of_u32(input.format, TableShape::Flat { count: numbers.len() }, numbers);
         let take = |(option, _): &(&str, _)| match (*option, &keys, &values) {
             ("-o", Some(_), _) => of(&input, mem::take(&mut selected.values)),
             ("-o", None, _) => of(&input, mem::take(&mut selected.elements)),
             ("--keys-output", Some(keys), _) => of(keys, mem::take(&mut selected.elements)),
             ("--values-output", _, Some(values)) => of(values, mem::take(&mut selected.values)),
-            ("--count", ..) => whole(sizes.iter().map(|&size| size as u32).collect()),
-            _ => whole(mem::take(&mut selected.indices)),
+            ("--count", ..) => whole(&sizes.iter().map(|&size| size as u32).collect::<Vec<_>>()),
+            _ => whole(&selected.indices),
         };
         outputs.commit(job.outputs().iter().map(take))?;
         self.print_sizes(&sizes);
@@ -373,33 +371,28 @@ impl Selection<'_> {
         keys: Option<&Table>,
         values: Option<&Table>,
     ) -> Result<(SelectConfig, Vec<u32>), Ended> {
-        let words = |element: ElementType, shape: TableShape| -> Result<u32, Ended> {
-            let words = shape.columns().saturating_mul(element.words() as usize);
-            u32::try_from(words).ok().filter(|&words| words <= SelectConfig::MAX_WORDS).ok_or_else(|| {
-                let max = SelectConfig::MAX_WORDS / element.words();
-                Ended::usage(format!(
-                    "{}: has rows of more than the {max} columns that are taken",
-                    self.files.source()
-                ))
-            })
+        let row_words = || {
+            let max = SelectConfig::MAX_WORDS;
+            files::row_words(&self.files.source(), element, shape.columns(), max, "selected")
         };
         let mut operands = Vec::new();
         let config = match (flags, &self.by.condition, keys) {
-            (Some(Flags::U8(_)), ..) => SelectConfig::flags8(words(element, shape)?),
-            (Some(Flags::U32(_)), ..) => SelectConfig::flags32(words(element, shape)?),
+            (Some(Flags::U8(_)), ..) if shape.columns() == 1 => SelectConfig::flags8_of(element),
+            (Some(Flags::U32(_)), ..) if shape.columns() == 1 => SelectConfig::flags32_of(element),
+            (Some(Flags::U8(_)), ..) => SelectConfig::flags8(row_words()?),
+            (Some(Flags::U32(_)), ..) => SelectConfig::flags32(row_words()?),
             (None, Some(condition), _) => {
                 operands = condition.operands("--where", element)?;
                 SelectConfig::compare(element, condition.comparison)
             }
             (None, None, Some(keys)) => {
-                let config =
-                    SelectConfig::unique(keys.element).order(self.order).values(words(element, shape)?);
+                let config = SelectConfig::unique(keys.element).order(self.order).values(row_words()?);
                 if self.keys_output.is_some() { config } else { config.without_elements() }
             }
             (None, None, None) => SelectConfig::unique(element).order(self.order),
         };
         let config = match values {
-            Some(values) => config.values(words(values.element, values.shape)?),
+            Some(values) => config.values(values.element.words()),
             None => config,
         };
         let config = if self.moved.indices.is_some() { config.indices() } else { config };

@@ -46,7 +46,7 @@ pub struct SortArgs {
     #[arg(long, value_name = "B:E", allow_hyphen_values = true, value_parser = parse_bits)]
     pub bits: Option<Range<u32>>,
 
-    /// Move the values in FILE along with the keys: an .npy file, or raw, 4 or 8 bytes for each key
+    /// Move the values in FILE along with the keys: an .npy file or raw, 4 or 8 bytes for each key
     #[arg(long, value_name = "FILE")]
     pub values: Option<OsString>,
 
@@ -223,14 +223,13 @@ impl SortArgs {
         let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
-        let mut indices = vec![0; if self.argsort { count } else { 0 }];
+        let mut indices = vec![0; if self.argsort { 4 * count } else { 0 }];
         device::run_whole(&gpu, format_args!("sorting {count} keys"), || {
-            let values = values.as_mut().map_or(&mut indices, |table| &mut table.words);
-            gpu.prepare_segmented_sort(config, &mut keys.words, values, &segments)
+            let values = values.as_mut().map_or(&mut indices, |table| &mut table.payload);
+            gpu.prepare_segmented_sort(config, &mut keys.payload, values, &segments)
         })?;
         if self.argsort {
-            let shape = TableShape::Flat { count };
-            keys = Table { format: keys.format, element: ElementType::U32, shape, words: indices };
+            keys = Table { element: ElementType::U32, payload: indices, ..keys };
         }
         Ok(outputs.commit([keys].into_iter().chain(values))?)
     }

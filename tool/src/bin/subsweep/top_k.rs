@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::headless::TopKWords;
+use subsweep::headless::TopKBytes;
 use subsweep::top_k::{TopKConfig, TopKPolicy};
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Table, TableShape, Taken};
@@ -82,24 +82,23 @@ impl Run for TopKArgs {
         let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
-        let mut top = TopKWords::default();
+        let mut top = TopKBytes::default();
         device::run_whole(&gpu, format_args!("selecting from {source}"), || {
-            let values = values.as_ref().map_or(&[][..], |values| &values.words);
-            gpu.prepare_top_k(config, &table.words, values, &mut top)
+            let values = values.as_ref().map_or(&[][..], |values| &values.payload);
+            gpu.prepare_top_k(config, &table.payload, values, &mut top)
         })?;
         let columns = config.k() as usize;
         let shape = match table.shape.is_flat() {
             true => TableShape::Flat { count: columns },
             false => TableShape::Grid { rows: table.shape.rows(), columns },
         };
-        let TopKWords { keys, indices, values: words } = top;
-        let keys = Table { shape, words: keys, ..table };
-        let indices = Table { shape, element: ElementType::U32, words: indices, format: table.format };
-        let indices = self.indices.is_some().then_some(indices);
+        let TopKBytes { keys, indices, values: payload } = top;
+        let indices = self.indices.is_some().then(|| Table::of_u32(table.format, shape, &indices));
+        let keys = Table { shape, payload: keys, ..table };
         let values = values.map(|values| {
             let is_one = values.shape == table.shape;
             let shape = if is_one { shape } else { shape.of_values(values.shape.columns()) };
-            Table { shape, words, ..values }
+            Table { shape, payload, ..values }
         });
         Ok(outputs.commit([Some(keys), indices, values].into_iter().flatten())?)
     }
@@ -137,13 +136,13 @@ impl TopKArgs {
 /// Words of a value of a table whose shape begins with that of the keys, if the kernels can move as many.
 fn value_words(source: &Source, values: &Table, keys: TableShape) -> Result<u32, Ended> {
     let width = if values.shape == keys { 1 } else { values.shape.columns() };
-    let max = TopKConfig::MAX_VALUE_WORDS / values.element.words();
-    match u32::try_from(width) {
-        Ok(width) if width <= max => Ok(width * values.element.words()),
-        _ => Err(Ended::usage(format!(
-            "{source}: has values of {width} elements, and up to {max} of {} are moved; write --indices, and take \
-             the values by numpy.take_along_axis",
-            values.element
+    let (element, size) = (values.element, width.saturating_mul(values.element.size()));
+    let max_size = TopKConfig::MAX_VALUE_WORDS as usize * 4;
+    match size.is_multiple_of(4) && size <= max_size {
+        true => Ok((size / 4) as u32),
+        false => Err(Ended::usage(format!(
+            "{source}: has values of {width} {element}, and those of a multiple of 4 bytes, up to {max_size}, are moved; \
+             write --indices, and take the values by numpy.take_along_axis"
         ))),
     }
 }

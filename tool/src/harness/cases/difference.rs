@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
-    uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED,
+    small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -82,10 +82,10 @@ impl DifferenceCase {
             }};
         }
         match self.element {
-            ElementType::U32 | ElementType::I32 => (self.result(numbers, u32::wrapping_sub, |x| x), None),
-            ElementType::U64 | ElementType::I64 => (self.result(numbers, u64::wrapping_sub, |x| x), None),
-            ElementType::F32 => of_float!(f32),
+            element if element.is_float() && element.words() == 1 => of_float!(f32),
             ElementType::F64 => of_float!(f64),
+            element if element.words() == 1 => (self.result(numbers, u32::wrapping_sub, |x| x), None),
+            _ => (self.result(numbers, u64::wrapping_sub, |x| x), None),
         }
     }
 
@@ -146,7 +146,7 @@ impl PrimitiveCase for DifferenceCase {
 
     fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let (counted, operands) = self.count_from.operand("count", count);
-        let needs = Needs::new(counted.max(), self.misalignment, operands);
+        let needs = Needs::new(counted.max(), self.misalignment, operands).of(self.element);
         let case = self.clone();
         let expected = move |source: &[u32]| {
             let (results, flushed) = case.results(source);
@@ -161,7 +161,7 @@ pub(super) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<Differe
     let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::of(ElementType::U32) };
     let has_doubles = capabilities.enabled.shader_float64;
     let axes = [
-        axis(&ElementType::ALL, |case: &mut DifferenceCase, element| case.element = element),
+        axis(&UNPACKED, |case: &mut DifferenceCase, element| case.element = element),
         axis(&[1, 2, 3, 301], |case, columns| case.columns = columns),
         axis(&[false, true], |case, is_along_rows| case.is_along_rows = is_along_rows),
         axis(&[false, true], |case, keeps_first| case.keeps_first = keeps_first),

@@ -8,11 +8,12 @@ use super::pairwise::{CoveringSet, axis};
 use super::{BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, cases_of, small_workgroup};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
-use subsweep::ElementType;
+use crate::reference::packed;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::histogram::{HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges};
 use subsweep::tuning::{self, KernelShape, TunedPart};
+use subsweep::{ElementType, NumberKind};
 
 /// Parameters of a histogram.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +93,15 @@ impl HistogramRange {
 
     /// The outer edges of `bins` bins.
     fn edges(self, element: ElementType, bins: u32) -> [f64; 2] {
+        if element.is_packed() {
+            let high = if element.bits() == 8 { 100.0 } else { 30_000.0 };
+            return match (self, element.kind()) {
+                (Self::Narrow, NumberKind::Float) => [-1.5, 2.25],
+                (Self::Narrow, _) => [2.0, 2.0 + f64::from(bins)],
+                (_, NumberKind::Unsigned) => [0.0, high],
+                _ => [-high, high],
+            };
+        }
         match (self, element) {
             (Self::Wide, ElementType::F32) => [-1.5, 2.3],
             (Self::Wide, ElementType::I32) => [-1e9, 1_500_000_000.5],
@@ -184,7 +194,7 @@ impl HistogramCase {
 
     /// The number that a word is.
     fn number(&self, word: u32) -> f64 {
-        match self.element {
+        match self.element.unpacked() {
             ElementType::F32 => f32::from_bits(word).into(),
             ElementType::I32 => (word as i32).into(),
             _ => word.into(),
@@ -193,17 +203,26 @@ impl HistogramCase {
 
     /// The word of the number of the type that is nearest to `number`.
     fn word(&self, number: f64) -> u32 {
-        match self.element {
+        let word = match self.element.unpacked() {
             ElementType::F32 => (number as f32).to_bits(),
             ElementType::I32 => number as i32 as u32,
             _ => number as u32,
+        };
+        self.nearest(word)
+    }
+
+    /// The number of the type that is nearest to that of a word.
+    fn nearest(&self, word: u32) -> u32 {
+        match self.element.is_packed() {
+            true => packed::unpacked(self.element, packed::packed(self.element, true, word)),
+            false => word,
         }
     }
 
     /// Numbers at edges and beside them, and the special ones of floats.
     fn edge_values(&self, count: usize, random: &mut SplitMix64) -> Vec<u32> {
         let edges = edge_words(self.element, &self.edges()).expect("the edges are valid");
-        let specials = match self.element {
+        let specials = match self.element.unpacked() {
             ElementType::F32 => [
                 f32::NAN.to_bits(),
                 (-f32::NAN).to_bits(),
@@ -222,12 +241,12 @@ impl HistogramCase {
             let random = random.next_u64();
             let choice = (random >> 32) as usize;
             let edge = edges[choice % edges.len()];
-            match random % 8 {
+            self.nearest(match random % 8 {
                 0 => specials[choice % specials.len()],
                 1 | 2 => edge.wrapping_add(1),
                 3 | 4 => edge.wrapping_sub(1),
                 _ => edge,
-            }
+            })
         };
         (0..count).map(word).collect()
     }
@@ -296,7 +315,7 @@ impl PrimitiveCase for HistogramCase {
             // The rows are only read: they stay as they are, and the counts are the values.
             in_place: true,
             values: &["counts"],
-            ..Needs::new(counted.max(), self.misalignment, operands)
+            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
         };
         let expected = move |source: &[u32]| {
             let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();

@@ -57,6 +57,7 @@ impl Known {
             return expectation.clone();
         }
         let (result, values) = (prepared.expected)(&input[0]);
+        let result = result.packed(prepared.needs.packed_result);
         let values = prepared.joined(values);
         let expectation = Arc::new(Expectation { result, values, on_device: OnceLock::new() });
         if expectation.result.is_exact() {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, floats_parameter,
-    ordered_types, small_workgroup, uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED,
+    floats_parameter, in_memory, ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -231,12 +231,13 @@ impl PrimitiveCase for MergeCase {
         let (a_count, mut operands) = self.count_from.operand("a_count", data.counts[0]);
         let (b_count, b_word) = self.b_count_from.operand("b_count", data.counts[1]);
         operands.extend(b_word);
-        operands.extend(["a", "b"].into_iter().zip(data.keys.clone()));
+        let keys = data.keys.each_ref().map(|keys| in_memory(self.element, keys));
+        operands.extend(["a", "b"].into_iter().zip(keys));
         operands.extend(["a_values", "b_values"].into_iter().zip(data.values.clone()));
         let case = self.clone();
         let needs = Needs {
             values: &["destination_values"],
-            ..Needs::new(a_count.max() + b_count.max(), self.misalignment, operands)
+            ..Needs::new(a_count.max() + b_count.max(), self.misalignment, operands).of(self.element)
         };
         let expected = move |_: &[u32]| {
             let [keys, values] =
@@ -317,7 +318,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.push(wide.case(2 * tile + 3, Input::Uniform));
         cases.push(work.case((1 << 24) + 3, Input::Uniform));
     }
-    for element in ElementType::ALL {
+    for element in UNPACKED {
         let case = MergeCase { values: 1, ..MergeCase::keys(element) };
         cases.extend([Input::EdgeValues, Input::TwoValued].map(|input| case.case(99_991, input)));
     }

@@ -5,6 +5,7 @@ mod gather;
 mod histogram;
 mod known;
 mod merge;
+mod packed;
 mod pairwise;
 mod peers;
 mod plan_config;
@@ -54,6 +55,7 @@ pub use tuned::tuned_case;
 
 use super::inputs::Input;
 pub use super::keys::SortValues;
+use packed::{UNPACKED, in_memory};
 use primitive::{Table, Tables};
 use scratch::Planner;
 use subsweep::device::Capabilities;
@@ -310,11 +312,13 @@ const LARGE: u64 = (1 << 26) + 3;
 /// The verification cases of an effort. Each effort includes the cases of the lower ones.
 pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = every(|tables| tables.covering, capabilities);
+    cases.extend(packed::covering_cases());
     if effort != Effort::Quick {
         cases.extend(every(|tables| tables.specializations, capabilities));
     }
     if effort == Effort::Full {
         cases.extend(every(|tables| tables.full, capabilities));
+        cases.extend(packed::full_cases());
         cases.extend(product_cases(capabilities));
     }
     let mut ids = HashSet::new();
@@ -337,7 +341,7 @@ fn every(table: fn(Tables) -> Table, capabilities: &Capabilities) -> Vec<Case> {
 /// policies are not selectable.
 pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     let works = Work::tables().flat_map(|tables| (tables.selectable)(capabilities));
-    works.map(|work| work.plan(capabilities)).collect()
+    works.map(|work| work.plan(capabilities)).chain(packed::selectable_plans()).collect()
 }
 
 /// Element counts around the boundaries of a tile and a subgroup, up to 65,537.
@@ -422,11 +426,11 @@ fn all_algorithms() -> impl Iterator<Item = Work> {
     ScanAlgorithm::ALL.into_iter().map(scan).chain(sort::ANY_COUNT.into_iter().map(sort))
 }
 
-/// All types in `default`, and floats in the other order as well.
+/// All types of 32 and 64 bits, in `default`, and floats in the other order as well.
 fn ordered_types(default: FloatOrder) -> Vec<(ElementType, FloatOrder)> {
     let other = FloatOrder::ALL.into_iter().find(|&order| order != default).expect("there are two");
-    let floats = ElementType::ALL.into_iter().filter(|element| element.is_float());
-    ElementType::ALL
+    let floats = UNPACKED.into_iter().filter(|element| element.is_float());
+    UNPACKED
         .map(|element| (element, default))
         .into_iter()
         .chain(floats.map(|element| (element, other)))

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use super::{Case, CountFrom};
-use crate::harness::expected::Expected;
+use crate::harness::expected::{Expected, PackedForm};
 use crate::harness::layout::{Arrangement, POISON, Span};
 use crate::harness::look_back::LookBackCounts;
 use subsweep::arguments::{Argument, Memory, Role};
 use subsweep::device::{AddressRange, Barrier, BufferRange, Recorder};
 use subsweep::error::Result;
 use subsweep::headless::{Gpu, GpuBuffer};
-use subsweep::{Count, Counts, Plan, Primitive};
+use subsweep::{Count, Counts, ElementType, Plan, Primitive};
 
 /// A plan, the memory of its recording, and the oracle.
 pub struct Prepared {
@@ -64,9 +64,19 @@ pub(in crate::harness) struct Needs {
     /// Results in the scratch that are copied to other arguments at the end.
     pub copied: &'static [[&'static str; 2]],
     pub operands: Operands,
+    /// Of an input of packed elements.
+    pub packed_source: Option<PackedForm>,
+    /// Of a result of packed elements.
+    pub packed_result: Option<PackedForm>,
 }
 
 impl Needs {
+    /// With source and result of an element type.
+    pub fn of(self, element: ElementType) -> Self {
+        let form = PackedForm::of(element);
+        Self { packed_source: form, packed_result: form, ..self }
+    }
+
     /// Source and destination of `room` rows, without values.
     pub fn new(room: u64, misalignment: u32, operands: Operands) -> Self {
         Self {
@@ -79,6 +89,8 @@ impl Needs {
             values_misalignment: misalignment,
             copied: &[],
             operands,
+            packed_source: None,
+            packed_result: None,
         }
     }
 }
@@ -178,15 +190,20 @@ impl Prepared {
 
     /// Words of an argument; 0 if the table lacks it.
     fn word_count(&self, name: &str) -> u64 {
-        self.arguments.iter().find(|argument| argument.name == name).map_or(0, |argument| argument.size / 4)
+        self.arguments
+            .iter()
+            .find(|argument| argument.name == name)
+            .map_or(0, |argument| argument.size.div_ceil(4))
     }
 
     /// Reserves the memory of `case`.
     pub(in crate::harness) fn reserve(&self, arrangement: &mut Arrangement, case: &Case) -> Spans {
-        let (needs, row_words) = (&self.needs, case.work.parameters().row_size() / 4);
-        let pristine = arrangement.reserve(case.size() / 4, 0);
-        let (pristine, pristine_values) = pristine.split_at(case.count * row_words);
-        let room = needs.room * row_words;
+        let needs = &self.needs;
+        let words = |rows: u64| (rows * case.work.parameters().row_size()).div_ceil(4);
+        let (count, room) = (words(case.count), words(needs.room));
+        let values = case.count * case.work.parameters().moved_size() / 4;
+        let pristine = arrangement.reserve(count + values, 0);
+        let (pristine, pristine_values) = pristine.split_at(count);
         let source = arrangement.reserve(room, needs.misalignment);
         let destination = match needs.in_place {
             true => source,

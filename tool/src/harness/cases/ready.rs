@@ -10,7 +10,10 @@ use subsweep::error::Result;
 /// A plan with input, operands and oracle.
 pub(in crate::harness) struct Ready {
     pub(in crate::harness) prepared: Prepared,
+    /// As memory holds it.
     pub(in crate::harness) input: Arc<Arrays>,
+    /// The numbers of the input.
+    numbers: Arc<Arrays>,
     known: Arc<Known>,
     expectation: OnceLock<Arc<Expectation>>,
 }
@@ -21,8 +24,13 @@ impl Ready {
     /// # Errors
     /// Those of [`PrimitiveCase::prepare`](crate::harness::cases::PrimitiveCase::prepare).
     pub fn new(case: &Case, plan: Planned, known: Arc<Known>) -> Result<Self> {
-        let input = known.input(case);
-        Ok(Self { prepared: plan(&known)?, input, known, expectation: OnceLock::new() })
+        let numbers = known.input(case);
+        let prepared = plan(&known)?;
+        let input = match prepared.needs.packed_source {
+            Some(form) => Arc::new([form.packed(&numbers[0]), numbers[1].clone()]),
+            None => Arc::clone(&numbers),
+        };
+        Ok(Self { prepared, input, numbers, known, expectation: OnceLock::new() })
     }
 
     /// Computes the expected result.
@@ -33,6 +41,6 @@ impl Ready {
 
     /// The expected result; computed on first use.
     pub(in crate::harness) fn expectation(&self) -> &Arc<Expectation> {
-        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.input))
+        self.expectation.get_or_init(|| self.known.expectation(&self.prepared, &self.numbers))
     }
 }

@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, small_workgroup, uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, UNPACKED, in_memory, small_workgroup,
+    uniform_cases,
 };
-use crate::harness::expected::Expected;
+use crate::harness::expected::{Expected, PackedForm};
 use crate::harness::inputs::{self, Input, SplitMix64};
 use crate::harness::numbers::Numbers;
+use crate::reference::packed;
 use crate::reference::passes::reduce::{Tree, heads_of};
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
@@ -34,6 +36,8 @@ pub struct ReduceCase {
     pub is_index: bool,
     /// Elements per row.
     pub columns: u32,
+    /// Whether results of packed elements have 32 bits.
+    pub has_unpacked_results: bool,
     /// Representation of the runs, if there are any.
     pub runs: Option<ReduceRuns>,
     /// The algorithm of runs of keys; `None` for the device's choice.
@@ -79,7 +83,8 @@ const RUNS: [Option<ReduceRuns>; 6] = [
 
 /// Whether runs have keys that are floats.
 fn has_float_keys(runs: Option<ReduceRuns>) -> bool {
-    matches!(runs, Some(ReduceRuns::FloatKeys32 | ReduceRuns::FloatKeys64))
+    use ReduceRuns::{BrainKeys16, FloatKeys16, FloatKeys32, FloatKeys64};
+    matches!(runs, Some(FloatKeys16 | BrainKeys16 | FloatKeys32 | FloatKeys64))
 }
 
 impl ReduceCase {
@@ -91,6 +96,7 @@ impl ReduceCase {
             is_index: false,
             columns: 1,
             runs: None,
+            has_unpacked_results: false,
             algorithm: None,
             count_from: CountFrom::Host,
             has_small_tiles: false,
@@ -125,6 +131,9 @@ impl ReduceCase {
         .columns(self.columns);
         if let Some(runs) = self.runs {
             config = config.runs(runs);
+        }
+        if self.has_unpacked_results {
+            config = config.unpacked_results();
         }
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
@@ -186,6 +195,14 @@ impl ReduceCase {
                     6 => keys.push((row as u32) << 31 | (0x7f80_0001 + row as u32 % 1000)),
                     number => keys.push((number as f32 - 2.5).to_bits()),
                 },
+                Some(ReduceRuns::FloatKeys16 | ReduceRuns::BrainKeys16) => match number % 7 {
+                    5 => keys.push((row as u32) << 31),
+                    // NaNs whose mantissas differ in their high bits.
+                    6 => keys.push((row as u32) << 31 | 0x7f80_0000 | (1 + row as u32 % 100) << 16),
+                    number => keys.push((number as f32 - 2.5).to_bits()),
+                },
+                Some(ReduceRuns::Keys8) => keys.push(number % 7),
+                Some(ReduceRuns::Keys16) => keys.push(256 * (number % 7) + number % 3),
                 Some(ReduceRuns::FloatKeys64) => match number % 7 {
                     5 => keys.extend([0, (row as u32) << 31]),
                     6 => keys.extend([1 + row as u32, (row as u32) << 31 | 0x7ff0_0000]),
@@ -210,8 +227,11 @@ impl ReduceCase {
             }
         };
         let values: Vec<f64> = (0..count).map(value).collect();
+        let nearest = |word| packed::unpacked(self.element, packed::packed(self.element, false, word));
+        let floats = values.iter().map(|&value| (value as f32).to_bits());
         match self.element {
-            ElementType::F32 => values.iter().map(|&value| (value as f32).to_bits()).collect(),
+            ElementType::F32 => floats.collect(),
+            element if element.is_packed() => floats.map(nearest).collect(),
             _ => bytemuck::cast_slice(&values).to_vec(),
         }
     }
@@ -230,9 +250,10 @@ impl fmt::Display for ReduceCase {
             Some(algorithm) => format!(";algorithm={}", algorithm.name()),
             None => String::new(),
         };
+        let results = if self.has_unpacked_results { ";results=unpacked" } else { "" };
         write!(
             f,
-            "reduce:{of}:type={};op={arg}{}{length}{algorithm}{};columns={};policy={policy};misalign={}",
+            "reduce:{of}:type={};op={arg}{}{length}{results}{algorithm}{};columns={};policy={policy};misalign={}",
             self.element,
             self.operator,
             self.count_from.parameter(),
@@ -256,7 +277,7 @@ impl PrimitiveCase for ReduceCase {
     }
 
     fn seed(&self, count: u64) -> u64 {
-        count * self.row_size() / 4
+        count * u64::from(self.columns * self.element.words())
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
@@ -271,27 +292,33 @@ impl PrimitiveCase for ReduceCase {
             }
             _ => self.numbers().generate(input, rows, seed),
         };
-        words.truncate((count * self.row_size() / 4) as usize);
+        words.truncate(self.seed(count) as usize);
         [words, Vec::new()]
     }
 
     fn prepare(&self, plan: Arc<ReducePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
         let (counted, mut operands) = self.count_from.operand("count", count);
         let (room, runs) = (counted.max(), self.runs);
-        let key_words = runs.map_or(0, ReduceRuns::key_size) / 4;
+        let key_words = runs.map_or(0, ReduceRuns::key_size).div_ceil(4);
+        let key_element = packed_keys(runs);
         // Offsets of the segments, or keys.
         let segments = known.data(|_| {
             let begins = self.begins(count as usize);
             if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
         });
         if runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_))) {
-            operands.push(("segments", Arc::clone(&segments)));
+            operands.push(("segments", in_memory(key_element, &segments)));
         }
         let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
+        let packed_result = match self.is_index || self.has_unpacked_results {
+            true => None,
+            false => PackedForm::by(self.element, self.operator),
+        };
         let needs = Needs {
             values: &["run_count", "unique_keys"],
+            packed_result,
             // Of no rows, too, there is a result.
-            ..Needs::new(room.max(runs.is_none().into()), self.misalignment, operands)
+            ..Needs::new(room.max(runs.is_none().into()), self.misalignment, operands).of(self.element)
         };
         let expected = move |input: &[u32]| {
             let mut values = Vec::new();
@@ -301,7 +328,8 @@ impl PrimitiveCase for ReduceCase {
                     let keys = &segments[..count as usize * words];
                     let heads = heads_of(keys, words, has_float_keys(runs));
                     let key = |&row: &u32| &keys[row as usize * words..][..words];
-                    let unique_keys = heads.iter().flat_map(key).copied().collect();
+                    let unique_keys: Vec<_> = heads.iter().flat_map(key).copied().collect();
+                    let unique_keys = in_memory(key_element, &unique_keys.into()).to_vec();
                     values.extend([vec![heads.len() as u32], unique_keys]);
                     heads
                 }
@@ -311,6 +339,17 @@ impl PrimitiveCase for ReduceCase {
             (Expected::either(element, results, flushed), values)
         };
         Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
+    }
+}
+
+/// A type of the keys of runs, if they are packed; else one that is not.
+fn packed_keys(runs: Option<ReduceRuns>) -> ElementType {
+    match runs {
+        Some(ReduceRuns::Keys8) => ElementType::U8,
+        Some(ReduceRuns::Keys16) => ElementType::U16,
+        Some(ReduceRuns::FloatKeys16) => ElementType::F16,
+        Some(ReduceRuns::BrainKeys16) => ElementType::Bf16,
+        _ => ElementType::U32,
     }
 }
 
@@ -330,7 +369,7 @@ const INPUTS: [Input; 2] = [Input::Distinguishing, Input::EdgeValues];
 /// All pairs of parameters in small tiles.
 pub(super) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<ReduceCase>; 1] {
     let axes = [
-        axis(&ElementType::ALL, |reduce: &mut ReduceCase, element| reduce.element = element),
+        axis(&UNPACKED, |reduce: &mut ReduceCase, element| reduce.element = element),
         axis(&QUICK_OPERATIONS, |reduce, (operator, is_index)| {
             (reduce.operator, reduce.is_index) = (operator, is_index);
         }),
@@ -500,7 +539,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// Every operation on every type, in every layout of rows, of all rows and of segments.
 pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for element in ElementType::ALL {
+    for element in UNPACKED {
         for (operator, is_index) in OPERATIONS {
             for (index, runs) in RUNS.into_iter().enumerate() {
                 for columns in [1, 2, 4, 5, 16] {
@@ -578,7 +617,7 @@ mod tests {
         assert!(begins.is_sorted() && begins.windows(2).any(|pair| pair[0] == pair[1]));
         assert_eq!(begins.last(), Some(&4000));
         for runs in &ReduceRuns::ALL[1..] {
-            let (runs, words) = (*runs, runs.key_size() as usize / 4);
+            let (runs, words) = (*runs, (runs.key_size() as usize).div_ceil(4));
             let reduce = ReduceCase { runs: Some(runs), ..ReduceCase::sum(ElementType::U32) };
             let mut begins = reduce.begins(4000);
             let keys = reduce.keys(&begins, 4000);

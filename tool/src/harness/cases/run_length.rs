@@ -212,7 +212,7 @@ impl RunLengthCase {
             source: "elements",
             destination: "values",
             values: &["result_count", "counts", "offsets"],
-            ..Needs::new(counted.max(), self.misalignment, operands)
+            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
         };
         let (has_values, has_offsets) = (self.has_values, self.has_offsets);
         let expected = move |_: &[u32]| {

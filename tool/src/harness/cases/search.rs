@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, cases_of,
-    floats_parameter, ordered_types, small_workgroup,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED, cases_of,
+    floats_parameter, in_memory, ordered_types, small_workgroup,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
@@ -167,14 +167,14 @@ impl PrimitiveCase for SearchCase {
             sorted
         });
         operands.extend(sorted_word);
-        operands.push(("sorted", Arc::clone(&sorted)));
+        operands.push(("sorted", in_memory(self.element, &sorted)));
         let config = self.config();
         let needs = Needs {
             // The needles are only read: they stay as they are, and the positions are the values.
             source: "needles",
             in_place: true,
             values: &["positions"],
-            ..Needs::new(needle_count.max(), self.misalignment, operands)
+            ..Needs::new(needle_count.max(), self.misalignment, operands).of(self.element)
         };
         let expected = move |needles: &[u32]| {
             let sorted = &sorted[..sorted_count as usize * words];
@@ -247,7 +247,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
         let large = SearchCase { sorted_count: Some(1_000_003), ..work.clone() };
         cases.push(large.case((1 << 24) + 3, Input::Uniform));
     }
-    for element in ElementType::ALL {
+    for element in UNPACKED {
         let case = SearchCase::lower_bound(element);
         let cases_of =
             |case: SearchCase| [Input::EdgeValues, Input::Uniform].map(|input| case.case(99_991, input));

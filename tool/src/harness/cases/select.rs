@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues, WINDOWS,
-    floats_parameter, ordered_types, small_workgroup, uniform_cases,
+    floats_parameter, in_memory, ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -114,6 +114,8 @@ impl SelectCase {
     pub const fn config(&self) -> SelectConfig {
         let words = if self.words > 0 { self.words } else { self.element.words() };
         let config = match self.by {
+            Predicate::Flags8 if self.element.is_packed() => SelectConfig::flags8_of(self.element),
+            Predicate::Flags32 if self.element.is_packed() => SelectConfig::flags32_of(self.element),
             Predicate::Flags8 => SelectConfig::flags8(words),
             Predicate::Flags32 => SelectConfig::flags32(words),
             Predicate::Compare(comparison) => SelectConfig::compare(self.element, comparison),
@@ -223,7 +225,7 @@ impl PrimitiveCase for SelectCase {
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
-        if self.by.has_flags() {
+        if self.by.has_flags() && !self.element.is_packed() {
             let word_count = (count * self.row_size() / 4) as usize;
             return [Input::Uniform.generate(word_count, count), Vec::new()];
         }
@@ -236,16 +238,16 @@ impl PrimitiveCase for SelectCase {
         let data = known.data(|source| self.data(source, count, input));
         operands.extend([("flags", Arc::clone(&data.flags)), ("values", Arc::clone(&data.values))]);
         let compared_with = if self.has_device_operands {
-            operands.push(("operands", Arc::clone(&data.operands)));
+            operands.push(("operands", in_memory(self.element, &data.operands)));
             SelectOperands::Device(AddressRange::NONE)
         } else {
             SelectOperands::of_words(self.element, &data.operands)?
         };
         let buffers = SelectBuffers::default().operands(compared_with);
-        let (words, value_words) = ((self.row_size() / 4) as usize, self.values as usize);
+        let (words, value_words) = (self.row_size().div_ceil(4) as usize, self.values as usize);
         let needs = Needs {
             values: &["counts", "destination_values", "destination_indices"],
-            ..Needs::new(counted.max(), self.misalignment, operands)
+            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
         };
         let traffic_size = plan.traffic_size(count, data.order.len() as u64);
         let expected = move |source: &[u32]| {

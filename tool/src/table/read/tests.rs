@@ -1,8 +1,13 @@
 use super::*;
+use crate::table::element::descr;
 use crate::table::testing::*;
 
 const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
 const U32: Option<ElementType> = Some(ElementType::U32);
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    bytemuck::cast_slice(words).to_vec()
+}
 
 fn read_from(
     reader: impl Read,
@@ -51,11 +56,14 @@ fn npy_is_known_by_its_magic() {
         format: Format::Npy,
         element: ElementType::U32,
         shape: TableShape::Flat { count: 3 },
-        words: vec![0, 1, 2],
+        payload: bytes(&[0, 1, 2]),
     };
-    let grid =
-        Table { shape: TableShape::Grid { rows: 3, columns: 2 }, words: (0..6).collect(), ..flat.clone() };
-    let no_rows = Table { shape: TableShape::Grid { rows: 0, columns: 4 }, words: vec![], ..flat.clone() };
+    let grid = Table {
+        shape: TableShape::Grid { rows: 3, columns: 2 },
+        payload: bytes(&[0, 1, 2, 3, 4, 5]),
+        ..flat.clone()
+    };
+    let no_rows = Table { shape: TableShape::Grid { rows: 0, columns: 4 }, payload: vec![], ..flat.clone() };
     for (bytes, table) in [(FLAT, flat), (GRID, grid), (NO_ROWS, no_rows)] {
         for declared in [None, U32] {
             assert_eq!(as_file(bytes, declared).unwrap(), table);
@@ -72,10 +80,11 @@ fn archives_are_refused_whatever_is_declared() {
         for declared in [None, U32] {
             assert_eq!(refusal(&archive, declared), "is a zip archive; save an array of it with numpy.save");
         }
-        let bytes = || Bytes { reader: &archive[..], file_size: Some(8), memory_size: 1 << 40 };
-        for read in
-            [Table::read_values(bytes(), 2), Table::read_values_of(bytes(), TableShape::Flat { count: 2 })]
-        {
+        let whole = || Bytes { reader: &archive[..], file_size: Some(8), memory_size: 1 << 40 };
+        for read in [
+            Table::read_values(whole(), 2, &UNPACKED),
+            Table::read_values_of(whole(), TableShape::Flat { count: 2 }),
+        ] {
             assert!(matches!(read, Err(TableError::Archive { .. })));
         }
         assert!(matches!(TableReader::values(&archive[..], 8, 2), Err(TableError::Archive { .. })));
@@ -95,7 +104,7 @@ fn archives_are_refused_whatever_is_declared() {
         assert!(refusal(archive, None).starts_with("is a zip archive"));
     }
     // The signature alone may be a number.
-    assert_eq!(as_file(b"PK\x03\x04\x01\x02\x03\x04", U32).unwrap().words.len(), 2);
+    assert_eq!(as_file(b"PK\x03\x04\x01\x02\x03\x04", U32).unwrap().payload.len(), 8);
 }
 
 #[test]
@@ -103,23 +112,27 @@ fn raw_elements_need_a_type_and_come_in_any_number() {
     // Several chunks, and sizes around the magic's.
     for count in [0, 1, 2, 3, 1 << 18, (1 << 18) + 1, 3 << 18] {
         let words: Vec<u32> = (0..count).map(|index: u32| index.wrapping_mul(0x9E37_79B9)).collect();
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let bytes = &bytes(&words)[..];
         let table = as_file(bytes, U32).unwrap();
         assert_eq!((table.format, table.shape), (Format::Raw, TableShape::Flat { count: count as usize }));
-        assert!(table.words == words);
+        assert!(table.payload == bytes);
         assert!(as_stream(bytes, U32).unwrap() == table);
         assert!(refusal(bytes, None).contains("--type"));
     }
 }
 
 #[test]
-fn elements_of_eight_bytes_are_two_words() {
-    let taken = &Taken { elements: &[ElementType::U64], ..*TAKEN };
-    let table = read_from(&[1, 0, 0, 0, 2, 0, 0, 0][..], Some(8), Some(ElementType::U64), taken).unwrap();
-    assert_eq!((table.shape.element_count(), &table.words[..]), (1, &[1, 2][..]));
-    assert!(read_from(&[0; 12][..], Some(12), Some(ElementType::U64), taken).is_err());
-    let npy = npy_of("'<u8'", "(2,)", &[7; 16]);
-    assert_eq!(read_from(&npy[..], None, None, taken).unwrap().words.len(), 4);
+fn elements_have_the_size_of_their_type() {
+    for element in ElementType::ALL {
+        let taken = &Taken { elements: &[element], ..*TAKEN };
+        let (size, payload) = (element.size(), [7; 24]);
+        let table = read_from(&payload[..], Some(24), Some(element), taken).unwrap();
+        assert_eq!((table.shape.element_count(), &table.payload[..]), (24 / size, &payload[..]), "{element}");
+        let partial = read_from(&payload[..23], Some(23), Some(element), taken);
+        assert_eq!(partial.is_ok(), size == 1, "{element}");
+        let npy = npy_of(&format!("'{}'", descr(element)), "(3,)", &payload[..3 * size]);
+        assert_eq!(read_from(&npy[..], None, None, taken).unwrap().payload, &payload[..3 * size]);
+    }
 }
 
 #[test]
@@ -232,24 +245,24 @@ fn refused_dimensions_are_listed_with_the_maximum() {
 fn values_are_npy_or_raw_of_a_size_that_follows() {
     let as_file = |bytes: &[u8], count| {
         let file_size = Some(bytes.len() as u64);
-        Table::read_values(Bytes { reader: bytes, file_size, memory_size: 1 << 40 }, count)
+        Table::read_values(Bytes { reader: bytes, file_size, memory_size: 1 << 40 }, count, &UNPACKED)
     };
     let as_stream = |bytes, count| {
         let reader = Dribble { rest: bytes, interrupted: false };
-        Table::read_values(Bytes { reader, file_size: None, memory_size: 1 << 40 }, count)
+        Table::read_values(Bytes { reader, file_size: None, memory_size: 1 << 40 }, count, &UNPACKED)
     };
-    assert_eq!(as_file(FLAT, 3).unwrap().words, [0, 1, 2]);
+    assert_eq!(as_file(FLAT, 3).unwrap().payload, bytes(&[0, 1, 2]));
     let raw = [7, 0, 0, 0, 8, 0, 0, 0];
     for (count, element) in [(2, ElementType::U32), (1, ElementType::U64)] {
         let table = as_file(&raw, count).unwrap();
-        assert_eq!((table.format, table.element, &table.words[..]), (Format::Raw, element, &[7, 8][..]));
+        assert_eq!((table.format, table.element, &table.payload[..]), (Format::Raw, element, &raw[..]));
         assert_eq!(table.shape, TableShape::Flat { count: count as usize });
         assert_eq!(as_stream(&raw, count).unwrap(), table);
     }
     // The header suffices: the rest is neither read nor given memory.
     let endless = Bytes { reader: FLAT.chain(std::io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
     let expected = "holds 3 values, and there are 4 keys; give one for each";
-    assert_eq!(Table::read_values(endless, 4).unwrap_err().to_string(), expected);
+    assert_eq!(Table::read_values(endless, 4, &UNPACKED).unwrap_err().to_string(), expected);
     assert_eq!(as_file(&FLAT[..130], 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
     assert_eq!(as_stream(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
@@ -283,11 +296,28 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     // A stream is not read beyond what is needed.
     for bytes in [&[0; 9][..], &[0; 1 << 20]] {
         let error = as_stream(bytes, 1).unwrap_err();
-        assert!(matches!(error, TableError::ValueSize { size: 8, goes_on: true, count: 1 }), "{error:?}");
+        assert!(matches!(error, TableError::ValueSize { size: 8, goes_on: true, count: 1, .. }), "{error:?}");
         assert!(matches!(as_file(bytes, 1).unwrap_err(), TableError::ValueSize { goes_on: false, .. }));
     }
     let short = Bytes { reader: &raw[..4], file_size: Some(8), memory_size: 1 << 40 };
-    assert!(matches!(Table::read_values(short, 2).unwrap_err(), TableError::Changed));
+    assert!(matches!(Table::read_values(short, 2, &UNPACKED).unwrap_err(), TableError::Changed));
+}
+
+#[test]
+fn raw_keys_have_any_size() {
+    for (size, element) in
+        [(1, ElementType::U8), (2, ElementType::U16), (4, ElementType::U32), (8, ElementType::U64)]
+    {
+        for file_size in [Some(3 * size), None] {
+            let reader = &[7; 24][..3 * size as usize];
+            let keys = Bytes { reader, file_size, memory_size: 1 << 40 };
+            let table = Table::read_values(keys, 3, &ElementType::ALL).unwrap();
+            assert_eq!((table.element, &table.payload[..]), (element, reader));
+        }
+    }
+    let short = Bytes { reader: &[0; 7][..], file_size: Some(7), memory_size: 1 << 40 };
+    let refusal = Table::read_values(short, 3, &ElementType::ALL).unwrap_err().to_string();
+    assert!(refusal.contains("and values of 1, 2, 4 or 8 for each of 3 keys"), "{refusal}");
 }
 
 #[test]
@@ -305,8 +335,7 @@ fn values_of_a_table_have_its_shape() {
     let enough = 1 << 40;
     let flat = |count| TableShape::Flat { count };
     let grid = |rows, columns| TableShape::Grid { rows, columns };
-    let words: Vec<u32> = (0..12).collect();
-    let raw: &[u8] = bytemuck::cast_slice(&words);
+    let raw = &bytes(&(0..12).collect::<Vec<_>>())[..];
     let cube = npy_of("'<u4'", "(3, 2, 2)", raw);
     let shape = TableShape::Cube { rows: 3, values: 2, columns: 2 };
     for (bytes, keys, expected, element) in [
@@ -322,7 +351,7 @@ fn values_of_a_table_have_its_shape() {
     ] {
         let table = both(bytes, enough, keys).unwrap();
         assert_eq!((table.shape, table.element), (expected, element), "{keys}");
-        assert!(bytes.ends_with(bytemuck::cast_slice(&table.words)), "{keys}");
+        assert!(bytes.ends_with(&table.payload), "{keys}");
     }
     for (bytes, keys, what) in [
         (FLAT, flat(4), "has shape (3,), and the keys (4,); "),

@@ -83,7 +83,7 @@ impl<P: Primitive> Recording<'_, P> {
 
 /// One argument alone: too small, at a wrong address, at none, or at the end of all memory.
 fn refused_alone<P: Primitive>(recording: &Recording<'_, P>, index: usize, argument: &Argument) {
-    let &Argument { name: what, role, size } = argument;
+    let &Argument { name: what, role, size, .. } = argument;
     let got = size - 1;
     let is_scratch = role == Role::Scratch;
     let too_small = match is_scratch {

@@ -12,7 +12,7 @@ use subsweep_tool::harness::BufferLayout;
 /// Fills unwritten memory.
 pub const POISON: u32 = 0xdead_beef;
 /// Guard word on both sides of every array. A load of it gives a wrong result; a store to it is reported.
-const GUARD: u32 = 0x600d_600d;
+pub const GUARD: u32 = 0x600d_600d;
 const GUARD_WORDS: usize = 64;
 
 /// The layout of arrays in this process.

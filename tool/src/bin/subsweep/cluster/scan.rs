@@ -9,7 +9,7 @@ use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{Cluster, ClusterError, ScanSlice, share};
-use subsweep_tool::table::{self, Format, TableReader, TableShape, header};
+use subsweep_tool::table::{self, Format, TableReader, TableShape, Taken, UNPACKED, header};
 
 use super::sort::IN_SLICES;
 use super::{
@@ -51,9 +51,11 @@ impl Run for Scan {
             }
             let job = args.files.job(&source).row_numbers("--segments", &segments).checked()?;
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
-                TableReader::new(file, size, args.files.element, &TAKEN)
+                TableReader::new(file, size, args.files.element, &Taken { elements: &UNPACKED, ..TAKEN })
             })?;
             let (config, initial) = args.config(common, &source, &opened.table)?;
+            // Of words, as the elements are.
+            let initial = initial.map(|row| bytemuck::pod_collect_to_vec::<u8, u32>(&row));
             Ok((job, opened, config, initial))
         };
         let (job, opened, mut config, initial) = open().agreed(&world)?;

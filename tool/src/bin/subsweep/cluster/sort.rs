@@ -11,7 +11,7 @@ use subsweep::cluster::mpi::traits::*;
 use subsweep::cluster::{Cluster, ClusterError, Indices, share};
 use subsweep::headless::StreamError;
 use subsweep::sort::SortConfig;
-use subsweep_tool::table::{self, TableReader, TableShape, Taken};
+use subsweep_tool::table::{self, TableReader, TableShape, Taken, UNPACKED};
 
 use super::{
     Agreed, FileWindow, SharedOutput, check_same, identity, memory_of_rank, of_device, open_device,
@@ -172,7 +172,7 @@ impl Sort {
         source: &'a Source,
         values: &'a Option<Source>,
     ) -> Result<(Job<'a>, Input, Option<Input>)> {
-        const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+        const TAKEN: Taken = Taken { elements: &UNPACKED, max_dimensions: 1, max_count: u64::MAX };
         let args = &self.sort;
         policy::check_sort(common)?;
         if args.segments.is_some() {

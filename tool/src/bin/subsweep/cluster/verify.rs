@@ -232,7 +232,9 @@ impl Verified<'_> {
                 let all = (0..count).flat_map(|index| kind.words(index, count, words[0])).collect();
                 let all: [Vec<u32>; 2] = [all, (0..count as u32 * words[1] as u32).collect()];
                 let [mut keys, mut values] = all.clone();
-                self.gpu.sort_words(config, &mut keys, &mut values).agreed(self.world)?;
+                let arrays = [&mut keys, &mut values].map(|words| bytemuck::cast_slice_mut(words));
+                let [key_bytes, value_bytes] = arrays;
+                self.gpu.sort_bytes(config, key_bytes, value_bytes).agreed(self.world)?;
                 let expected = [keys, values];
                 for size in Size::all(count, self.world.size()) {
                     self.sort(config, &size, &all, &expected, words, 0)?;
@@ -331,8 +333,10 @@ impl Verified<'_> {
                 for initial in [None, Some(&row[..])] {
                     let segments: Vec<u32> = begins.iter().map(|&begin| begin as u32).collect();
                     let mut expected = all.clone();
-                    let inputs = ScanInputs { initial, segments: &segments };
-                    self.gpu.scan_words(config, &mut expected, inputs).agreed(self.world)?;
+                    let inputs =
+                        ScanInputs { initial: initial.map(bytemuck::cast_slice), segments: &segments };
+                    let rows = bytemuck::cast_slice_mut(&mut expected);
+                    self.gpu.scan_bytes(config, rows, inputs).agreed(self.world)?;
                     for size in &sizes {
                         self.scan(config, size, [&all, &expected], begins, initial)?;
                     }

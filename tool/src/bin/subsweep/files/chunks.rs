@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use anyhow::Result;
+use subsweep::{ElementType, Number};
 
 use super::Source;
 use super::input::{InputError, OpenTable};
@@ -16,9 +17,11 @@ const ARRAYS_SIZE: u64 = 128 << 20;
 /// Arrays of the size of a chunk: rows and results, each on the host and on the device.
 pub const ROWS_AND_RESULTS: u64 = 4;
 
-/// Bytes of a chunk, of which up to `array_count` arrays are in memory.
-pub const fn chunk_size(array_count: u64) -> u64 {
-    ARRAYS_SIZE / array_count
+/// Bytes of a chunk of elements, of which up to `array_count` arrays are in memory. Elements of 8 and 16 bits are as many as
+/// those of 32 bits, as which the device has them.
+pub const fn chunk_size(array_count: u64, element: ElementType) -> u64 {
+    let (size, on_device) = (element.size() as u64, 4 * element.words() as u64);
+    ARRAYS_SIZE / array_count / on_device * size
 }
 
 /// Refuses a memory of too few bytes for `array_count` arrays of `size` bytes.
@@ -40,15 +43,15 @@ const OTHER_SIZE: u64 = 32 << 20;
 pub struct Chunks {
     reader: Box<dyn Read + Send>,
     source: Source,
-    /// Words of a whole chunk.
-    chunk_words: usize,
-    /// The words of the last chunk.
-    words: Vec<u32>,
+    /// Bytes of a whole chunk.
+    chunk_size: usize,
+    /// The bytes of the last chunk.
+    bytes: Vec<u8>,
     _progress: Progress,
 }
 
 impl OpenTable {
-    /// The elements in chunks, of rows of `row_words` words. Up to `array_count` arrays of the size of a chunk are in memory;
+    /// The elements in chunks, of rows of `columns` elements. Up to `array_count` arrays of the size of a chunk are in memory;
     /// `verb` is the command's word for its progress.
     ///
     /// # Errors
@@ -56,14 +59,14 @@ impl OpenTable {
     pub fn chunks(
         self,
         source: &Source,
-        row_words: usize,
+        columns: usize,
         array_count: u64,
         verb: &str,
         memory: &MemoryLimit,
     ) -> Result<Chunks> {
         let progress = Progress::of_bytes(format_args!("{verb} {source}"), self.table.payload_size);
-        let row_size = 4 * row_words as u64;
-        let size = chunk_size(array_count);
+        let row_size = (columns * self.table.element.size()) as u64;
+        let size = chunk_size(array_count, self.table.element);
         let size = size.min(self.table.payload_size.unwrap_or(size));
         let chunk_size = (size / row_size).max(1) * row_size;
         check_arrays(memory, array_count, chunk_size)?;
@@ -71,31 +74,31 @@ impl OpenTable {
         Ok(Chunks {
             reader: Box::new(progress.reads(reader)),
             source: source.clone(),
-            chunk_words: chunk_size as usize / 4,
-            words: Vec::new(),
+            chunk_size: chunk_size as usize,
+            bytes: Vec::new(),
             _progress: progress,
         })
     }
 }
 
 impl Chunks {
-    /// The next chunk, after the last `kept_words` of the one before; none at the end.
+    /// The next chunk, after the last `kept_size` bytes of the one before; none at the end.
     ///
     /// # Errors
     /// The input cannot be read, or ends where it should not.
-    pub fn next(&mut self, kept_words: usize) -> Result<Option<&[u32]>> {
-        self.words.drain(..self.words.len().saturating_sub(kept_words));
-        let kept = self.words.len();
-        let needed = 4 * (kept + self.chunk_words) as u64;
-        self.words.try_reserve_exact(self.chunk_words).map_err(|_| subsweep::Error::OutOfHostMemory {
-            needed: Some(needed),
+    pub fn next(&mut self, kept_size: usize) -> Result<Option<&[u8]>> {
+        self.bytes.drain(..self.bytes.len().saturating_sub(kept_size));
+        let kept = self.bytes.len();
+        let needed = kept + self.chunk_size;
+        self.bytes.try_reserve_exact(self.chunk_size).map_err(|_| subsweep::Error::OutOfHostMemory {
+            needed: Some(needed as u64),
             what: "a chunk of the input",
         })?;
-        self.words.resize(kept + self.chunk_words, 0);
-        let filled = read_full(&mut self.reader, bytemuck::cast_slice_mut(&mut self.words[kept..]));
+        self.bytes.resize(needed, 0);
+        let filled = read_full(&mut self.reader, &mut self.bytes[kept..]);
         let filled = filled.map_err(|error| InputError::of(&self.source, error))?;
-        self.words.truncate(kept + filled / 4);
-        Ok((filled > 0).then_some(&self.words))
+        self.bytes.truncate(kept + filled);
+        Ok((filled > 0).then_some(&self.bytes))
     }
 }
 
@@ -113,11 +116,11 @@ fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Words in memory that may not be there, for `what`.
+/// Numbers in memory that may not be there, for `what`.
 ///
 /// # Errors
 /// [`subsweep::Error::OutOfHostMemory`].
-pub fn zeroed(count: usize, what: &'static str) -> Result<Vec<u32>, subsweep::Error> {
-    let needed = Some(4 * count as u64);
+pub fn zeroed<N: Number>(count: usize, what: &'static str) -> Result<Vec<N>, subsweep::Error> {
+    let needed = Some((size_of::<N>() * count) as u64);
     bytemuck::try_zeroed_vec(count).map_err(|()| subsweep::Error::OutOfHostMemory { needed, what })
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek};
 use subsweep::headless::Backward;
 use subsweep_tool::harness::{InspectedDevice, Report, ReportError};
 use subsweep_tool::table::{
-    self, Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, header,
+    self, Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, UNPACKED, header,
 };
 
 use super::spool::{Spool, TemporaryFolder};
@@ -19,9 +19,14 @@ pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Re
     read_by(source, |bytes| Table::read(bytes, declared, taken))
 }
 
-/// Reads all of `source` as the values of `count` keys, by [`Table::read_values`].
+/// Reads all of `source` as the values of `count` keys, of 32 or 64 bits, by [`Table::read_values`].
 pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
-    read_by(source, |bytes| Table::read_values(bytes, count))
+    read_by(source, |bytes| Table::read_values(bytes, count, &UNPACKED))
+}
+
+/// Reads all of `source` as the keys of `count` rows, of any type, by [`Table::read_values`].
+pub fn read_keys(source: &Source, count: u64) -> Result<Table, InputError> {
+    read_by(source, |bytes| Table::read_values(bytes, count, &ElementType::ALL))
 }
 
 /// Reads all of `source` as a value for each element of a table of shape `keys`, by [`Table::read_values_of`].
@@ -163,7 +168,7 @@ fn spool(mut reader: impl Read, source: &Source, folder: &TemporaryFolder) -> an
         match reader.read(&mut bytes) {
             Ok(0) => break,
             Ok(read) => {
-                spool.write_bytes(&bytes[..read])?;
+                spool.write(&bytes[..read])?;
                 size += read as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -201,15 +206,15 @@ pub fn read_row_numbers(
 ) -> anyhow::Result<Vec<u32>> {
     let table = read_by(source, |bytes| Table::read_with_raw(bytes, ElementType::U32, &ROW_NUMBERS))?;
     // An empty raw file is probably the output of a program that failed; an .npy file without elements is valid.
-    if table.words.is_empty() && table.header().is_empty() {
+    if table.payload.is_empty() && table.header().is_empty() {
         let problem = InputProblem::NoNumbers { instead: instead.to_owned() };
         return Err(InputError { input: source.to_string(), problem }.into());
     }
     if table.element == ElementType::U32 {
-        return Ok(table.words);
+        return Ok(bytemuck::pod_collect_to_vec(&table.payload));
     }
     let mut narrowed = Vec::with_capacity(table.shape.rows());
-    for bytes in table.payload().chunks_exact(table.element.size()) {
+    for bytes in table.payload.chunks_exact(table.element.size()) {
         let number = table::whole(bytes, table.element);
         match u32::try_from(number) {
             Ok(number) => narrowed.push(number),
@@ -217,6 +222,29 @@ pub fn read_row_numbers(
         }
     }
     Ok(narrowed)
+}
+
+/// Words of a row of `columns` elements of `source`, up to `max`, which are `verb`: rows of other sizes are not moved.
+pub fn row_words(
+    source: &Source,
+    element: ElementType,
+    columns: usize,
+    max: u32,
+    verb: &str,
+) -> Result<u32, Ended> {
+    let size = columns.saturating_mul(element.size());
+    if !size.is_multiple_of(4) {
+        return Err(Ended::usage(format!(
+            "{source}: has {element} in rows of {columns}, and only rows of a multiple of 4 bytes are {verb}; save {}",
+            table::conversion(Some(element), element.unpacked())
+        )));
+    }
+    u32::try_from(size / 4).ok().filter(|&words| words <= max).ok_or_else(|| {
+        let most = max as usize * 4 / element.size();
+        Ended::usage(format!(
+            "{source}: has {columns} columns, and up to {most} of {element} are {verb}; save a[:, :{most}] and the rest apart"
+        ))
+    })
 }
 
 /// Reads all of `source` as the flags of `count` elements, by [`Flags::read`].
@@ -382,7 +410,7 @@ mod tests {
         let path = folder.path().join("in.npy");
         std::fs::write(&path, GRID).unwrap();
         let read_path = |path: &Path| read(&Source::File(path.to_owned()), None, TAKEN);
-        assert_eq!(read_path(&path).unwrap().words, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(read_path(&path).unwrap().payload, GRID[128..]);
         std::fs::write(&path, &GRID[..140]).unwrap();
         assert_eq!(
             read_path(&path).unwrap_err().to_string(),
@@ -407,7 +435,7 @@ mod tests {
                 move || std::fs::write(path, bytes).unwrap()
             });
             match read(&Source::File(path.clone()), None, TAKEN) {
-                Ok(table) => assert!(is_whole && table.words == [0, 1, 2, 3, 4, 5]),
+                Ok(table) => assert!(is_whole && table.payload == GRID[128..]),
                 Err(error) => {
                     assert!(
                         !is_whole

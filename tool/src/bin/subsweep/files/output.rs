@@ -203,7 +203,7 @@ impl BegunOutput {
 
     fn write_table(&mut self, table: &Table) -> Result<(), OutputError> {
         self.write_bytes(&table.header())?;
-        self.write_bytes(table.payload())
+        self.write_bytes(&table.payload)
     }
 }
 

@@ -64,19 +64,11 @@ impl Spool {
         Ok(Self { file, folder: folder.clone() })
     }
 
-    /// Appends words.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write(&mut self, words: &[u32]) -> Result<(), Ended> {
-        self.write_bytes(bytemuck::cast_slice(words))
-    }
-
     /// Appends bytes.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Ended> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         self.file.write_all(bytes).map_err(|error| self.refusal(&error))
     }
 
@@ -88,13 +80,12 @@ impl Spool {
         self.file.rewind().map_err(|error| self.refusal(&error))
     }
 
-    /// Reads the next words, as many as there is room for.
+    /// Reads the next bytes, as many as there is room for.
     ///
     /// # Errors
     /// The file cannot be read, or has fewer.
-    pub fn read(&mut self, words: &mut [u32]) -> Result<(), Ended> {
-        let read = self.file.read_exact(bytemuck::cast_slice_mut(words));
-        read.map_err(|error| self.refusal(&error))
+    pub fn read(&mut self, bytes: &mut [u8]) -> Result<(), Ended> {
+        self.file.read_exact(bytes).map_err(|error| self.refusal(&error))
     }
 
     /// Copies all elements.
@@ -143,20 +134,20 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_from_the_first() {
+    fn bytes_are_read_from_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let folder_at = |path: &Path| TemporaryFolder { path: path.to_owned(), ..TemporaryFolder::default() };
         let mut spool = Spool::new_in(&folder_at(folder.path())).unwrap();
         spool.write(&[1, 2]).unwrap();
         spool.write(&[3]).unwrap();
-        let mut words = [0; 2];
+        let mut two = [0; 2];
         spool.rewind().unwrap();
-        spool.read(&mut words).unwrap();
-        assert_eq!(words, [1, 2]);
-        assert!(spool.read(&mut words).is_err());
+        spool.read(&mut two).unwrap();
+        assert_eq!(two, [1, 2]);
+        assert!(spool.read(&mut two).is_err());
         let mut bytes = Vec::new();
         spool.copy_to(&mut bytes).unwrap();
-        assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&bytes), [1, 2, 3]);
+        assert_eq!(bytes, [1, 2, 3]);
         assert!(Spool::new_in(&folder_at(&folder.path().join("none"))).is_err());
     }
 }

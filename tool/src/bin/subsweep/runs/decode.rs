@@ -40,27 +40,27 @@ impl RunsArgs {
             ))
             .into());
         }
-        let element_words = element.words() as usize;
-        let element_size = element.size() as u64;
-        let size = files::chunk_size(ARRAY_COUNT).min(element_count.saturating_mul(element_size));
+        let element_size = element.size();
+        let room = files::chunk_size(ARRAY_COUNT, element);
+        let size = room.min(element_count.saturating_mul(element_size as u64));
         files::check_arrays(&self.memory, ARRAY_COUNT, size)?;
-        let mut chunks = opened.chunks(source, element_words, ARRAY_COUNT, "decoding", &self.memory)?;
+        let mut chunks = opened.chunks(source, 1, ARRAY_COUNT, "decoding", &self.memory)?;
 
         let gpu = device::open(common)?;
         let [mut output] = outputs.begin()?;
         let shape = TableShape::Flat { count: element_count as usize };
         output.write_bytes(&header(format, element, shape))?;
-        while let Some(words) = chunks.next(0)? {
-            let mut counts = vec![0; words.len() / element_words];
-            spool.read(&mut counts)?;
+        while let Some(values) = chunks.next(0)? {
+            let mut counts = vec![0; values.len() / element_size];
+            spool.read(bytemuck::cast_slice_mut(&mut counts))?;
             let mut begin = 0;
             while begin < counts.len() {
-                let (piece, next) = piece(&mut counts, begin, size / element_size);
-                let values = &words[begin * element_words..][..piece.len() * element_words];
+                let (piece, next) = piece(&mut counts, begin, size / element_size as u64);
+                let values = &values[begin * element_size..][..piece.len() * element_size];
                 let mut elements = Vec::new();
                 let config = RunLengthConfig::decode(element);
                 device::run(&gpu, gpu.prepare_run_length_decode(config, values, &piece, &mut elements)?)?;
-                output.write_bytes(bytemuck::cast_slice(&elements))?;
+                output.write_bytes(&elements)?;
                 begin = next;
             }
         }
@@ -123,7 +123,7 @@ impl Counts {
             let counts = counts.collect::<Result<Vec<_>, _>>()?;
             run_count += counts.len();
             element_count += counts.iter().copied().map(u64::from).sum::<u64>();
-            spool.write(&counts)?;
+            spool.write(bytemuck::cast_slice(&counts))?;
         }
         spool.rewind()?;
         Ok(Self { spool, run_count, element_count })

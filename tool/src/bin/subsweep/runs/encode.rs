@@ -23,8 +23,7 @@ impl RunsArgs {
         let opened = self.open(source, max_count)?;
         let TableReader { element, format, .. } = opened.table;
         let outputs = job.prepare()?;
-        let element_words = element.words() as usize;
-        let mut chunks = opened.chunks(source, element_words, ARRAY_COUNT, "encoding", &self.memory)?;
+        let mut chunks = opened.chunks(source, 1, ARRAY_COUNT, "encoding", &self.memory)?;
         let folder = outputs.temporary_folder();
         let spools = outputs.0.iter().map(|_| Spool::new_in(&folder));
         let mut spools = spools.collect::<Result<Vec<_>, _>>()?;
@@ -34,8 +33,9 @@ impl RunsArgs {
         let mut run_count = 0;
         let mut write = |runs: &RunLengths| -> Result<(), Ended> {
             run_count += runs.counts.len();
-            let arrays = [&runs.values, &runs.counts, &runs.offsets];
-            spools.iter_mut().zip(arrays).try_for_each(|(spool, words)| spool.write(words))
+            let [counts, offsets] = [&runs.counts, &runs.offsets].map(|words| bytemuck::cast_slice(words));
+            let arrays = [&runs.values[..], counts, offsets];
+            spools.iter_mut().zip(arrays).try_for_each(|(spool, bytes)| spool.write(bytes))
         };
         let too_long = |TooLong| {
             let max = u32::MAX;
@@ -44,13 +44,13 @@ impl RunsArgs {
             ))
         };
         // The last element of a chunk is the first of the next, and tells whether its run goes on.
-        let mut kept_words = 0;
-        while let Some(words) = chunks.next(kept_words)? {
+        let mut kept_size = 0;
+        while let Some(elements) = chunks.next(kept_size)? {
             let mut runs = RunLengths::default();
             let config = RunLengthConfig::encode(element).order(self.order);
-            device::run(&gpu, gpu.prepare_run_length_encode(config, words, &mut runs)?)?;
+            device::run(&gpu, gpu.prepare_run_length_encode(config, elements, &mut runs)?)?;
             write(&joined.append(&runs).map_err(too_long)?)?;
-            kept_words = element_words;
+            kept_size = element.size();
         }
         drop(chunks);
         write(&joined.end())?;
@@ -67,7 +67,7 @@ impl RunsArgs {
 /// Joins the runs of chunks.
 #[derive(Debug)]
 struct Joined {
-    element_words: usize,
+    element_size: usize,
     is_non_trivial: bool,
     /// The last run, which may go on in the next chunk.
     open: Option<Run>,
@@ -75,8 +75,8 @@ struct Joined {
 
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    /// The words of its first element.
-    value: [u32; 2],
+    /// The bytes of its first element.
+    value: [u8; 8],
     offset: u64,
     count: u64,
 }
@@ -87,7 +87,7 @@ struct TooLong;
 
 impl Joined {
     fn new(element: ElementType, is_non_trivial: bool) -> Self {
-        Self { element_words: element.words() as usize, is_non_trivial, open: None }
+        Self { element_size: element.size(), is_non_trivial, open: None }
     }
 
     /// Takes the runs of the next chunk, which begins with the last element of the one before, and returns those that have
@@ -95,8 +95,8 @@ impl Joined {
     fn append(&mut self, runs: &RunLengths) -> Result<RunLengths, TooLong> {
         let mut ended = RunLengths::default();
         let is_first_chunk = self.open.is_none();
-        let values = runs.values.chunks_exact(self.element_words);
-        for (index, (words, &count)) in values.zip(&runs.counts).enumerate() {
+        let values = runs.values.chunks_exact(self.element_size);
+        for (index, (bytes, &count)) in values.zip(&runs.counts).enumerate() {
             match &mut self.open {
                 Some(open) if index == 0 && !is_first_chunk => {
                     open.count += u64::from(count) - 1;
@@ -106,8 +106,8 @@ impl Joined {
                 }
                 _ => {
                     let offset = self.open.map_or(0, |open| open.offset + open.count);
-                    let mut value = [0; 2];
-                    value[..self.element_words].copy_from_slice(words);
+                    let mut value = [0; 8];
+                    value[..self.element_size].copy_from_slice(bytes);
                     let next = Run { value, offset, count: count.into() };
                     let before = self.open.replace(next);
                     self.write(before, &mut ended);
@@ -128,7 +128,7 @@ impl Joined {
     fn write(&self, run: Option<Run>, runs: &mut RunLengths) {
         let Some(Run { value, offset, count }) = run else { return };
         if count > 1 || !self.is_non_trivial {
-            runs.values.extend(&value[..self.element_words]);
+            runs.values.extend(&value[..self.element_size]);
             runs.counts.push(count as u32);
             // Written of no more than 2^32 - 1 elements only.
             runs.offsets.push(offset as u32);
@@ -140,11 +140,11 @@ impl Joined {
 mod tests {
     use super::*;
 
-    /// The runs of elements of one or two words.
-    fn encoded(words: &[u32], element_words: usize) -> RunLengths {
+    /// The runs of elements of a size.
+    fn encoded(bytes: &[u8], element_size: usize) -> RunLengths {
         let mut runs = RunLengths::default();
         let mut before = None;
-        for (index, element) in words.chunks(element_words).enumerate() {
+        for (index, element) in bytes.chunks(element_size).enumerate() {
             if before == Some(element) {
                 *runs.counts.last_mut().unwrap() += 1;
             } else {
@@ -160,10 +160,9 @@ mod tests {
     #[test]
     fn chunks_of_every_size_have_the_runs_of_the_whole() {
         let numbers = [7, 7, 7, 7, 1, 2, 2, 9, 9, 9, 9, 9, 4, 3, 3];
-        for element in [ElementType::U32, ElementType::U64] {
-            let width = element.words() as usize;
-            let words: Vec<u32> =
-                numbers.iter().flat_map(|&number| [number, number].into_iter().take(width)).collect();
+        for element in ElementType::ALL {
+            let width = element.size();
+            let bytes: Vec<u8> = numbers.iter().flat_map(|&number| vec![number; width]).collect();
             for chunk_count in 1..=numbers.len() {
                 for is_non_trivial in [false, true] {
                     let mut joined = Joined::new(element, is_non_trivial);
@@ -175,11 +174,11 @@ mod tests {
                     };
                     for begin in (0..numbers.len()).step_by(chunk_count) {
                         let end = numbers.len().min(begin + chunk_count);
-                        let chunk = &words[begin.saturating_sub(1) * width..end * width];
+                        let chunk = &bytes[begin.saturating_sub(1) * width..end * width];
                         add(joined.append(&encoded(chunk, width)).unwrap());
                     }
                     add(joined.end());
-                    let mut expected = encoded(&words, width);
+                    let mut expected = encoded(&bytes, width);
                     if is_non_trivial {
                         let kept: Vec<_> =
                             (0..expected.counts.len()).filter(|&run| expected.counts[run] > 1).collect();
@@ -202,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_count_has_32_bits() {
-        let run_of = |count: u32| RunLengths { values: vec![5], counts: vec![count], offsets: vec![0] };
+        let run_of = |count: u32| RunLengths { values: vec![5; 4], counts: vec![count], offsets: vec![0] };
         let mut joined = Joined::new(ElementType::U32, false);
         joined.append(&run_of(u32::MAX - 1)).unwrap();
         joined.append(&run_of(2)).unwrap();

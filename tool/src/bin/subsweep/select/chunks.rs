@@ -33,10 +33,9 @@ impl Selection<'_> {
         let flat = |count: u64| TableShape::Flat { count: count as usize };
         let (config, operands) = self.config(element, flat(0), None, None, None)?;
         let outputs = job.prepare()?;
-        let element_words = element.words() as usize;
         // Indices are results as well, on the host and on the device.
         let arrays = files::ROWS_AND_RESULTS + if self.moved.indices.is_some() { 2 } else { 0 };
-        let mut chunks = opened.chunks(source, element_words, arrays, self.verb(), self.memory)?;
+        let mut chunks = opened.chunks(source, 1, arrays, self.verb(), self.memory)?;
         let folder = outputs.temporary_folder();
         let part_count = config.part_count() as usize;
         let spools_of_parts =
@@ -49,26 +48,26 @@ impl Selection<'_> {
         let (mut sizes, mut row_count) = (vec![0; part_count], 0);
         // An element is compared with the one before it, of which the last chunk has the last.
         let is_unique = self.by.condition.is_none();
-        let kept_words = if is_unique { element_words } else { 0 };
-        while let Some(words) = chunks.next(kept_words)? {
+        let kept_size = if is_unique { element.size() } else { 0 };
+        while let Some(chunk) = chunks.next(kept_size)? {
             let mut selected = Selected::default();
-            let inputs = SelectInputs::new(words).operands(Operands::of_words(element, &operands)?);
+            let inputs = SelectInputs::of_bytes(chunk).operands(Operands::of_words(element, &operands)?);
             device::run(&gpu, gpu.prepare_select(config, &inputs, &mut selected)?)?;
             // The first of a chunk is always selected; of a later one it has been judged before.
             let first = usize::from(is_unique && row_count > 0);
             let begin = row_count - first;
-            let count = words.len() / element_words;
+            let count = chunk.len() / element.size();
             row_count = begin + count;
             let mut of_chunk = self.sizes(&selected.counts, count as u64);
             of_chunk[0] -= first as u64;
             sizes.iter_mut().zip(&of_chunk).for_each(|(size, more)| *size += more);
             selected.indices.iter_mut().for_each(|index| *index += begin as u32);
             let arrays = [
-                Some((&mut elements, &selected.elements, element_words)),
-                indices.as_mut().map(|indices| (indices, &selected.indices, 1)),
+                Some((&mut elements, &selected.elements[..], element.size())),
+                indices.as_mut().map(|indices| (indices, bytemuck::cast_slice(&selected.indices), 4)),
             ];
-            for (spools, words, width) in arrays.into_iter().flatten() {
-                let mut rest = &words[first * width..];
+            for (spools, bytes, width) in arrays.into_iter().flatten() {
+                let mut rest = &bytes[first * width..];
                 for (spool, &size) in spools.iter_mut().zip(&of_chunk) {
                     let part;
                     (part, rest) = rest.split_at(size as usize * width);

@@ -56,13 +56,14 @@ impl ReduceCase {
             };
             return (rows.into_iter().flat_map(|row| self.indices(row)).collect(), None);
         }
-        match self.element {
+        match if self.element.is_packed() { self.element.unpacked() } else { self.element } {
             ElementType::U32 => of_whole_number!(u32),
             ElementType::I32 => of_whole_number!(i32),
             ElementType::U64 => of_whole_number!(u64),
             ElementType::I64 => of_whole_number!(i64),
             ElementType::F32 => of_float!(f32),
             ElementType::F64 => of_float!(f64),
+            _ => unreachable!("no unpacked type is packed"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::sizes;
 use super::{Case, CountFrom, InitialFrom, PolicyName, PrimitiveCase, ScanCase};
+use crate::harness::cases::UNPACKED;
 use crate::harness::inputs::Input;
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
@@ -26,7 +27,7 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(misaligned.case(5 * tile + 3, Input::Uniform));
         }
     }
-    for element in ElementType::ALL {
+    for element in UNPACKED {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
             let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
             let tile = scan.tile(capabilities);

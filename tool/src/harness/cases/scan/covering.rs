@@ -3,6 +3,7 @@
 use super::super::boundary_counts;
 use super::super::pairwise::{Axis, CoveringSet, Value, axis};
 use super::{Case, CountFrom, InitialFrom, PolicyName, PrimitiveCase, ScanCase};
+use crate::harness::cases::UNPACKED;
 use crate::harness::inputs::Input;
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
@@ -37,7 +38,7 @@ const INPUTS: [Input; 2] = [Input::Distinguishing, Input::EdgeValues];
 
 fn axes() -> [Axis<ScanCase>; 10] {
     [
-        axis(&ElementType::ALL, |scan: &mut ScanCase, element| scan.element = element),
+        axis(&UNPACKED, |scan: &mut ScanCase, element| scan.element = element),
         axis(&ScanOperator::ALL, |scan, operator| scan.operator = operator),
         axis(&FORMS, |scan, (algorithm, columns)| (scan.algorithm, scan.columns) = (algorithm, columns)),
         axis(&SEGMENTS, |scan, segments| scan.segments = segments),

@@ -15,8 +15,8 @@ pub(super) use verify::{full_cases, product_cases, selectable_works, specializat
 
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{BenchScale, Case, PolicyName, Work, uniform_cases};
-use crate::harness::cases::{Known, Needs, Prepared, RangeOf};
-use crate::harness::expected::{PlainScan, ScanExpectation};
+use crate::harness::cases::{Known, Needs, Prepared, RangeOf, in_memory};
+use crate::harness::expected::{PackedForm, PlainScan, ScanExpectation};
 use crate::harness::inputs::Input;
 use crate::harness::look_back::LookBackCounts;
 use crate::harness::numbers::Numbers;
@@ -46,6 +46,8 @@ pub struct ScanCase {
     pub initial: Option<InitialFrom>,
     /// Representation of the segments, if there are any.
     pub segments: Option<SegmentsBy>,
+    /// Whether results of packed elements have 32 bits.
+    pub has_unpacked_results: bool,
     /// Host or indirect count.
     pub count_from: CountFrom,
     /// The algorithm.
@@ -78,6 +80,7 @@ impl ScanCase {
             is_reverse: false,
             initial: None,
             segments: None,
+            has_unpacked_results: false,
             count_from: CountFrom::Host,
             algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             policy,
@@ -103,6 +106,9 @@ impl ScanCase {
         }
         if let Some(segments) = self.segments {
             config = config.segments(segments);
+        }
+        if self.has_unpacked_results {
+            config = config.unpacked_results();
         }
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
@@ -149,6 +155,9 @@ impl fmt::Display for ScanCase {
         if let Some(SegmentsBy::FixedSize(length)) = self.segments {
             write!(f, "-{length}")?;
         }
+        if self.has_unpacked_results {
+            write!(f, ";results=unpacked")?;
+        }
         write!(
             f,
             "{};columns={};algorithm={};policy=",
@@ -173,7 +182,7 @@ impl PrimitiveCase for ScanCase {
     }
 
     fn seed(&self, count: u64) -> u64 {
-        count * self.row_size() / 4
+        count * u64::from(self.columns * self.element.words())
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
@@ -188,7 +197,7 @@ impl PrimitiveCase for ScanCase {
         let initial = match (self.initial, &initial_row) {
             (Some(InitialFrom::Host), Some(row)) => InitialValue::host(row)?,
             (_, Some(row)) => {
-                operands.push(("initial", row.clone().into()));
+                operands.push(("initial", in_memory(self.element, &row.clone().into())));
                 InitialValue::Device(AddressRange::NONE)
             }
             (_, None) => InitialValue::Identity,
@@ -211,7 +220,15 @@ impl PrimitiveCase for ScanCase {
             initial: initial_row,
         };
         let counted_plan = Arc::clone(&plan);
-        let needs = Needs { in_place: self.in_place, ..Needs::new(room, self.misalignment, operands) };
+        let packed_result = match self.has_unpacked_results {
+            true => None,
+            false => PackedForm::by(self.element, self.operator),
+        };
+        let needs = Needs {
+            in_place: self.in_place,
+            packed_result,
+            ..Needs::new(room, self.misalignment, operands).of(self.element)
+        };
         let buffers = ScanBuffers::default().initial(initial);
         let expected = move |input: &[u32]| (expectation.of(input), Vec::new());
         Ok(Prepared {

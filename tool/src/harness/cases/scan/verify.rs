@@ -1,5 +1,6 @@
 //! Verification cases of scans, except the covering ones.
 
+use crate::harness::cases::UNPACKED;
 use std::collections::BTreeSet;
 
 use super::super::{LARGE, sizes};
@@ -153,7 +154,7 @@ fn plain_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// compiles fast. Default tiles depend on the row size, and are verified once for each.
 fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut scans = Vec::new();
-    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+    for (index, element) in UNPACKED.into_iter().enumerate() {
         let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
         for (turn, operator) in operators.enumerate() {
             let kind = KINDS[(index + turn) % 2];
@@ -308,7 +309,7 @@ pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> V
         ]);
     };
     let sums = ScanCase::sum_of_u32(PolicyName::Small);
-    for element in ElementType::ALL {
+    for element in UNPACKED {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
             for kind in KINDS {
                 for is_reverse in [false, true] {

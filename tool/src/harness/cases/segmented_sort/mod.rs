@@ -166,7 +166,7 @@ impl SegmentedSortCase {
     }
 
     /// This sort with other keys, by all bits, with values, in either order.
-    const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+    pub(super) const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
         Self { element, values, is_descending, bits: 0..element.bits(), ..self }
     }
 
@@ -269,7 +269,7 @@ impl PrimitiveCase for SegmentedSortCase {
             in_place: true,
             values: &["values"],
             values_misalignment: self.values_misalignment,
-            ..Needs::new(key_count.max(), self.misalignment, operands)
+            ..Needs::new(key_count.max(), self.misalignment, operands).of(self.element)
         };
         let expected = move |keys: &[u32]| {
             let sorted = expectation.of_segments(keys, &begins, POISON);

@@ -1,8 +1,9 @@
 //! Benchmark cases of sorts.
 
 use super::super::{BenchScale, Effort, every_fourfold, preset_counts, uniform_cases};
-use super::{ANY_COUNT, Case, OF_SEED, PolicyName, PrimitiveCase, SortCase};
+use super::{ANY_COUNT, Case, OF_SEED, PolicyName, PrimitiveCase, SortCase, SortValues};
 use crate::harness::inputs::Input;
+use subsweep::ElementType;
 use subsweep::sort::SortAlgorithm;
 
 /// The benchmark cases of a scale.
@@ -26,6 +27,9 @@ pub(in crate::harness::cases) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let mut add = |sort: &SortCase, counts: &[u64], input| cases.extend(cases_of(sort, counts, input));
     for sort in SortCase::chosen().kinds() {
         add(&sort, &chosen_counts, Input::Uniform);
+    }
+    for sort in packed(&SortCase::chosen()) {
+        add(&sort, &kind_counts, Input::Uniform);
     }
     for sort in tuned(SortAlgorithm::SingleWorkgroup).kinds() {
         add(&sort, &single_counts, Input::Uniform);
@@ -66,9 +70,16 @@ fn quick_bench_cases(scale: BenchScale) -> Vec<Case> {
         if scale.is_gpu { (scale.counts(), 1 << 24) } else { (every_fourfold(18), 1 << 16) };
     let mut cases = cases_of(&chosen, &counts, Input::Uniform);
     cases.extend(uniform_cases([pairs, wide_keys], &[count]));
+    cases.extend(uniform_cases(packed(&chosen).into_iter().take(1), &[count]));
     cases.push(chosen.case(count, ADVERSE_INPUTS[0]));
     cases.extend(uniform_cases(ANY_COUNT.map(tuned), &[count]));
     cases
+}
+
+/// Sorts of keys of 16 and 8 bits.
+fn packed(sort: &SortCase) -> [SortCase; 2] {
+    let of = |element| sort.clone().of(element, SortValues::None, false);
+    [ElementType::U16, ElementType::U8].map(of)
 }
 
 fn cases_of(sort: &SortCase, counts: &[u64], input: Input) -> Vec<Case> {

@@ -112,7 +112,7 @@ impl SortCase {
     }
 
     /// This sort with other keys, by all bits, with values, in either order.
-    const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+    pub(super) const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
         Self { element, values, is_descending, bits: 0..element.bits(), ..self }
     }
 
@@ -200,7 +200,7 @@ impl PrimitiveCase for SortCase {
                 true => &[["keys_alt", "keys"], ["values_alt", "values"]],
                 false => &[],
             },
-            ..Needs::new(counted.max(), self.misalignment, operands)
+            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
         };
         let expectation = SortExpectation {
             element: self.element,

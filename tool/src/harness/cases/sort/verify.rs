@@ -5,6 +5,7 @@ use super::{
     ANY_COUNT, Case, CountFrom, MATCHING, OF_SEED, PolicyName, PrimitiveCase, SortCase, SortValues,
     algorithms, crossover,
 };
+use crate::harness::cases::UNPACKED;
 use crate::harness::inputs::Input;
 use subsweep::device::Capabilities;
 use subsweep::sort::SortAlgorithm;
@@ -103,7 +104,7 @@ fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// One policy suffices to verify them: the small one has several levels with few keys.
 fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
-    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+    for (index, element) in UNPACKED.into_iter().enumerate() {
         for (step, values) in SortValues::ALL.into_iter().enumerate() {
             for is_descending in [false, true] {
                 let turn = index + step + usize::from(is_descending);

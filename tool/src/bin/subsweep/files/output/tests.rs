@@ -1,14 +1,9 @@
-use subsweep_tool::table::{ElementType, Format, TableShape};
+use subsweep_tool::table::{Format, TableShape};
 
 use super::*;
 
 fn grid() -> Table {
-    Table {
-        format: Format::Npy,
-        element: ElementType::U32,
-        shape: TableShape::Grid { rows: 3, columns: 2 },
-        words: (0..6).collect(),
-    }
+    Table::of_u32(Format::Npy, TableShape::Grid { rows: 3, columns: 2 }, &[0, 1, 2, 3, 4, 5])
 }
 
 fn prepare(path: &Path) -> Result<Output, OutputError> {

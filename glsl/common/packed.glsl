@@ -1,0 +1,169 @@
+// Packed elements: types of 8 and 16 bits, several in a word of memory, and their conversion to words and back.
+//
+// Arithmetic and comparisons are those of 32 bits. By value a number becomes the u32, i32 or f32 that equals it, with
+// the same NaN. A sort takes keys: the low bits of such a word are the key's order, as in `common/key.glsl`, the high
+// bits the key itself, so that keys in numpy's order, of which several are equal, keep their bits.
+//
+// Conversions are of integers: a driver may flush half floats that are denormal, or round them towards zero.
+
+#ifndef SUBSWEEP_PACKED
+#define SUBSWEEP_PACKED
+
+#include "common/constants.glsl"
+#include "common/grid.glsl"
+#include "common/tiles.glsl"
+
+// Bits of an element, 8 or 16.
+layout(constant_id = ID_PACKED_BITS) const uint PACKED_BITS = 8;
+layout(constant_id = ID_PACKED_NUMBERS) const uint PACKED_NUMBERS = 0;
+layout(constant_id = ID_PACKED_FORM) const uint PACKED_FORM = 0;
+
+// Values of PACKED_NUMBERS: a half float is IEEE 754's binary16, a brain float the high half of an f32.
+const uint PACKED_SIGNED = 1;
+const uint PACKED_HALF = 2;
+const uint PACKED_BRAIN = 3;
+
+// Values of PACKED_FORM: numbers by value, those beyond the type's least and greatest as these; keys with their orders.
+const uint SATURATED = 1;
+const uint KEYS = 2;
+const uint NUMPY_KEYS = 3;
+
+const uint PACKED_PER_WORD = 32 / PACKED_BITS;
+const uint PACKED_MASK = PACKED_BITS == 8 ? 0xff : 0xffff;
+const uint PACKED_SIGN = PACKED_BITS == 8 ? 0x80 : 0x8000;
+const uint PACKED_INFINITY = PACKED_NUMBERS == PACKED_HALF ? 0x7c00 : 0x7f80;
+const bool PACKED_FLOATS = PACKED_NUMBERS == PACKED_HALF || PACKED_NUMBERS == PACKED_BRAIN;
+
+// The f32 of a half float.
+uint float_of_half(uint bits) {
+    uint sign = (bits & 0x8000) << 16;
+    uint exponent = bits >> 10 & 31;
+    uint mantissa = bits & 0x3ff;
+    // A denormal is mantissa * 2^-24: its highest bit becomes the implicit one.
+    int highest = findMSB(mantissa);
+    uint denormal = uint(103 + highest) << 23 | (mantissa << (23 - highest) & 0x7fffff);
+    uint small = mantissa == 0 ? 0 : denormal;
+    uint normal = (exponent + 112) << 23 | mantissa << 13;
+    uint large = 0x7f800000 | mantissa << 13;
+    return sign | (exponent == 0 ? small : exponent == 31 ? large : normal);
+}
+
+// The half float next to an f32, of two the even one.
+uint half_of_float(uint bits) {
+    uint sign = bits >> 16 & 0x8000;
+    uint magnitude = bits & 0x7fffffff;
+    uint exponent = magnitude >> 23;
+    // A half float has the high bits of the mantissa alone.
+    uint nan = 0x7c00 | max(magnitude >> 13 & 0x3ff, magnitude == 0x7f800000 ? 0 : 1);
+    // Beyond the greatest number the carry of the mantissa makes an infinity.
+    uint normal = (magnitude - (112 << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    // In units of 2^-24: less than half of one is 0.
+    uint shift = clamp(126 - exponent, 14, 25);
+    uint significand = (magnitude & 0x7fffff) | 0x800000;
+    uint denormal = (significand + (1 << (shift - 1)) - 1 + (significand >> shift & 1)) >> shift;
+    uint finite = magnitude < 0x38800000 ? denormal : magnitude < 0x47800000 ? normal : 0x7c00;
+    return sign | (magnitude >= 0x7f800000 ? nan : finite);
+}
+
+// The brain float next to an f32, of two the even one.
+uint brain_of_float(uint bits) {
+    bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+    // A NaN whose mantissa is in the low half alone would be an infinity.
+    uint nan = bits >> 16 | ((bits & 0x7f0000) == 0 ? 1 : 0);
+    return is_nan ? nan : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+// The order of a key among those of its type: `compared` of `common/key.glsl`.
+uint packed_order(uint bits) {
+    if (PACKED_FLOATS) {
+        uint magnitude = bits & 0x7fff;
+        if (PACKED_FORM == NUMPY_KEYS) {
+            bits = magnitude > PACKED_INFINITY ? 0x7fff : magnitude == 0 ? 0 : bits;
+        }
+        return bits ^ ((bits & 0x8000) != 0 ? 0xffff : 0x8000);
+    }
+    return PACKED_NUMBERS == PACKED_SIGNED ? bits ^ PACKED_SIGN : bits;
+}
+
+// The word of an element, whose bits are the lowest.
+uint unpacked(uint bits) {
+    bits &= PACKED_MASK;
+    if (PACKED_FORM >= KEYS) {
+        return bits << 16 | packed_order(bits);
+    }
+    if (PACKED_NUMBERS == PACKED_SIGNED) {
+        return uint(bitfieldExtract(int(bits), 0, int(PACKED_BITS)));
+    }
+    if (PACKED_NUMBERS == PACKED_HALF) {
+        return float_of_half(bits);
+    }
+    return PACKED_NUMBERS == PACKED_BRAIN ? bits << 16 : bits;
+}
+
+// The element of a word, in the lowest bits; those above are 0.
+uint packed(uint word) {
+    if (PACKED_FORM >= KEYS) {
+        return word >> 16;
+    }
+    if (PACKED_NUMBERS == PACKED_HALF) {
+        return half_of_float(word);
+    }
+    if (PACKED_NUMBERS == PACKED_BRAIN) {
+        return brain_of_float(word);
+    }
+    if (PACKED_FORM == SATURATED && PACKED_NUMBERS == PACKED_SIGNED) {
+        word = uint(clamp(int(word), -int(PACKED_SIGN), int(PACKED_SIGN) - 1));
+    } else if (PACKED_FORM == SATURATED) {
+        word = min(word, PACKED_MASK);
+    }
+    return word & PACKED_MASK;
+}
+
+// The elements of a run: `ceil((first + second) / divisor) * times - minus`, at most all `count` of them. Counts in
+// device memory are at most the host's.
+struct PackedRun {
+    Words first_indirect;
+    Words second_indirect;
+    uint first;
+    uint second;
+    uint divisor;
+    uint times;
+    uint minus;
+    // The run begins with element `chunk * 2^30`.
+    uint chunk;
+    uint count;
+};
+
+uint count_of(PackedRun run) {
+    uint rows = count_of(run.first, run.first_indirect) + count_of(run.second, run.second_indirect);
+    uvec2 all = wide_product(ceil_div(rows, run.divisor), run.times);
+    uint borrow;
+    uint low = usubBorrow(all.x, run.minus, borrow);
+    uint chunk = (all.y - borrow) << 2 | low >> 30;
+    bool is_negative = all.y < borrow;
+    uint in_chunk = chunk > run.chunk ? run.count : chunk < run.chunk ? 0 : low & 0x3fffffff;
+    return is_negative ? 0 : min(run.count, in_chunk);
+}
+
+// Writes the bits of `mask` of a word of memory. Of others the rest may be, who may write theirs at the same time: each of
+// two atomic operations leaves them.
+void store_packed(Words memory, uint word, uint bits, uint mask) {
+    if (mask == ~0) {
+        memory.word[word] = bits;
+    } else if (mask != 0) {
+        atomicAnd(memory.word[word], ~mask);
+        atomicOr(memory.word[word], bits);
+    }
+}
+
+// The word of memory at or before an address of any alignment.
+Words word_before(uvec2 address) {
+    return Words(uvec2(address.x & ~3, address.y));
+}
+
+// Elements between the word of memory and the address.
+uint elements_before(uvec2 address) {
+    return (address.x & 3) * 8 / PACKED_BITS;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* Elements of 8 and 16 bits, at addresses that are no multiple of 4. */
+
+#include "expect.h"
+
+enum { COUNT = 6, ODD = 2 };
+
+/* Writes elements of `size` bytes at byte `offset`. */
+static void put(Memory *memory, size_t offset, const void *elements, size_t size) {
+    memcpy((unsigned char *)memory->words + offset, elements, size);
+}
+
+static int holds(const Memory *memory, size_t offset, const void *elements, size_t size) {
+    return memcmp((const unsigned char *)memory->words + offset, elements, size) == 0;
+}
+
+static void sorts(const Host *host, const SubsweepDevice *device) {
+    /* 1, -0, NaN, 0, -2, -NaN as bfloat16, in the order of numpy. */
+    static const uint16_t keys[COUNT] = {0x3f80, 0x8000, 0x7fc0, 0, 0xc000, 0xffc0};
+    static const uint16_t sorted[COUNT] = {0xc000, 0x8000, 0, 0x3f80, 0x7fc0, 0xffc0};
+    const SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info,
+                                             .flags = SUBSWEEP_SORT_NUMPY_ORDER_BIT,
+                                             .key_type = SUBSWEEP_ELEMENT_TYPE_BF16};
+    Arrays arrays = {.host = host};
+    Memory *memory = array(&arrays, 16);
+    SubsweepPlan *plan = NULL;
+    SubsweepSortInfo sort = {.struct_size = sizeof sort, .count = {.count = COUNT}, .keys = part(memory, ODD, 2 * COUNT)};
+    put(memory, ODD, keys, sizeof keys);
+    host_check(subsweep_sort_plan_create(device, &info, &plan), "subsweep_sort_plan_create");
+    sort.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_sort, plan, &sort);
+    EXPECT(holds(memory, ODD, sorted, sizeof sorted));
+    /* What shares a word with the keys is as it was. */
+    EXPECT(holds(memory, 0, "\xa5\xa5", 2) && holds(memory, 14, "\xa5\xa5", 2));
+    subsweep_plan_destroy(plan);
+    arrays_destroy(&arrays, __LINE__);
+}
+
+static void sums(const Host *host, const SubsweepDevice *device) {
+    static const uint8_t bytes[COUNT] = {200, 100, 3, 0, 255, 1}, running[COUNT] = {200, 44, 47, 47, 46, 47};
+    static const uint32_t whole[COUNT] = {200, 300, 303, 303, 558, 559};
+    SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .element_type = SUBSWEEP_ELEMENT_TYPE_U8};
+    SubsweepReducePlanCreateInfo of_reduce = {.struct_size = sizeof of_reduce, .element_type = SUBSWEEP_ELEMENT_TYPE_U8};
+    Arrays arrays = {.host = host};
+    Memory *source = array(&arrays, 8), *results = array(&arrays, 4 * COUNT);
+    SubsweepPlan *plan = NULL;
+    SubsweepScanInfo scan = {.struct_size = sizeof scan,
+                             .count = {.count = COUNT},
+                             .source = part(source, 1, COUNT),
+                             .destination = part(results, 3, COUNT)};
+    SubsweepReduceInfo reduce = {.struct_size = sizeof reduce,
+                                 .count = {.count = COUNT},
+                                 .source = part(source, 1, COUNT),
+                                 .destination = part(results, 1, 1)};
+    put(source, 1, bytes, sizeof bytes);
+    host_check(subsweep_scan_plan_create(device, &of_scan, &plan), "subsweep_scan_plan_create");
+    scan.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_scan, plan, &scan);
+    EXPECT(holds(results, 3, running, sizeof running));
+    subsweep_plan_destroy(plan);
+
+    of_scan.flags = SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT;
+    scan.destination = all(results);
+    host_check(subsweep_scan_plan_create(device, &of_scan, &plan), "subsweep_scan_plan_create");
+    scan.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_scan, plan, &scan);
+    EXPECT(holds(results, 0, whole, sizeof whole));
+    subsweep_plan_destroy(plan);
+
+    host_check(subsweep_reduce_plan_create(device, &of_reduce, &plan), "subsweep_reduce_plan_create");
+    reduce.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_reduce, plan, &reduce);
+    EXPECT(holds(results, 1, &running[COUNT - 1], 1));
+    subsweep_plan_destroy(plan);
+
+    of_reduce.flags = SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT;
+    reduce.destination = part(results, 4, 4);
+    host_check(subsweep_reduce_plan_create(device, &of_reduce, &plan), "subsweep_reduce_plan_create");
+    reduce.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_reduce, plan, &reduce);
+    EXPECT(results->words[1] == whole[COUNT - 1]);
+    subsweep_plan_destroy(plan);
+    arrays_destroy(&arrays, __LINE__);
+}
+
+static void moves(const Host *host, const SubsweepDevice *device) {
+    static const uint8_t bytes[COUNT] = {10, 20, 30, 40, 50, 60}, flags[8] = {1, 0, 0, 7, 1, 0, 0, 0};
+    static const uint32_t indices[4] = {5, 0, 9, 1};
+    const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather,
+                                                    .element_type = SUBSWEEP_ELEMENT_TYPE_U8};
+    const SubsweepSelectPlanCreateInfo of_select = {.struct_size = sizeof of_select,
+                                                    .by = SUBSWEEP_SELECT_BY_FLAGS8,
+                                                    .element_type = SUBSWEEP_ELEMENT_TYPE_I8};
+    Arrays arrays = {.host = host};
+    Memory *source = array(&arrays, 8), *words = array(&arrays, 16), *results = array(&arrays, 8);
+    SubsweepPlan *plan = NULL;
+    SubsweepGatherInfo gather = {.struct_size = sizeof gather,
+                                 .count = {.count = 4},
+                                 .source = part(source, 1, COUNT),
+                                 .indices = all(words),
+                                 .destination = part(results, 1, 4)};
+    SubsweepSelectInfo select = {.struct_size = sizeof select,
+                                 .count = {.count = COUNT},
+                                 .source = part(source, 1, COUNT),
+                                 .element_flags = part(words, 0, 8),
+                                 .destination = part(results, 1, COUNT),
+                                 .result_counts = part(words, 8, 4)};
+    put(source, 1, bytes, sizeof bytes);
+    put(words, 0, indices, sizeof indices);
+    host_check(subsweep_gather_plan_create(device, &of_gather, &plan), "subsweep_gather_plan_create");
+    RUN(host, subsweep_cmd_gather, plan, &gather);
+    EXPECT(holds(results, 0, "\xa5\x3c\x0a\x00\x14\xa5", 6));
+    subsweep_plan_destroy(plan);
+
+    put(words, 0, flags, sizeof flags);
+    host_check(subsweep_select_plan_create(device, &of_select, &plan), "subsweep_select_plan_create");
+    select.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_select, plan, &select);
+    /* No byte beyond those that are selected is written. */
+    EXPECT(words->words[2] == 3 && holds(results, 0, "\xa5\x0a\x28\x32\x14", 5));
+    subsweep_plan_destroy(plan);
+    arrays_destroy(&arrays, __LINE__);
+}
+
+static void all_of_them(const Host *host, const SubsweepDevice *device) {
+    sorts(host, device);
+    sums(host, device);
+    moves(host, device);
+}
+
+static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
+    const SubsweepReducePlanCreateInfo of_segments = {.struct_size = sizeof of_segments,
+                                                      .element_type = SUBSWEEP_ELEMENT_TYPE_U8,
+                                                      .runs = SUBSWEEP_REDUCE_RUNS_OFFSETS};
+    const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort, .key_type = SUBSWEEP_ELEMENT_TYPE_U16};
+    SubsweepPlan *plan = NULL;
+    SubsweepSortInfo sort = {.struct_size = sizeof sort, .count = {.count = 4}, .keys = part(memory, 1, 8)};
+    REFUSE(subsweep_reduce_plan_create(device, &of_segments, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "32 bits");
+    host_check(subsweep_sort_plan_create(device, &of_sort, &plan), "subsweep_sort_plan_create");
+    REFUSE(subsweep_cmd_sort(plan, commands, &sort), SUBSWEEP_ERROR_MISALIGNED, "keys");
+    subsweep_plan_destroy(plan);
+}
+
+int main(void) {
+    return test(COUNT, all_of_them, refuse);
+}

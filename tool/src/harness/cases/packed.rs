@@ -1,0 +1,192 @@
+//! Cases of packed elements, of 8 and 16 bits. Every primitive computes with 32 bits, so that its own cases have its other
+//! parameters: here are types, forms, counts and places, each type with each of some works of a primitive.
+
+use std::sync::Arc;
+
+use super::{
+    Case, CountFrom, DifferenceCase, HistogramCase, HistogramMemory, HistogramRange, InitialFrom, MergeCase,
+    PlanConfig, PolicyName, ReduceCase, RunLengthCase, RunLengthCoding, ScanCase, SearchCase, SegmentMix,
+    SegmentedSortCase, SelectCase, SelectOutput, SortCase, SortValues, TopKCase, Work,
+};
+use crate::harness::expected::PackedForm;
+use crate::harness::inputs::Input;
+use subsweep::gather::GatherConfig;
+use subsweep::reduce::{ReduceConfig, ReduceRuns};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator};
+use subsweep::select::{Comparison, Predicate};
+use subsweep::sort::{SortAlgorithm, SortConfig};
+use subsweep::{ElementType, FloatOrder};
+
+/// The types of 32 and 64 bits.
+pub(super) const UNPACKED: [ElementType; 6] = [
+    ElementType::U32,
+    ElementType::I32,
+    ElementType::F32,
+    ElementType::U64,
+    ElementType::I64,
+    ElementType::F64,
+];
+
+/// The types of 8 and 16 bits.
+pub(super) const PACKED: [ElementType; 6] = [
+    ElementType::U8,
+    ElementType::I8,
+    ElementType::U16,
+    ElementType::I16,
+    ElementType::F16,
+    ElementType::Bf16,
+];
+
+/// The words of memory with these numbers, which are packed if their type is.
+pub(super) fn in_memory(element: ElementType, words: &Arc<Vec<u32>>) -> Arc<Vec<u32>> {
+    match PackedForm::of(element) {
+        Some(form) => Arc::new(form.packed(words)),
+        None => Arc::clone(words),
+    }
+}
+
+/// Sorts of each kind of values and order, of all bits and of some.
+fn sorts(element: ElementType, count_from: CountFrom) -> Vec<Work> {
+    let sort = |algorithm, values, is_descending| SortCase {
+        count_from,
+        ..SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, is_descending)
+    };
+    let (onesweep, radix) = (SortAlgorithm::Onesweep, SortAlgorithm::Radix4Bit);
+    let order = FloatOrder::Numpy;
+    vec![
+        sort(onesweep, SortValues::None, false).into(),
+        SortCase { order, ..sort(onesweep, SortValues::B4, true) }.into(),
+        SortCase { order, misalignment: 4, ..sort(radix, SortValues::Indices, false) }.into(),
+        SortCase { bits: 3..element.bits() - 1, ..sort(radix, SortValues::B8, false) }.into(),
+        SortCase { is_double_buffered: true, ..sort(onesweep, SortValues::None, true) }.into(),
+        SortCase { policy: PolicyName::Chosen, order, ..sort(onesweep, SortValues::Indexed, false) }.into(),
+        SegmentedSortCase {
+            count_from,
+            order,
+            has_small_tiles: true,
+            ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries).of(element, SortValues::B4, false)
+        }
+        .into(),
+    ]
+}
+
+/// Scans and reductions whose results are packed, and unpacked.
+fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
+    let scan = ScanCase { element, count_from, ..ScanCase::sum_of_u32(PolicyName::Small) };
+    let reduce = ReduceCase { count_from, has_small_tiles: true, ..ReduceCase::sum(element) };
+    let (kind, operator) = (ScanKind::Exclusive, ScanOperator::Min);
+    let keys = ReduceRuns::keys(element);
+    vec![
+        ScanCase { in_place: true, ..scan.clone() }.into(),
+        ScanCase { kind, operator, columns: 3, misalignment: 4, ..scan.clone() }.into(),
+        ScanCase { initial: Some(InitialFrom::Device), is_reverse: true, ..scan.clone() }.into(),
+        ScanCase { algorithm: ScanAlgorithm::Chained, operator: ScanOperator::Max, ..scan.clone() }.into(),
+        ScanCase { initial: Some(InitialFrom::Host), has_unpacked_results: true, ..scan }.into(),
+        reduce.clone().into(),
+        ReduceCase { columns: 3, operator: ScanOperator::Max, ..reduce.clone() }.into(),
+        ReduceCase { operator, is_index: true, ..reduce.clone() }.into(),
+        ReduceCase { has_unpacked_results: true, runs: Some(ReduceRuns::Offsets), ..reduce.clone() }.into(),
+        ReduceCase { runs: Some(ReduceRuns::FixedSize(5)), ..reduce.clone() }.into(),
+        ReduceCase { runs: Some(keys), operator, ..reduce.clone() }.into(),
+        ReduceCase { element: ElementType::U32, runs: Some(keys), ..reduce }.into(),
+    ]
+}
+
+/// Selections, run lengths, differences, merges, searches, top-k and histograms.
+fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
+    let less = Predicate::Compare(Comparison::Less);
+    let select = |by| SelectCase { element, count_from, has_small_tiles: true, ..SelectCase::of_u32(by) };
+    let runs = RunLengthCase {
+        element,
+        count_from,
+        has_small_tiles: true,
+        ..RunLengthCase::of_u32(RunLengthCoding::Encode, 3)
+    };
+    let difference = DifferenceCase { count_from, has_small_tiles: true, ..DifferenceCase::of(element) };
+    let merge = MergeCase { count_from, has_small_tiles: true, ..MergeCase::keys(element) };
+    let search = SearchCase { count_from, has_small_tiles: true, ..SearchCase::lower_bound(element) };
+    let top_k = TopKCase { count_from, ..TopKCase::largest(element, 70, 5) };
+    let histogram = HistogramCase { count_from, ..HistogramCase::new(element, true, 16) };
+    vec![
+        select(Predicate::Flags8).into(),
+        SelectCase { has_device_operands: true, parts: 3, ..select(less) }.into(),
+        SelectCase { values: 1, output: SelectOutput::Both, ..select(less) }.into(),
+        SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
+        SelectCase { parts: 2, ..select(Predicate::Flags32) }.into(),
+        runs.clone().into(),
+        RunLengthCase { coding: RunLengthCoding::NonTrivial, has_offsets: true, ..runs }.into(),
+        difference.clone().into(),
+        DifferenceCase { columns: 3, is_along_rows: true, misalignment: 8, ..difference.clone() }.into(),
+        DifferenceCase { columns: 3, keeps_first: true, ..difference }.into(),
+        MergeCase { b_count_from: CountFrom::Device, ..merge.clone() }.into(),
+        MergeCase { values: 2, is_descending: true, order: FloatOrder::Numpy, ..merge }.into(),
+        search.clone().into(),
+        SearchCase { sorted_count: Some(1000), is_upper_bound: true, misalignment: 4, ..search }.into(),
+        top_k.clone().into(),
+        TopKCase { is_sorted: false, is_smallest: true, values: 1, ..top_k }.into(),
+        histogram.clone().into(),
+        HistogramCase {
+            is_even: false,
+            columns: 3,
+            range: HistogramRange::Narrow,
+            memory: Some(HistogramMemory::Shared),
+            ..histogram
+        }
+        .into(),
+    ]
+}
+
+/// Every type in each of the works, of a count in turn: of the host, and of the device below its maximum and above it.
+pub(super) fn covering_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (turn, element) in PACKED.into_iter().enumerate() {
+        for (index, works) in [sorts, sums, others].into_iter().enumerate() {
+            let count_from = CountFrom::ALL[(turn + index) % 3];
+            for (index, work) in works(element, count_from).into_iter().enumerate() {
+                let count = [1003, 4098, 517, 70][(index + turn) % 4];
+                let inputs = match work {
+                    Work::Scan(_) | Work::Reduce(_) => [Input::Distinguishing, Input::EdgeValues],
+                    _ => [Input::EdgeValues, Input::Uniform],
+                };
+                let input = inputs[(index + turn / 2) % 2];
+                cases.push(Case { work, count, input, tuned: None });
+            }
+        }
+    }
+    cases
+}
+
+/// Plans with every form of the kernels that unpack and pack, and the gathers of packed elements.
+pub(super) fn selectable_plans() -> Vec<PlanConfig> {
+    use ElementType::{Bf16, F16, I8, I16, U8, U16};
+    let sort = |element| SortConfig::keys(element);
+    vec![
+        sort(U16).into(),
+        sort(I8).into(),
+        sort(F16).order(FloatOrder::Numpy).into(),
+        sort(Bf16).into(),
+        ScanConfig::inclusive(U8).into(),
+        ScanConfig::inclusive(F16).into(),
+        ScanConfig::inclusive(Bf16).into(),
+        ReduceConfig::new(ScanOperator::Min, I16).runs(ReduceRuns::FixedSize(40)).into(),
+        GatherConfig::of(U8).into(),
+        GatherConfig::of(U16).into(),
+    ]
+}
+
+/// Every type in each of the works, with each count and input.
+pub(super) fn full_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for element in PACKED {
+        for count_from in CountFrom::ALL {
+            for work in [sorts, sums, others].into_iter().flat_map(|works| works(element, count_from)) {
+                for count in [1, 2, 3, 4, 5, 255, 4096, 65_537] {
+                    for input in [Input::EdgeValues, Input::Uniform, Input::TwoValued] {
+                        cases.push(Case { work: work.clone(), count, input, tuned: None });
+                    }
+                }
+            }
+        }
+    }
+    cases
+}

@@ -1,0 +1,376 @@
+//! Elements of 8 and 16 bits, by every command that takes files: raw, as arrays of numpy, and from pipes.
+
+use super::*;
+
+/// Elements of several workgroups, and of no whole word.
+const COUNT: usize = 5001;
+
+/// A type.
+pub struct Packed {
+    pub name: &'static str,
+    pub descr: &'static str,
+    pub size: usize,
+    /// The number of an element's bits.
+    number: fn(u16) -> f64,
+    /// The bits of the number next to an f64, wrapped if it is whole.
+    bits: fn(f64) -> u16,
+}
+
+pub const PACKED: [Packed; 6] = [
+    Packed {
+        name: "u8",
+        descr: "|u1",
+        size: 1,
+        number: |bits| (bits as u8).into(),
+        bits: |number| number as i64 as u8 as u16,
+    },
+    Packed {
+        name: "i8",
+        descr: "|i1",
+        size: 1,
+        number: |bits| (bits as i8).into(),
+        bits: |number| number as i64 as u8 as u16,
+    },
+    Packed { name: "u16", descr: "<u2", size: 2, number: f64::from, bits: |number| number as i64 as u16 },
+    Packed {
+        name: "i16",
+        descr: "<i2",
+        size: 2,
+        number: |bits| (bits as i16).into(),
+        bits: |number| number as i64 as u16,
+    },
+    Packed {
+        name: "f16",
+        descr: "<f2",
+        size: 2,
+        number: |bits| half::f16::from_bits(bits).into(),
+        bits: |number| half::f16::from_f32(number as f32).to_bits(),
+    },
+    Packed {
+        name: "bf16",
+        descr: "<V2",
+        size: 2,
+        number: |bits| half::bf16::from_bits(bits).into(),
+        bits: |number| half::bf16::from_f32(number as f32).to_bits(),
+    },
+];
+
+impl Packed {
+    pub fn is_float(&self) -> bool {
+        self.name.contains('f')
+    }
+
+    fn bytes(&self, elements: &[u16]) -> Vec<u8> {
+        elements.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(self.size)).collect()
+    }
+
+    fn elements(&self, bytes: &[u8]) -> Vec<u16> {
+        let element = |bytes: &[u8]| u16::from_le_bytes([bytes[0], *bytes.get(1).unwrap_or(&0)]);
+        bytes.chunks_exact(self.size).map(element).collect()
+    }
+
+    pub fn npy(&self, elements: &[u16]) -> Vec<u8> {
+        npy(self.descr, &format!("({},)", elements.len()), &self.bytes(elements))
+    }
+
+    pub fn of(&self, numbers: &[f64]) -> Vec<u16> {
+        numbers.iter().map(|&number| (self.bits)(number)).collect()
+    }
+
+    fn numbers(&self, elements: &[u16]) -> Vec<f64> {
+        elements.iter().map(|&bits| (self.number)(bits)).collect()
+    }
+
+    /// Any bits but those of a NaN.
+    fn random(&self) -> Vec<u16> {
+        let bits =
+            random(COUNT).into_iter().map(|word| (word >> 8) as u16 & (0xffff >> (16 - 8 * self.size)));
+        bits.map(|bits| if (self.number)(bits).is_nan() { 0 } else { bits }).collect()
+    }
+
+    /// Whole numbers from 0 to 11, whose sums of some are exact.
+    fn small(&self) -> Vec<u16> {
+        let numbers: Vec<_> = random(COUNT).into_iter().map(|word| f64::from((word >> 8) % 12)).collect();
+        self.of(&numbers)
+    }
+
+    /// The result of a command on elements that are a raw file and a pipe, and an array of numpy, which agree: the bytes after
+    /// the header.
+    #[track_caller]
+    fn run(&self, command: &[&str], elements: &[u16], descr: &str) -> Vec<u8> {
+        let (name, arguments) = command.split_first().unwrap();
+        let of = |input: &[&str]| subsweep([&[*name], input, arguments].concat());
+        let payload = self.bytes(elements);
+        let folder = Folder::new();
+        let raw = run(&mut of(&[&folder.file("in", &payload), "--type", self.name])).done();
+        assert!(run_with(&mut of(&["-", "--type", self.name]), &payload).done() == raw, "{}", self.name);
+        let array = run_with(&mut of(&["-"]), &self.npy(elements)).done();
+        let text = String::from_utf8_lossy(&array[..128]).into_owned();
+        assert!(text.contains(&format!("'descr': '{descr}'")) && array[128..] == raw, "{} {text}", self.name);
+        raw
+    }
+}
+
+pub fn indices(of: impl IntoIterator<Item = usize>) -> Vec<u8> {
+    of.into_iter().flat_map(|index| (index as u32).to_le_bytes()).collect()
+}
+
+#[test]
+fn elements_are_sorted_and_the_greatest_selected() {
+    for of in PACKED {
+        let elements = of.random();
+        let numbers = of.numbers(&elements);
+        let mut order: Vec<_> = (0..COUNT).collect();
+        order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+        let sorted: Vec<_> = order.iter().map(|&index| elements[index]).collect();
+        assert!(of.run(&["sort"], &elements, of.descr) == of.bytes(&sorted), "{}", of.name);
+        assert!(of.run(&["sort", "--argsort"], &elements, "<u4") == indices(order), "{}", of.name);
+        let mut descending: Vec<_> = (0..COUNT).collect();
+        descending.sort_by(|&a, &b| numbers[b].total_cmp(&numbers[a]));
+        let top = ["topk", "-k", "9", "--order", "total"];
+        let greatest: Vec<_> = descending[..9].iter().map(|&index| elements[index]).collect();
+        assert!(of.run(&top, &elements, of.descr) == of.bytes(&greatest), "{}", of.name);
+
+        let folder = Folder::new();
+        let (keys, values) = (folder.file("keys", of.npy(&elements)), indices(0..COUNT));
+        let values = folder.file("values", values);
+        let moved = ["sort", &keys, "--descending", "--values", &values, "--values-output", "-"];
+        let stdout = run(subsweep(moved).args(["-o", &folder.argument("sorted")])).done();
+        assert!(stdout == indices(descending), "{}", of.name);
+        let starts = folder.file("starts", indices([2, 2, 1000, 4999]));
+        let mut expected = elements.clone();
+        for (begin, end) in [(2, 1000), (1000, 4999), (4999, COUNT)] {
+            expected[begin..end].sort_by(|&a, &b| (of.number)(a).total_cmp(&(of.number)(b)));
+        }
+        let stdout = run(&mut subsweep(["sort", &keys, "--segments", &starts])).done();
+        assert!(stdout == of.npy(&expected), "{}", of.name);
+    }
+}
+
+/// In the least memory, of which each needs several times as much.
+#[test]
+fn more_elements_than_the_memory_are_sorted() {
+    let folder = Folder::new();
+    for (of, count) in [(&PACKED[0], (40 << 20) + 3), (&PACKED[2], (20 << 20) + 3)] {
+        let bytes: Vec<u8> = random(count)
+            .into_iter()
+            .flat_map(|word| (word >> 8).to_le_bytes().into_iter().take(of.size))
+            .collect();
+        let path = folder.file("in", &bytes);
+        let stdout = run(&mut subsweep(["sort", &path, "--type", of.name, "--memory", "28MiB"])).done();
+        let mut expected = of.elements(&bytes);
+        expected.sort();
+        assert!(of.elements(&stdout) == expected, "{}", of.name);
+    }
+}
+
+#[test]
+fn sums_wrap_and_are_rounded_or_unpacked() {
+    for of in PACKED {
+        let elements = of.small();
+        let numbers = of.numbers(&elements);
+        let mut sum = 0.0;
+        let sums: Vec<_> = numbers
+            .iter()
+            .map(|number| {
+                sum += number;
+                sum
+            })
+            .collect();
+        assert!(of.run(&["scan"], &elements, of.descr) == of.bytes(&of.of(&sums)), "{}", of.name);
+        let after: Vec<_> = [3.0].into_iter().chain(sums.iter().map(|sum| sum + 3.0)).take(COUNT).collect();
+        let scan = ["scan", "--exclusive", "--init", "3"];
+        assert!(of.run(&scan, &elements, of.descr) == of.bytes(&of.of(&after)), "{}", of.name);
+
+        let total = sums[COUNT - 1];
+        let reduce =
+            |options: &[&str], descr| of.run(&[&["reduce", "-o", "-"], options].concat(), &elements, descr);
+        assert_eq!(reduce(&[], of.descr), of.bytes(&of.of(&[total])), "{}", of.name);
+        let wide = if of.is_float() { (total as f32).to_le_bytes() } else { (total as i32).to_le_bytes() };
+        let descr = if of.is_float() {
+            "<f4"
+        } else if of.name.starts_with('u') {
+            "<u4"
+        } else {
+            "<i4"
+        };
+        assert_eq!(reduce(&["--unpacked"], descr), wide, "{}", of.name);
+        let first = numbers.iter().position(|&number| number == 11.0);
+        assert_eq!(reduce(&["--op", "argmax"], "<u4"), indices(first), "{}", of.name);
+
+        let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(of.run(&["diff"], &elements, of.descr) == of.bytes(&of.of(&differences)), "{}", of.name);
+    }
+}
+
+#[test]
+fn results_are_printed_as_those_of_numpy() {
+    for (of, expected) in PACKED.iter().zip(["44", "44", "300", "300", "300.0", "300"]) {
+        let bytes = of.bytes(&of.of(&[100.0; 3]));
+        let printed = run_with(&mut subsweep(["reduce", "-", "--type", of.name]), &bytes).done();
+        assert_eq!(printed, format!("{expected}\n").as_bytes(), "{}", of.name);
+    }
+    // The identities of a type, and a sum beyond it.
+    let print = |arguments: &[&str], bytes: &[u8]| {
+        let printed = run_with(subsweep(["reduce", "-"]).args(arguments), bytes).done();
+        String::from_utf8(printed).unwrap()
+    };
+    assert_eq!(print(&["--type", "u8", "--op", "min"], b""), "255\n");
+    assert_eq!(print(&["--type", "i16", "--op", "max"], b""), "-32768\n");
+    assert_eq!(print(&["--type", "f16"], &[0xff, 0x7b, 0xff, 0x7b]), "inf\n");
+    assert_eq!(print(&["--type", "f16", "--unpacked"], &[0xff, 0x7b, 0xff, 0x7b]), "131008.0\n");
+}
+
+#[test]
+fn segments_and_runs_are_reduced() {
+    for of in PACKED {
+        let folder = Folder::new();
+        let elements = of.of(&[1.0, 2.0, 3.0, 100.0, 100.0, 100.0]);
+        let path = folder.file("in.npy", of.npy(&elements));
+        let starts = folder.file("starts", indices([1, 3, 3]));
+        let reduce = ["reduce", &path, "-o", "-"];
+        let sums = run(subsweep(reduce).args(["--segments", &starts])).done();
+        assert!(sums == of.npy(&of.of(&[5.0, 0.0, 300.0])), "{}", of.name);
+        let keys = folder.file("keys.npy", of.npy(&of.of(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0])));
+        let unique = folder.argument("unique.npy");
+        let sums = run(subsweep(reduce).args(["--by-key", &keys, "--keys-output", &unique])).done();
+        assert!(sums == of.npy(&of.of(&[3.0, 3.0, 300.0])), "{}", of.name);
+        assert!(folder.read("unique.npy") == of.npy(&of.of(&[0.0, 1.0, 2.0])), "{}", of.name);
+    }
+}
+
+#[test]
+fn elements_are_selected_and_counted() {
+    for of in PACKED {
+        let elements = of.small();
+        let numbers = of.numbers(&elements);
+        let kept = |keeps: &dyn Fn(usize) -> bool| -> Vec<u16> {
+            (0..COUNT).filter(|&index| keeps(index)).map(|index| elements[index]).collect()
+        };
+        let below = kept(&|index| numbers[index] < 7.0);
+        assert!(
+            of.run(&["select", "--where", "x < 7"], &elements, of.descr) == of.bytes(&below),
+            "{}",
+            of.name
+        );
+        let unique = kept(&|index| index == 0 || numbers[index] != numbers[index - 1]);
+        assert!(of.run(&["select", "--unique"], &elements, of.descr) == of.bytes(&unique), "{}", of.name);
+        let mut counts = [0; 4];
+        numbers.iter().for_each(|number| counts[*number as usize / 3] += 1);
+        let histogram = ["histogram", "--bins", "4", "--range", "0:12"];
+        assert_eq!(of.run(&histogram, &elements, "<u4"), indices(counts), "{}", of.name);
+
+        let folder = Folder::new();
+        let path = folder.file("in.npy", of.npy(&elements));
+        let flags =
+            folder.file("flags", numbers.iter().map(|&number| u8::from(number < 7.0)).collect::<Vec<_>>());
+        let selected = run(&mut subsweep(["select", &path, "--flags", &flags])).done();
+        assert!(selected == of.npy(&below), "{}", of.name);
+        let others = kept(&|index| numbers[index] >= 7.0);
+        let parted =
+            run(&mut subsweep(["partition", &path, "--where", "x < 7", "--count", &folder.argument("n")]))
+                .done();
+        assert!(parted == of.npy(&[&below[..], &others].concat()), "{}", of.name);
+        let counts = folder.argument("counts");
+        let values = run(&mut subsweep(["runs", &path, "--counts", &counts])).done();
+        assert!(values == of.npy(&unique), "{}", of.name);
+        let values = folder.file("values.npy", values);
+        let decoded = run(&mut subsweep(["runs", "--decode", &values, "--counts", &counts])).done();
+        assert!(decoded == of.npy(&elements), "{}", of.name);
+    }
+}
+
+#[test]
+fn sorted_elements_are_merged_and_searched() {
+    for of in PACKED {
+        let folder = Folder::new();
+        let array = |name: &str, numbers: &[f64]| folder.file(name, of.npy(&of.of(numbers)));
+        let (a, b) = (array("a.npy", &[1.0, 3.0, 3.0, 9.0]), array("b.npy", &[0.0, 3.0, 4.0]));
+        let merged = run(&mut subsweep(["merge", &a, &b])).done();
+        assert!(merged == of.npy(&of.of(&[0.0, 1.0, 3.0, 3.0, 3.0, 4.0, 9.0])), "{}", of.name);
+        let positions = run(&mut subsweep(["search", &a, &b])).done();
+        assert!(positions == npy("<u4", "(3,)", &bytes(&[0, 1, 3])), "{}", of.name);
+    }
+}
+
+#[test]
+fn values_of_8_and_16_bits_are_refused_with_a_remedy() {
+    let folder = Folder::new();
+    let keys = folder.file("keys.npy", npy("<u4", "(2,)", &[0; 8]));
+    let out = folder.argument("out");
+    for of in PACKED {
+        let values = folder.file("values.npy", of.npy(&[0, 0]));
+        let remedy = if of.name == "bf16" {
+            "save a.view(ml_dtypes.bfloat16).astype('<f4')"
+        } else {
+            "save a.astype('<"
+        };
+        for command in [
+            &["sort", &keys, "--values", &values][..],
+            &["select", &keys, "--where", "x < 1", "--values", &values],
+            &["merge", &keys, &keys, "--values", &values, &values],
+        ] {
+            let ended = run(without_drivers(subsweep(command).args(["--values-output", &out])));
+            ended.refused(
+                2,
+                &format!(
+                    "holds elements of type {}, and u32|i32|f32|u64|i64|f64 is taken; {remedy}",
+                    of.descr
+                ),
+            );
+        }
+        let command = ["topk", &keys, "-k", "1", "--values", &values, "--values-output", &out];
+        run(without_drivers(&mut subsweep(command)))
+            .refused(2, &format!("has values of 1 {}, and those of a multiple of 4 bytes", of.name));
+    }
+    let raw = folder.file("raw", [0; 2]);
+    let command = ["sort", &keys, "--values", &raw, "--values-output", &out];
+    run(without_drivers(&mut subsweep(command)))
+        .refused(2, "holds 2 bytes, and values of 4 or 8 for each of 2 keys are taken");
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let folder = Folder::new();
+    let odd = folder.file("odd", [0; 3]);
+    for (arguments, what) in [
+        (&["sort", &odd, "--type", "f16"][..], "holds 3 bytes, which is no multiple of the 2 bytes of a f16"),
+        (
+            &["scan", &odd, "--type", "u8", "--init", "256"],
+            "'256' is no u8; it is a whole number from 0 to 255",
+        ),
+        (
+            &["scan", &odd, "--type", "i8", "--op", "xor", "--init", "-129"],
+            "'-129' is no i8; it is a whole number from -128 to 127",
+        ),
+        (&["select", &odd, "--type", "u8", "--where", "x < 1.5"], "'1.5' is no u8"),
+        (&["sort", &odd, "--type", "u8", "--bits", "0:9"], "--bits 0:9 exceeds the 8 bits of a u8"),
+    ] {
+        run(without_drivers(&mut subsweep(arguments))).refused(2, what);
+    }
+    let halves = folder.file("halves.npy", npy("<f2", "(2,)", &[0; 4]));
+    run(without_drivers(&mut subsweep(["scan", &halves, "--init", "65520"])))
+        .refused(2, "'65520' is no f16; it is a number that it can hold");
+    let view = "--op xor is of whole numbers, and the elements are f16; save a.view('<u2')";
+    run(without_drivers(&mut subsweep(["scan", &halves, "--op", "xor"]))).refused(2, view);
+    let bytes = folder.file("bytes.npy", npy("|u1", "(4,)", &[0; 4]));
+    for (arguments, what) in [
+        (
+            [&bytes, "--type", "bf16"],
+            "holds u8 by its .npy header, and --type says bf16; leave --type out, or save a.astype(ml_dtypes.bfloat16)",
+        ),
+        (
+            [&folder.file("big.npy", npy(">f2", "(1,)", &[0; 2])), "--type", "f16"],
+            "holds big-endian elements (>f2); save a.astype('<f2')",
+        ),
+        (
+            [&folder.file("void.npy", npy("|V2", "(1,)", &[0; 2])), "--type", "bf16"],
+            "save a.view(ml_dtypes.bfloat16), if it holds that",
+        ),
+    ] {
+        run(without_drivers(subsweep(["sort"]).args(arguments))).refused(2, what);
+    }
+    // Rounded once, to the nearest even, as numpy rounds a number of Python.
+    let first = run(&mut subsweep(["scan", &halves, "--exclusive", "--init", "1.0004882812500002"])).done();
+    assert_eq!(first[128..], [1, 0x3c, 1, 0x3c]);
+}

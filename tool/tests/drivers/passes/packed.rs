@@ -1,0 +1,260 @@
+//! Pass checks of the kernels of packed elements: every type and form, at every address that it allows.
+
+use libtest_mimic::Failed;
+use subsweep::ElementType;
+use subsweep::device::AddressRange;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep_tool::reference::packed;
+
+use super::Check;
+use super::rig::{Alignment, GUARD, Memory, POISON, Rig, Selection, Value, compare, random, sizes};
+
+const WORKGROUP_SIZE: u32 = 64;
+const UNITS: u32 = 2;
+
+/// A specialization of `glsl/common/packed.glsl`.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    element: ElementType,
+    /// `PACKED_FORM`: numbers, saturated numbers, keys, keys in numpy's order.
+    form: u32,
+}
+
+impl Form {
+    /// Every type by value, and every other form.
+    fn all() -> impl Iterator<Item = Self> {
+        use ElementType::{Bf16, F16, I8, I16, U8, U16};
+        let few = [(F16, 0), (I8, 1), (Bf16, 3), (U8, 0), (I16, 2), (F16, 3), (U16, 1), (Bf16, 0)];
+        let all = [U8, I8, U16, I16, F16, Bf16]
+            .into_iter()
+            .flat_map(|element| (0..4).map(move |form| (element, form)));
+        let others = all.filter(move |one| !few.contains(one));
+        few.into_iter().chain(others).map(|(element, form)| Self { element, form })
+    }
+
+    fn constants(self) -> [(&'static str, u32); 4] {
+        let numbers = match self.element {
+            ElementType::I8 | ElementType::I16 => 1,
+            ElementType::F16 => 2,
+            ElementType::Bf16 => 3,
+            _ => 0,
+        };
+        [
+            ("UNITS_PER_INVOCATION", UNITS),
+            ("PACKED_BITS", self.element.bits()),
+            ("PACKED_NUMBERS", numbers),
+            ("PACKED_FORM", self.form),
+        ]
+    }
+
+    /// The word of an element.
+    fn unpacked(self, bits: u16) -> u32 {
+        let bits = if self.element.bits() == 8 { bits & 0xff } else { bits };
+        let number = packed::unpacked(self.element, bits);
+        let order = |is_numpy| u32::from(bits) << 16 | packed::rank(self.element, is_numpy, bits);
+        match self.form {
+            0 | 1 => number,
+            form => order(form == 3),
+        }
+    }
+
+    /// The element of a word.
+    fn packed(self, word: u32) -> u16 {
+        match self.form {
+            0 | 1 => packed::packed(self.element, self.form == 1, word),
+            _ => (word >> 16) as u16,
+        }
+    }
+}
+
+/// The check of a kernel of `glsl/packed/`, or of the gather of packed elements.
+pub fn check(stem: &str) -> Option<Check> {
+    match stem {
+        "packed/unpack" => Some(unpack),
+        "packed/pack" => Some(pack),
+        "gather/packed" => Some(gather),
+        _ => None,
+    }
+}
+
+/// Elements in words of memory, of which the first begins at byte `offset`.
+struct Elements<'g> {
+    memory: Memory<'g>,
+    before: Vec<u32>,
+    range: AddressRange,
+    offset: usize,
+    size: usize,
+}
+
+impl<'g> Elements<'g> {
+    /// `elements` between bytes of guard words.
+    fn of(gpu: &'g Gpu, element: ElementType, elements: &[u16], offset: usize) -> Result<Self, Failed> {
+        let size = element.size();
+        let end = offset + elements.len() * size;
+        let mut before = vec![GUARD; end.div_ceil(4) + 1];
+        write(&mut before, offset, size, elements);
+        let memory = Memory::of(gpu, &before, Alignment::Words)?;
+        let range = AddressRange::new(memory.range().address + offset as u64, (end - offset) as u64);
+        Ok(Self { memory, before, range, offset, size })
+    }
+
+    /// Fails unless the first `elements` are these, and no other byte has changed.
+    fn compare(&self, case: &str, elements: &[u16]) -> Result<(), Failed> {
+        let mut expected = self.before.clone();
+        write(&mut expected, self.offset, self.size, elements);
+        compare(case, "elements", &self.memory, &expected)
+    }
+}
+
+fn write(words: &mut [u32], offset: usize, size: usize, elements: &[u16]) {
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+    for (bytes, element) in bytes[offset..].chunks_exact_mut(size).zip(elements) {
+        bytes.copy_from_slice(&element.to_le_bytes()[..size]);
+    }
+}
+
+/// Elements of which each kind occurs: of floats those around zero, infinities and NaNs as well.
+fn elements(form: Form, count: usize) -> Vec<u16> {
+    const EDGES: [u16; 16] = [
+        0, 1, 0x7c00, 0x7c01, 0x7f80, 0x7f81, 0x7fff, 0x8000, 0x8001, 0xfc00, 0xff80, 0xffff, 0x3ff, 0x400,
+        0x7f, 0x80,
+    ];
+    let element = |(index, word): (usize, u32)| match index % 3 {
+        0 => EDGES[word as usize % EDGES.len()],
+        _ => word as u16,
+    };
+    let mask = if form.element.bits() == 8 { 0xff } else { 0xffff };
+    random(count, count).into_iter().enumerate().map(|each| element(each) & mask).collect()
+}
+
+/// Calls `run` with each byte at which elements may begin, a count, and whether a part of the count is on the device.
+fn every_place(
+    form: Form,
+    tile: usize,
+    mut run: impl FnMut(usize, usize, bool) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let size = form.element.size();
+    let counts = [1, 2, 3, 4, 5, 7].into_iter().chain(sizes(tile));
+    for (index, count) in counts.enumerate() {
+        for offset in (0..4).step_by(size) {
+            run(offset, count, (index + offset / size).is_multiple_of(2))?;
+        }
+    }
+    Ok(())
+}
+
+/// The push constants of a run of `count` elements: `ceil((first + second) / 3) * 2 - 1`, or as many.
+fn counted<'a>(count: usize, is_indirect: bool, on_device: &'a Memory<'a>) -> [(&'static str, Value<'a>); 8] {
+    let [first, second, divisor, times, minus] = match is_indirect {
+        true if count % 2 == 1 => [u32::MAX as usize, count.div_ceil(2) * 3 - 1 - 1, 3, 2, 1],
+        true => [u32::MAX as usize, count - 1, 1, 1, 0],
+        false => [count, 0, 1, 1, 0],
+    };
+    [
+        ("first_indirect", Value::pointer_if(is_indirect, on_device)),
+        ("second_indirect", Value::Null),
+        ("first", Value::Number(first)),
+        ("second", Value::Number(second)),
+        ("divisor", Value::Number(divisor)),
+        ("times", Value::Number(times)),
+        ("minus", Value::Number(minus)),
+        ("chunk", Value::Number(0)),
+    ]
+}
+
+fn unpack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let tile = (4 * UNITS * WORKGROUP_SIZE) as usize;
+    let one = Memory::of(gpu, &[1], Alignment::Words)?;
+    for form in selection.first(8, Form::all()) {
+        let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &form.constants())?;
+        every_place(form, tile, |offset, count, is_indirect| {
+            let input = elements(form, count + 3);
+            let source = Elements::of(gpu, form.element, &input, offset)?;
+            let words = Memory::poisoned(gpu, count + 3, Alignment::Quads)?;
+            let mut push = vec![
+                ("elements", Value::Range(source.range)),
+                ("words", Value::Pointer(&words)),
+                // A count on the device is at most this.
+                ("count", Value::Number(if is_indirect { count + 3 } else { count })),
+            ];
+            push.extend(counted(count, is_indirect, &one));
+            rig.run(&push, count.div_ceil(tile))?;
+            let case = format!("{}, {form:?}, {count} elements at {offset}, {is_indirect}", kernel.name);
+            let unpacked = input[..count].iter().map(|&bits| form.unpacked(bits));
+            compare(&case, "words", &words, &unpacked.chain([POISON; 3]).collect::<Vec<_>>())?;
+            source.compare(&case, &input)
+        })?;
+    }
+    Ok(())
+}
+
+fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let one = Memory::of(gpu, &[1], Alignment::Words)?;
+    for form in selection.first(8, Form::all()) {
+        let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &form.constants())?;
+        let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
+        let tile = tile_words * 4 / form.element.size();
+        every_place(form, tile, |offset, count, is_indirect| {
+            // Words of elements, and any: floats between two numbers, integers beyond the type.
+            let any = random(count + 1, count + 3);
+            let word = |(bits, any): (u16, u32)| if any % 2 == 0 { form.unpacked(bits) } else { any };
+            let words: Vec<_> = elements(form, count + 3).into_iter().zip(any).map(word).collect();
+            let source = Memory::of(gpu, &words, Alignment::Quads)?;
+            let before = vec![0x5555; count + 3];
+            let destination = Elements::of(gpu, form.element, &before, offset)?;
+            let mut push = vec![
+                ("elements", Value::Range(destination.range)),
+                ("words", Value::Pointer(&source)),
+                ("count", Value::Number(if is_indirect { count + 3 } else { count })),
+            ];
+            push.extend(counted(count, is_indirect, &one));
+            let all_words = (offset + count * form.element.size()).div_ceil(4);
+            rig.run(&push, all_words.div_ceil(tile_words))?;
+            let case = format!("{}, {form:?}, {count} elements at {offset}, {is_indirect}", kernel.name);
+            let packed: Vec<_> = words[..count].iter().map(|&word| form.packed(word)).collect();
+            destination.compare(&case, &[&packed[..], &before[count..]].concat())?;
+            compare(&case, "words", &source, &words)
+        })?;
+    }
+    Ok(())
+}
+
+fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    for element in selection.first(2, [ElementType::U8, ElementType::Bf16]) {
+        let form = Form { element, form: 0 };
+        let constants = [("UNITS_PER_INVOCATION", UNITS), ("PACKED_BITS", element.bits())];
+        let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)?;
+        let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
+        every_place(form, tile_words * 4 / element.size(), |offset, count, is_indirect| {
+            let input = elements(form, 2 * count + 1);
+            let source = Elements::of(gpu, element, &input, (offset + element.size()) % 4)?;
+            let source_count = input.len() - 1;
+            let indices: Vec<_> =
+                random(count, count + 3).iter().map(|word| word % (source_count as u32 + 2)).collect();
+            let on_device = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let index_memory = Memory::of(gpu, &indices, Alignment::Words)?;
+            let before = vec![0x5555; count + 3];
+            let destination = Elements::of(gpu, element, &before, offset)?;
+            let push = [
+                ("source", Value::Range(source.range)),
+                ("indices", Value::Pointer(&index_memory)),
+                ("destination", Value::Range(destination.range)),
+                ("indirect_count", Value::pointer_if(is_indirect, &on_device)),
+                ("count", Value::Number(if is_indirect { count + 3 } else { count })),
+                ("source_count", Value::Number(source_count)),
+            ];
+            let all_words = (offset + count * element.size()).div_ceil(4);
+            rig.run(&push, all_words.div_ceil(tile_words))?;
+            let case = format!("{}, {element}, {count} elements at {offset}, {is_indirect}", kernel.name);
+            let gathered = indices[..count].iter().map(|&index| match index as usize {
+                index if index < source_count => input[index],
+                _ => 0,
+            });
+            let expected: Vec<_> = gathered.chain(before[count..].iter().copied()).collect();
+            destination.compare(&case, &expected)?;
+            source.compare(&case, &input)
+        })?;
+    }
+    Ok(())
+}
