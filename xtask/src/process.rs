@@ -160,8 +160,13 @@ mod tests {
         }
         let child: libc::pid_t = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
         drop(group);
-        // The system may take a moment to reap an orphan, which is then a zombie.
-        let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        // An orphan may take a moment to die, and the system another to reap it, when it is a zombie.
+        let state = || std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        let has_ended = |state: String| state.is_empty() || state.contains(") Z ");
+        let asked = std::time::Instant::now();
+        while !has_ended(state()) {
+            assert!(asked.elapsed() < std::time::Duration::from_secs(60), "{}", state());
+            pause().unwrap();
+        }
     }
 }
