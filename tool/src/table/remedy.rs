@@ -92,11 +92,12 @@ fn holding(kind: char, size: u32, taken: &[ElementType]) -> Option<ElementType> 
     let as_signed = |size: u32| widest(&SIGNED, &|element| size <= room(element));
     // Half of the bits, and no more, are surely in the significand.
     let as_float = |size: u32| widest(&FLOATS, &|element| size <= room(element));
+    let twice = size.saturating_mul(2);
     match kind {
-        'u' => as_unsigned(size).or_else(|| as_signed(2 * size)).or_else(|| as_float(2 * size)),
+        'u' => as_unsigned(size).or_else(|| as_signed(twice)).or_else(|| as_float(twice)),
         // What is true is counted by sums, which wrap.
         'b' => as_unsigned(4).or_else(|| as_signed(8)).or_else(|| as_float(4)),
-        'i' => as_signed(size).or_else(|| as_float(2 * size)),
+        'i' => as_signed(size).or_else(|| as_float(twice)),
         'f' => as_float(size),
         _ => None,
     }
