@@ -8,8 +8,8 @@ use subsweep_tool::reference::oracle;
 use subsweep_tool::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, nth_look_back, random, sizes,
-    small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, is_watched, nth_look_back, random,
+    sizes, small_workgroup,
 };
 use super::sort::{
     key_pointers, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
@@ -80,6 +80,8 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     // Some keys are read from, and some written to, indices below 2^32, and the others above.
     let seam = (1 << 32) / tile_items - 3;
     let is_counted = kernel.name.ends_with("_counted");
+    // A workgroup may stride over 32 tiles, and wait for a stalled one at each.
+    let (spin_limit, most_tiles) = if is_watched() { (3, 20) } else { (100, 60) };
     // Shared masks, early counts, and the exchange of the tile through shared memory. Shared masks need at most 32
     // lanes, and pay off from 16.
     let (late, early) = ([false, false, true], [false, true, false]);
@@ -100,7 +102,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     for (index, (stall_every, base_tile, [masks, early, exchange])) in specializations.into_iter().enumerate()
     {
         // Stalled tiles and long look-backs are those of the counted variant: it has every window.
-        let look_back = nth_look_back(if is_counted { index + 1 } else { 0 }, 100);
+        let look_back = nth_look_back(if is_counted { index + 1 } else { 0 }, spin_limit);
         let turn = index + key_words + value_words;
         // Every second specialization has workgroups that stride.
         let max_workgroups = if turn.is_multiple_of(2) { 2 } else { 0 };
@@ -135,7 +137,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             has_no_last_keys,
             max_workgroups,
         };
-        let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, 60 * tile_items + 5];
+        let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, most_tiles * tile_items + 5];
         for (trial, count) in counts.into_iter().enumerate() {
             for (shift, mask) in [(0, 0xff), (32 * key_words as u32 - 8, 0xff), (9, 1)] {
                 let keys = keys(trial, count, key_words);

@@ -28,6 +28,12 @@ pub fn layout() -> BufferLayout {
     LAYOUT.get().copied().unwrap_or_default()
 }
 
+/// Whether GPU-assisted validation watches the kernels of this process. It loops over all buffers at an access and over shared
+/// memory at a barrier, which counts for `Workarounds::LOOPS_END_AT_65535`: workgroups must wait and stride less.
+pub fn is_watched() -> bool {
+    layout() == BufferLayout::Separate
+}
+
 /// The alignment of an array, and the access that it allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alignment {
