@@ -84,6 +84,7 @@ impl Run for ScanArgs {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, payload_size, .. } = opened.table;
+        files::check_numbers(&source, format)?;
         let (mut config, initial) = self.config(common, &source, &opened.table)?;
         // Along rows, every element is a row of the scan.
         let rows_of = |shape: TableShape| if self.axis == 1 { shape.element_count() } else { shape.rows() };
@@ -92,7 +93,7 @@ impl Run for ScanArgs {
         let offsets = |source| Offsets::open(source, self.reverse, row_count);
         let mut segments = segments_source.as_ref().map(offsets).transpose()?;
         let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
-            (Box::new(opened.backward()), row_count)
+            (Box::new(opened.backward(&source)?), row_count)
         } else {
             // A stream is of one column, unless its header states the rows.
             let (reader, count) = opened.forward(&source)?;
