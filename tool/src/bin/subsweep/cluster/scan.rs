@@ -46,6 +46,12 @@ impl Run for Scan {
             if args.axis == 1 {
                 return Err(Ended::usage("ranks scan down the columns of a table; leave out --axis 1").into());
             }
+            if args.by_key.is_some() {
+                return Err(Ended::usage(
+                    "runs of keys are scanned on one device; leave out --by-key, or take subsweep",
+                )
+                .into());
+            }
             if args.monotone {
                 return Err(Ended::usage("ranks have no --monotone; scan the result by --op max").into());
             }
