@@ -33,7 +33,7 @@ def blocks(
     ----------
     file : path or binary file object
         A ``.npy`` file, by its header, or plain numbers; ``sys.stdin.buffer``, for example. An array of several dimensions is read
-        as one of its numbers in C order.
+        as one of its numbers in C order, and one in Fortran order from a file alone.
     dtype : dtype, optional
         Type of plain numbers.
     count : int, optional

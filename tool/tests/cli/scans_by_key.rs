@@ -52,7 +52,8 @@ fn runs_of_keys_of_every_type_are_scanned() {
     let values_path = folder.file("values.npy", &values_file);
     let keys = keys();
     let add: fn(u32, u32) -> u32 = u32::wrapping_add;
-    let types: [(&str, fn(u64) -> Vec<u8>); 5] = [
+    type BytesOfKey = fn(u64) -> Vec<u8>;
+    let types: [(&str, BytesOfKey); 5] = [
         ("|u1", |key| vec![key as u8]),
         ("<i2", |key| (key as i16 - 3).to_le_bytes().to_vec()),
         ("<f4", |key| (key as f32 - 2.5).to_le_bytes().to_vec()),
