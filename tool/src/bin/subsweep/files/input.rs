@@ -173,8 +173,8 @@ pub fn open_table(
 /// More bytes than the header of any `.npy` file that is taken.
 pub const MAX_HEADER: u64 = 1 << 17;
 
-/// Opens the values of `count` keys, or the keys of as many rows, by [`TableReader::values`]. A stream is copied to a temporary file in `folder`, so that
-/// its size is known.
+/// Opens the values of `count` keys, or the keys of as many rows, of any type, by [`TableReader::values`]. A stream is copied to
+/// a temporary file in `folder`, so that its size is known.
 ///
 /// # Errors
 /// The values cannot be read, or are not one for each key.
