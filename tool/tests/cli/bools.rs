@@ -17,13 +17,11 @@ fn elements_that_are_moved_or_compared_stay_bools() {
     let ids = folder.file("ids.npy", u32s(&[5, 4, 3, 2, 1]));
     let sorted = folder.file("sorted.npy", bools(&[0, 0, 1, 1, 1]));
     let [out, more] = ["out", "more"].map(|name| folder.argument(name));
-    let picks = folder.file("picks.npy", u32s(&[4, 0]));
     let bytes_file = folder.file("bytes.npy", npy("|u1", "(2,)", &[0, 7]));
     for (arguments, expected) in [
         (&["sort", &a][..], bools(&[0, 0, 1, 1, 1])),
         (&["sort", &a, "--descending"], bools(&[1, 1, 1, 0, 0])),
         (&["sort", &a, "--argsort"], u32s(&[1, 4, 0, 2, 3])),
-        (&["gather", &a, "--indices", &picks], bools(&[0, 1])),
         (&["select", &a, "--where", "x < 1"], bools(&[0, 0])),
         (&["select", &a, "--flags", &a], bools(&[1, 1, 1])),
         (&["select", &a, "--unique"], bools(&[1, 0, 1, 0])),

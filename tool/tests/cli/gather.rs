@@ -184,6 +184,20 @@ fn elements_of_8_and_16_bits_are_gathered() {
     }
 }
 
+#[test]
+fn bools_and_big_endian_files_are_taken() {
+    let folder = Folder::new();
+    let picks = [2_i64, 0].map(i64::to_be_bytes).concat();
+    let picks = folder.file("picks.npy", npy(">i8", "(2,)", &picks));
+    for (array, expected) in [
+        (npy("|b1", "(3,)", &[1, 0, 0]), npy("|b1", "(2,)", &[0, 1])),
+        (npy(">u2", "(3,)", &[1, 2, 3, 4, 5, 6]), npy("<u2", "(2,)", &[6, 5, 2, 1])),
+    ] {
+        let array = folder.file("a.npy", array);
+        assert_eq!(run(&mut subsweep(["gather", &array, "--indices", &picks])).done(), expected);
+    }
+}
+
 /// Of whole words, and of others.
 #[test]
 fn rows_of_any_size_are_moved() {

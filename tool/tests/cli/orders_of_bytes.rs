@@ -85,9 +85,6 @@ fn every_input_may_be_big_endian() {
     run(&mut subsweep(["reduce", &values, "--by-key", &keys, "--keys-output", &more, "-o", &output])).done();
     assert_eq!(array("out.npy"), npy("<u4", "(3,)", &words(&[5, 6, 15])));
     assert_eq!(array("more.npy"), npy("<i8", "(3,)", &[3_i64, -1, 2].map(i64::to_le_bytes).concat()));
-    let indices = folder.file("indices.npy", big("i8", 8, &[2_i64, 0].map(i64::to_le_bytes).concat()));
-    let gathered = run(&mut subsweep(["gather", &values, "--indices", &indices])).done();
-    assert_eq!(gathered, npy("<u4", "(2,)", &words(&[7, 5])));
     let edges = folder.file("edges.npy", big("f8", 8, &[5.0_f64, 6.5, 9.0].map(f64::to_le_bytes).concat()));
     let counts = run(&mut subsweep(["histogram", &values, "--edges", &edges])).done();
     assert_eq!(counts, npy("<u4", "(2,)", &words(&[2, 2])));
