@@ -308,7 +308,8 @@ def searchsorted(
 ) -> Any:
     """Find the indices at which elements would be inserted into a sorted array.
 
-    Equals ``numpy.searchsorted(a, v, side, sorter)``. That `a` is sorted is not checked.
+    Equals ``numpy.searchsorted(a, v, side, sorter)``: two types are compared in their common one, ``numpy.promote_types``, of uint64
+    and int64 in float64. That `a` is sorted is not checked.
 
     Parameters
     ----------

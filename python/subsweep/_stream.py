@@ -33,7 +33,7 @@ def blocks(
     ----------
     file : path or binary file object
         A ``.npy`` file, by its header, or plain numbers; ``sys.stdin.buffer``, for example. An array of several dimensions is read
-        as one of its numbers in C order.
+        as one of its numbers in C order, and one in Fortran order from a file alone.
     dtype : dtype, optional
         Type of plain numbers.
     count : int, optional
@@ -67,7 +67,8 @@ def _blocks(file: Union[str, os.PathLike[str], BinaryIO], dtype: Optional[npt.DT
     begin = _read(file, len(_MAGIC))
     left = None
     if begin == _MAGIC:
-        found, left = _header(file)
+        found, shape, is_fortran = _header(file)
+        left = int(np.prod(shape, dtype=object))
         if dtype is not None and found.kind == "V" and found.itemsize == np.dtype(dtype).itemsize:
             # As numpy.save has the types of other packages.
             found = np.dtype(dtype)
@@ -80,6 +81,10 @@ def _blocks(file: Union[str, os.PathLike[str], BinaryIO], dtype: Optional[npt.DT
         kind = np.dtype(dtype)
     if kind.itemsize == 0 or kind.hasobject:
         raise TypeError(f"the file has elements of {kind}, which are no numbers")
+    if left is not None and is_fortran and sum(axis > 1 for axis in shape) > 1:
+        array = _mapped(file, kind, shape)
+        yield from (np.array(array.flat[begin : begin + count]) for begin in range(0, left, count))
+        return
     while left is None or left > 0:
         wanted = kind.itemsize * (count if left is None else min(count, left)) - len(begin)
         data = begin + _read(file, wanted) if wanted > 0 else begin
@@ -109,8 +114,20 @@ def _read(file: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _header(file: BinaryIO) -> tuple[np.dtype[Any], int]:
-    """Read the header of a .npy file after its magic: the type, and the number of numbers."""
+def _mapped(file: BinaryIO, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
+    """Map the array in Fortran order that begins where `file` is."""
+    try:
+        begin, size = file.tell(), os.stat(file.fileno()).st_size
+    except (AttributeError, OSError):
+        text = "the stream has an array in Fortran order, which begins with a column: give the path of a file, or save it in C order"
+        raise ValueError(text + ", numpy.ascontiguousarray(a)") from None
+    if size < begin + dtype.itemsize * int(np.prod(shape, dtype=object)):
+        raise ValueError("the file ends before its last number: it is not whole")
+    return np.memmap(file, dtype, "r", begin, shape, "F")
+
+
+def _header(file: BinaryIO) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    """Read the header of a .npy file after its magic: the type, the shape, and whether the order is Fortran's."""
     version = _read(file, 2)
     if version[:1] not in (b"\x01", b"\x02", b"\x03"):
         raise ValueError("the file is of an unknown version of numpy's format: save it anew, numpy.save")
@@ -120,9 +137,7 @@ def _header(file: BinaryIO) -> tuple[np.dtype[Any], int]:
     shape, is_fortran, dtype = read(text)
     if any(length < 0 for length in shape):
         raise ValueError(f"the file has a damaged shape {shape} in its header")
-    if is_fortran and sum(axis > 1 for axis in shape) > 1:
-        raise ValueError("the file has an array in Fortran order: save it in C order, numpy.ascontiguousarray(a)")
-    return dtype, int(np.prod(shape, dtype=object))
+    return dtype, shape, is_fortran
 
 
 def sort_stream(

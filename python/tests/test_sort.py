@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from conftest import argsorted, assert_same, random_array
+from conftest import TYPES, argsorted, assert_same, random_array
 
 import subsweep
 
@@ -131,6 +131,18 @@ def test_searchsorted_of_other_types():
     sorter = np.argsort(b)
     assert_same(subsweep.searchsorted(b, b, sorter=sorter), np.searchsorted(b, b, sorter=sorter))
     assert_same(subsweep.searchsorted([], [1.0]), np.searchsorted([], [1.0]))
+
+
+@pytest.mark.parametrize("other", [np.bool_, *TYPES], ids=lambda dtype: dtype.__name__)
+def test_searchsorted_of_two_types(dtype, other):
+    a = np.sort(random_array(dtype, 500, few=True, special=True))
+    v = random_array(np.uint8, 300, few=True) > 4 if other is np.bool_ else random_array(other, 300, few=True, special=True)
+    for side in ("left", "right"):
+        assert_same(subsweep.searchsorted(a, v, side), np.searchsorted(a, v, side))
+        assert_same(subsweep.searchsorted(np.sort(v), a, side), np.searchsorted(np.sort(v), a, side))
+    # Rounded in float64.
+    high = np.array([2**63, 2**63 + 1], np.uint64)
+    assert_same(subsweep.searchsorted(high, np.array([2**63 - 1]), "right"), np.searchsorted(high, np.array([2**63 - 1]), "right"))
 
 
 def test_merge(dtype, size):

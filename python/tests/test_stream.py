@@ -68,6 +68,8 @@ def test_files(tmp_path, dtype):
     assert_same(whole(subsweep.blocks(io.BytesIO(a[:1].tobytes()), dtype, count=1)), a[:1])
     np.save(tmp_path / "big.npy", a.astype(np.dtype(dtype).newbyteorder(">")))
     assert_same(whole(subsweep.sort_stream(subsweep.blocks(tmp_path / "big.npy", count=64))), np.sort(a))
+    np.save(tmp_path / "columns.npy", np.asfortranarray(a.reshape(10, 4, 25)))
+    assert_same(whole(subsweep.blocks(tmp_path / "columns.npy", count=64)), a)
     np.save(tmp_path / "none.npy", a[:0])
     assert [*subsweep.blocks(tmp_path / "none.npy")] == [*subsweep.blocks(io.BytesIO(), dtype)] == []
 
@@ -89,7 +91,11 @@ def test_files_that_are_refused(tmp_path):
     with pytest.raises(ValueError, match="count"):
         [*subsweep.blocks(tmp_path / "a.npy", count=0)]
     np.save(tmp_path / "f.npy", np.asfortranarray(np.ones((2, 3))))
+    data = (tmp_path / "f.npy").read_bytes()
     with pytest.raises(ValueError, match="Fortran"):
+        [*subsweep.blocks(io.BytesIO(data))]
+    (tmp_path / "f.npy").write_bytes(data[:-1])
+    with pytest.raises(ValueError, match="not whole"):
         [*subsweep.blocks(tmp_path / "f.npy")]
 
 

@@ -195,6 +195,24 @@ fn files_are_those_of_one_device() {
     }
 }
 
+#[test]
+fn what_ranks_do_not_take_is_refused() {
+    let folder = folder();
+    fs::write(folder.path().join("big.npy"), npy(">u4", "(8,)", &words(8))).unwrap();
+    for (arguments, what) in [
+        (&["sort", "big.npy"][..], "is big-endian or stored by columns, and ranks read slices of it; save"),
+        (&["scan", "big.npy"], "is big-endian or stored by columns, and ranks read slices of it; save"),
+        (&["scan", "keys.npy", "--by-key", "keys.npy"], "leave out --by-key, or take subsweep"),
+    ] {
+        let arguments: Vec<_> =
+            ["subsweep-mpi"].iter().chain(arguments).chain(&["-o", "out"]).copied().collect();
+        let Some(output) = mpirun(&folder, &[(2, &arguments)]) else { return };
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(what), "{stderr}");
+        assert!(!folder.path().join("out").exists());
+    }
+}
+
 /// Every `$ mpirun -n 8 subsweep-mpi …` of these pages, over three ranks.
 #[test]
 fn commands_of_the_documentation_work() {

@@ -13,7 +13,7 @@ pub const UNPACKED: [ElementType; 6] = [
 ];
 
 /// Its little-endian `descr`: `<u4`, and of a single byte `|u1`. numpy has no bfloat16, and saves that of `ml_dtypes` as `<V2`.
-pub(super) fn descr(element: ElementType) -> String {
+pub fn descr(element: ElementType) -> String {
     let order = if element.size() == 1 { '|' } else { '<' };
     let kind = match element.kind() {
         NumberKind::Unsigned => 'u',

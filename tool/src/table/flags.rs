@@ -73,6 +73,7 @@ mod tests {
         assert_eq!(read(&npy("|b1", "(2,)", &[1, 0]), 2), Flags::U8(vec![1, 0]));
         assert_eq!(read(&npy("|u1", "(0,)", &[]), 0), Flags::U8(vec![]));
         assert_eq!(read(&npy("<u4", "(1,)", &[0, 1, 0, 0]), 1), Flags::U32(vec![256]));
+        assert_eq!(read(&npy(">u4", "(1,)", &[0, 0, 1, 0]), 1), Flags::U32(vec![1 << 16]));
     }
 
     #[test]

@@ -8,19 +8,25 @@ use std::fmt;
 mod element;
 mod flags;
 mod npy;
+mod order;
+mod promotion;
 mod read;
 mod reader;
 mod remedy;
 #[cfg(test)]
 mod testing;
+mod words;
 
-pub use element::{UNPACKED, conversion, real, whole, words};
+pub use element::{UNPACKED, conversion, descr, real, whole, words};
 pub use flags::Flags;
+pub use order::ByRows;
+pub use promotion::promoted;
 pub use read::{Bytes, TableError};
 pub use reader::TableReader;
 pub use subsweep::ElementType;
+pub use words::{Padded, Trimmed, padded, padded_size, trimmed};
 
-/// The elements of one file, in the file's byte order.
+/// The elements of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// The format of the input, and of the output.
@@ -29,20 +35,20 @@ pub struct Table {
     pub element: ElementType,
     /// Rows and columns.
     pub shape: TableShape,
-    /// The elements, row after row, as the file's bytes: `shape.element_count()` elements of
-    /// `element.size()` bytes.
+    /// The elements, row after row, little-endian: `shape.element_count()` elements of `element.size()` bytes.
     pub payload: Vec<u8>,
 }
 
-// Elements are the file's little-endian bytes, without a copy: the host must be little-endian.
-const _: () =
-    assert!(cfg!(target_endian = "little"), "files are little-endian, and elements are not swapped");
+// Most files are little-endian, and their elements are used without a copy: the host must be little-endian.
+const _: () = assert!(cfg!(target_endian = "little"), "elements are little-endian");
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A header with type and shape, then the elements: the format of `numpy.save`.
     Npy,
+    /// The same with elements of numpy's bool, which are u8 here; in an output those of other types are of their own.
+    NpyBool,
     /// Elements without a header.
     Raw,
 }
@@ -84,6 +90,16 @@ pub struct Taken<'a> {
     pub max_count: u64,
 }
 
+impl Format {
+    /// Refuses elements of numpy's bool where arithmetic is done, whose results they would not hold.
+    ///
+    /// # Errors
+    /// [`TableError::Bool`].
+    pub fn check_numbers(self) -> Result<(), TableError> {
+        if self == Format::NpyBool { Err(TableError::Bool) } else { Ok(()) }
+    }
+}
+
 impl Table {
     /// The bytes before the elements in a file of this format.
     pub fn header(&self) -> Vec<u8> {
@@ -99,7 +115,8 @@ impl Table {
 /// The bytes before the elements in a file of this format.
 pub fn header(format: Format, element: ElementType, shape: TableShape) -> Vec<u8> {
     match format {
-        Format::Npy => npy::header(element, shape),
+        Format::NpyBool if element == ElementType::U8 => npy::header(npy::BOOL, shape),
+        Format::Npy | Format::NpyBool => npy::header(&element::descr(element), shape),
         Format::Raw => Vec::new(),
     }
 }
@@ -136,12 +153,18 @@ impl TableShape {
         }
     }
 
-    /// The first dimension.
-    fn first(self) -> usize {
+    /// The three dimensions; those that are not there are 1.
+    fn extents(self) -> [usize; 3] {
         match self {
-            TableShape::Flat { count } => count,
-            TableShape::Grid { rows, .. } | TableShape::Cube { rows, .. } => rows,
+            TableShape::Flat { count } => [count, 1, 1],
+            TableShape::Grid { rows, columns } => [rows, columns, 1],
+            TableShape::Cube { rows, values, columns } => [rows, values, columns],
         }
+    }
+
+    /// Whether its elements lie in one order row after row, and in another column after column.
+    fn has_two_orders(self) -> bool {
+        self.extents().into_iter().filter(|&extent| extent > 1).count() > 1
     }
 
     /// The shape of `width` elements for each element of a table of one or two dimensions.

@@ -3,11 +3,11 @@
 //! Format: numpy's `numpy/lib/format.py` and NEP 1, versions 1.0 to 3.0. The header is not evaluated as Python: the
 //! parser accepts only the three keys, does not recurse, and reads at most [`MAX_HEADER_SIZE`] bytes.
 
-use crate::table::element::{descr, from_descr};
+use crate::table::element::from_descr;
 use std::io::Read;
 
 use super::read::read_full;
-use super::{ElementType, TableError, TableShape, Taken};
+use super::{ElementType, Format, TableError, TableShape, Taken};
 use subsweep::internal::printable;
 
 /// The first bytes of every `.npy` file.
@@ -44,13 +44,19 @@ fn first_array(rest: &mut impl Read) -> Option<String> {
 /// Maximum size of the dictionary, in bytes. Only structured types have longer ones, and these are refused.
 pub const MAX_HEADER_SIZE: u32 = u16::MAX as u32;
 
-/// An accepted header: a table of elements in row-major order.
+/// An accepted header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// [`Format::Npy`] or [`Format::NpyBool`].
+    pub format: Format,
     /// The element type, one of the accepted ones.
     pub element: ElementType,
+    /// Whether the elements are big-endian.
+    pub is_swapped: bool,
     /// The shape. The size of all elements in bytes does not overflow.
     pub shape: TableShape,
+    /// Whether the elements lie column after column, and so in another order than row after row.
+    pub is_by_columns: bool,
     /// Bytes before the first element, magic included.
     pub header_size: u64,
     /// Bytes of all elements.
@@ -60,13 +66,14 @@ pub struct Header {
 /// Reads the header after the [`MAGIC`], up to the first element.
 pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
     let (text, position) = read_text(reader)?;
-    let (element, shape) =
+    let ((format, element, is_swapped), shape, by_columns) =
         parse(&text, taken.elements, taken.max_dimensions, |descr| element(descr, taken.elements))?;
     let too_large = || TableError::TooLarge { shape: shape.to_string() };
     let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
     let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
     position.checked_add(payload_size).ok_or_else(too_large)?;
-    Ok(Header { element, shape, header_size: position, payload_size })
+    let is_by_columns = by_columns && shape.has_two_orders();
+    Ok(Header { format, element, is_swapped, shape, is_by_columns, header_size: position, payload_size })
 }
 
 /// Reads the header of flags after the [`MAGIC`]: bool, u8 or u32 in one dimension. Returns the bytes of a flag, and
@@ -75,10 +82,11 @@ pub fn read_flags_header(reader: &mut impl Read) -> Result<(u64, u64), TableErro
     let (text, _) = read_text(reader)?;
     let size = |descr: &[u8]| match descr {
         b"|b1" | b"|u1" => Ok(1),
-        b"<u4" => Ok(4),
+        // What is not 0 is so in either order of bytes.
+        b"<u4" | b">u4" => Ok(4),
         _ => Err(TableError::FlagsNotTaken { found: shown(descr) }),
     };
-    let (size, shape) = parse(&text, &[ElementType::U32], 1, size)?;
+    let (size, shape, _) = parse(&text, &[ElementType::U32], 1, size)?;
     Ok((size, shape.rows() as u64))
 }
 
@@ -99,15 +107,18 @@ fn read_text(reader: &mut impl Read) -> Result<(Vec<u8>, u64), TableError> {
     Ok((text, position))
 }
 
+/// The `descr` of numpy's bool.
+pub const BOOL: &str = "|b1";
+
 /// The header of `numpy.save`, byte for byte.
-pub fn header(element: ElementType, shape: TableShape) -> Vec<u8> {
+pub fn header(descr: &str, shape: TableShape) -> Vec<u8> {
     // numpy reserves room for a first dimension of 21 digits, then aligns the elements to 64 bytes.
     const GROWTH_DIGITS: usize = 21;
     const ALIGNMENT: usize = 64;
     const BEFORE_TEXT: usize = MAGIC.len() + 2 + 2;
 
-    let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}", descr(element));
-    let growth = GROWTH_DIGITS - shape.first().to_string().len();
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let growth = GROWTH_DIGITS - shape.extents()[0].to_string().len();
     let size = (BEFORE_TEXT + text.len() + growth + 1).next_multiple_of(ALIGNMENT);
     text.extend(std::iter::repeat_n(' ', size - BEFORE_TEXT - text.len() - 1));
     text.push('\n');
@@ -132,13 +143,13 @@ fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> R
     if *position < needed { Err(TableError::Ended { held: *position, needed }) } else { Ok(()) }
 }
 
-/// Parses element type and shape from the dictionary's text; `element` converts the type.
+/// Parses element type, shape, and whether the table lies by columns, from the dictionary's text; `element` converts the type.
 fn parse<T>(
     text: &[u8],
     taken: &[ElementType],
     max_dimensions: usize,
     element: impl Fn(&[u8]) -> Result<T, TableError>,
-) -> Result<(T, TableShape), TableError> {
+) -> Result<(T, TableShape, bool), TableError> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
     parser.expect(b'{', "a dictionary is missing")?;
@@ -165,16 +176,16 @@ fn parse<T>(
     let (Some(descr), Some(by_columns), Some(dimensions)) = (descr, by_columns, dimensions) else {
         return Err(parser.malformed("'descr', 'fortran_order' or 'shape' is missing"));
     };
-    Ok((element(descr)?, shape(dimensions, by_columns, max_dimensions)?))
+    Ok((element(descr)?, shape(dimensions, max_dimensions)?, by_columns))
 }
 
-/// The element type of a `descr` string, if accepted.
-fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, TableError> {
-    match from_descr(descr).filter(|(element, _)| taken.contains(element)) {
-        Some((element, false)) => Ok(element),
-        Some((element, true)) => Err(TableError::ByteOrder { found: shown(descr), element }),
-        None => Err(not_taken(descr, taken)),
-    }
+/// The format and the element type of a `descr` string, and whether it is big-endian, if accepted.
+fn element(descr: &[u8], taken: &[ElementType]) -> Result<(Format, ElementType, bool), TableError> {
+    let found = match descr == BOOL.as_bytes() {
+        true => Some((Format::NpyBool, ElementType::U8, false)),
+        false => from_descr(descr).map(|(element, is_swapped)| (Format::Npy, element, is_swapped)),
+    };
+    found.filter(|(_, element, _)| taken.contains(element)).ok_or_else(|| not_taken(descr, taken))
 }
 
 fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
@@ -182,7 +193,7 @@ fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
 }
 
 /// The shape of a tuple's text, if it is the shape of a table.
-fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<TableShape, TableError> {
+fn shape(tuple: &[u8], max_dimensions: usize) -> Result<TableShape, TableError> {
     let malformed = || TableError::Shape { shape: shown(tuple) };
     let inner = tuple[1..tuple.len() - 1].trim_ascii();
     if !inner.is_empty() && !inner.contains(&b',') {
@@ -207,11 +218,9 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<TableS
         *extent = value.ok_or_else(|| TableError::TooLarge { shape: shown(tuple) })?;
     }
     let [rows, second, third] = extents;
-    let is_long = |extent: &&usize| **extent > 1;
     match count {
         1 => Ok(TableShape::Flat { count: rows }),
         2 if second == 0 => Err(TableError::NoColumns { rows }),
-        _ if by_columns && extents.iter().filter(is_long).count() > 1 => Err(TableError::ByColumns),
         2 => Ok(TableShape::Grid { rows, columns: second }),
         _ if rows.checked_mul(second).is_none() => Err(TableError::TooLarge { shape: shown(tuple) }),
         _ => Ok(TableShape::Cube { rows, values: second, columns: third }),

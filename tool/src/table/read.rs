@@ -1,8 +1,9 @@
 //! Reads a table from untrusted bytes.
 
-use crate::table::element::{UNPACKED, conversion};
+use crate::table::element::conversion;
 use std::io::{self, Read};
 
+use super::order::by_rows;
 use super::reader::{Expected, TableReader, raw_values, read_start};
 use super::remedy::remedy;
 use super::{ElementType, Format, Table, TableShape, Taken, npy};
@@ -50,30 +51,26 @@ impl Table {
         read_all(TableReader::with_raw(reader, file_size, raw, taken)?, file_size, memory_size)
     }
 
-    /// Reads all of `bytes` as the values of `count` keys, of one of the types `taken`: an `.npy` file of one dimension, or
+    /// Reads all of `bytes` as the values of `count` keys, of any type: an `.npy` file of one dimension, or
     /// raw values whose size follows from the number of bytes. Raw values are read as unsigned numbers, whatever their type.
     ///
     /// Memory is allocated as in [`Table::read`], and none for an `.npy` file whose header states another count.
     ///
     /// # Errors
     /// The first problem found.
-    pub fn read_values(
-        bytes: Bytes<impl Read>,
-        count: u64,
-        elements: &[ElementType],
-    ) -> Result<Self, TableError> {
+    pub fn read_values(bytes: Bytes<impl Read>, count: u64) -> Result<Self, TableError> {
         let Bytes { mut reader, file_size, memory_size } = bytes;
         let Some(start) = read_start(&mut reader)? else {
-            let taken = Taken { elements, max_dimensions: 1, max_count: u64::MAX };
+            let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
             let expected = Expected { count: Some(count), ..Expected::default() };
             let table = TableReader::npy(reader, file_size, expected, &taken)?;
             return read_all(table, file_size, memory_size);
         };
-        read_raw_values(Bytes { reader: start.chain(reader), file_size, memory_size }, count, elements)
+        read_raw_values(Bytes { reader: start.chain(reader), file_size, memory_size }, count)
     }
 
     /// As [`Self::read_values`], for a value for each element of a table of shape `keys`: an `.npy` file of that shape, or
-    /// with one dimension more, the elements of a value. Raw values have 4 or 8 bytes, and are returned with the shape of the
+    /// with one dimension more, the elements of a value. Raw values have 1, 2, 4 or 8 bytes, and are returned with the shape of the
     /// keys.
     ///
     /// # Errors
@@ -82,7 +79,7 @@ impl Table {
         let Bytes { mut reader, file_size, memory_size } = bytes;
         if let Some(start) = read_start(&mut reader)? {
             let bytes = Bytes { reader: start.chain(reader), file_size, memory_size };
-            let values = read_raw_values(bytes, keys.element_count() as u64, &UNPACKED)?;
+            let values = read_raw_values(bytes, keys.element_count() as u64)?;
             return Ok(Self { shape: keys, ..values });
         }
         let max_dimensions = if keys.is_flat() { 2 } else { 3 };
@@ -167,14 +164,11 @@ pub enum TableError {
         /// Elements.
         count: u64,
     },
-    /// An accepted type, but big-endian.
-    #[error("holds big-endian elements ({found}); save {}", conversion(None, *element))]
-    ByteOrder {
-        /// The type found.
-        found: String,
-        /// The type without its byte order.
-        element: ElementType,
-    },
+    /// Elements of numpy's bool, of which there are no sums.
+    #[error(
+        "holds bool, and arithmetic is of numbers; save a.view('|u1'), or a.astype('<u4') to count what is true"
+    )]
+    Bool,
     /// An unknown `.npy` version.
     #[error(
         "has .npy version {major}.{minor}, and 1.0, 2.0 and 3.0 are known; save it again with numpy.save"
@@ -233,9 +227,6 @@ pub enum TableError {
         /// Its rows.
         rows: usize,
     },
-    /// A table in column-major order.
-    #[error("is stored by columns (fortran_order); save numpy.ascontiguousarray(a)")]
-    ByColumns,
     /// A shape whose size in bytes overflows.
     #[error(
         "has shape {shape} in its .npy header, more than any file can hold; save it again with numpy.save"
@@ -361,19 +352,22 @@ fn read_all(
     let payload = read_payload(&mut table, max_size, file_size.is_some(), memory_size)?;
     // The end is checked by the read after the last byte.
     read_full(&mut table, &mut [0])?;
-    let TableReader { format, element, shape, .. } = table;
+    let TableReader { format, element, shape, is_by_columns, .. } = table;
     let count = payload.len() / element.size();
+    let payload = match shape.filter(|_| is_by_columns) {
+        Some(_) if 2 * payload.len() as u64 > memory_size => {
+            return Err(TableError::Memory { size: 2 * payload.len() as u64 });
+        }
+        Some(shape) => by_rows(&payload, shape, element.size())?,
+        None => payload,
+    };
     Ok(Table { format, element, shape: shape.unwrap_or(TableShape::Flat { count }), payload })
 }
 
-fn read_raw_values(
-    bytes: Bytes<impl Read>,
-    count: u64,
-    elements: &[ElementType],
-) -> Result<Table, TableError> {
+fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
     let Bytes { mut reader, file_size, memory_size } = bytes;
     if let Some(size) = file_size {
-        raw_values(size, false, count, elements)?;
+        raw_values(size, false, count, &ElementType::ALL)?;
     }
     let max_size = file_size.unwrap_or(count.saturating_mul(ElementType::U64.size() as u64));
     let payload = read_payload(&mut reader, max_size, file_size.is_some(), memory_size)?;
@@ -382,7 +376,7 @@ fn read_raw_values(
     if file_size.is_some() && (held < max_size || goes_on) {
         return Err(TableError::Changed);
     }
-    let element = raw_values(held, goes_on, count, elements)?;
+    let element = raw_values(held, goes_on, count, &ElementType::ALL)?;
     Ok(Table { format: Format::Raw, element, shape: TableShape::Flat { count: count as usize }, payload })
 }
 

@@ -1,10 +1,10 @@
 //! Reads a table's elements one after the other, of which there may be more than the memory holds.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek};
 
 use subsweep::NumberKind;
 
-use super::element::UNPACKED;
+use super::order::{ByRows, Swapped};
 use super::read::read_full;
 use super::{ElementType, Format, TableError, TableShape, Taken, npy};
 
@@ -15,13 +15,15 @@ pub(super) type Start = io::Take<Cursor<[u8; npy::MAGIC.len()]>>;
 /// [`TableError::of`] returns, if there are fewer or more bytes than expected.
 #[derive(Debug)]
 pub struct TableReader<R> {
-    reader: io::Chain<Start, R>,
+    reader: Swapped<io::Chain<Start, R>>,
     /// The format of the input, and of the output.
     pub format: Format,
     /// The type of every element.
     pub element: ElementType,
     /// Rows and columns, where they are known before all elements are read: not of a stream of raw elements.
     pub shape: Option<TableShape>,
+    /// Whether elements are read column after column, as the file has them.
+    pub is_by_columns: bool,
     /// Bytes before the first element.
     pub header_size: u64,
     /// Bytes of all elements, where the shape is known.
@@ -93,7 +95,8 @@ impl<R: Read> TableReader<R> {
         expected: Expected,
         taken: &Taken,
     ) -> Result<Self, TableError> {
-        let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
+        let npy::Header { format, element, is_swapped, shape, is_by_columns, header_size, payload_size } =
+            npy::read_header(&mut reader, taken)?;
         if let Some(declared) = expected.element.filter(|&declared| declared != element) {
             return Err(TableError::TypeDisagrees { found: element, declared });
         }
@@ -112,10 +115,14 @@ impl<R: Read> TableReader<R> {
             _ => {}
         }
         Ok(Self {
-            reader: Cursor::new([0; npy::MAGIC.len()]).take(0).chain(reader),
-            format: Format::Npy,
+            reader: Swapped::new(
+                Cursor::new([0; npy::MAGIC.len()]).take(0).chain(reader),
+                if is_swapped { element.size() } else { 1 },
+            ),
+            format,
             element,
             shape: Some(shape),
+            is_by_columns,
             header_size,
             payload_size: Some(payload_size),
             is_file: file_size.is_some(),
@@ -125,15 +132,20 @@ impl<R: Read> TableReader<R> {
         })
     }
 
-    /// Reads the header of values, one of 32 or 64 bits for each of `count` keys: an `.npy` file of one dimension, or raw
-    /// values whose size follows from `file_size`. Raw values are u32 or u64, whatever their type.
+    /// Reads the header of values, one of the types `elements` for each of `count` keys: an `.npy` file of one dimension, or raw
+    /// values whose size follows from `file_size`. Raw values are unsigned, whatever their type.
     ///
     /// # Errors
     /// The first problem found.
-    pub fn values(mut reader: R, file_size: u64, count: u64) -> Result<Self, TableError> {
-        let taken = Taken { elements: &UNPACKED, max_dimensions: 1, max_count: u64::MAX };
+    pub fn values(
+        mut reader: R,
+        file_size: u64,
+        count: u64,
+        elements: &[ElementType],
+    ) -> Result<Self, TableError> {
+        let taken = Taken { elements, max_dimensions: 1, max_count: u64::MAX };
         if let Some(start) = read_start(&mut reader)? {
-            let element = raw_values(file_size, false, count, &UNPACKED)?;
+            let element = raw_values(file_size, false, count, elements)?;
             return Self::raw(reader, start, Some(file_size), Some(element), &taken);
         }
         Self::npy(reader, Some(file_size), Expected { count: Some(count), ..Expected::default() }, &taken)
@@ -159,10 +171,11 @@ impl<R: Read> TableReader<R> {
         }
         let shape = |size: u64| TableShape::Flat { count: (size / element.size() as u64) as usize };
         Ok(Self {
-            reader: start.chain(reader),
+            reader: Swapped::new(start.chain(reader), 1),
             format: Format::Raw,
             element,
             shape: file_size.map(shape),
+            is_by_columns: false,
             header_size: 0,
             payload_size: file_size,
             is_file: file_size.is_some(),
@@ -177,9 +190,28 @@ impl<R: Read> TableReader<R> {
         self.is_file
     }
 
+    /// Whether the file has the elements as they are read, and row after row.
+    pub fn is_plain(&self) -> bool {
+        self.reader.size == 1 && !self.is_by_columns
+    }
+
     /// The reader of the bytes, of which some of the elements may have been read.
     pub fn into_inner(self) -> R {
-        self.reader.into_inner().1
+        self.reader.reader.into_inner().1
+    }
+
+    /// The elements row after row, of a table that [lies](Self::is_by_columns) column after column from the byte `start` of a
+    /// file; in blocks of `block_size` bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read from there.
+    pub fn into_rows(self, start: u64, block_size: usize) -> io::Result<impl Read>
+    where
+        R: Seek,
+    {
+        let (shape, size) = (self.shape.unwrap_or(TableShape::Flat { count: 0 }), self.element.size());
+        let swapped_size = self.reader.size;
+        Ok(Swapped::new(ByRows::new(self.into_inner(), start, shape, size, block_size)?, swapped_size))
     }
 
     /// Checks that the elements end where they should.

@@ -46,13 +46,51 @@ fn positions_have_the_shape_of_the_needles() {
     assert_eq!(in_none, npy("<u4", "(2, 2)", &[0; 16]));
 }
 
+/// In the type of `numpy.promote_types`, which is tested of every pair in `subsweep_tool::table`.
+#[test]
+fn needles_of_another_type_are_compared_in_the_common_one() {
+    let folder = Folder::new();
+    let all_of = |numbers: &[f64], of: &dyn Fn(f64) -> Vec<u8>| numbers.iter().flat_map(|&number| of(number)).collect::<Vec<_>>();
+    let numbers = [-3.0, 0.0, 1.0, 1.0, 7.0, 100.0];
+    let needles = [1.0, -4.0, 100.0, 101.0, 0.5];
+    let positive: Vec<_> = numbers[1..].to_vec();
+    let i8s = folder.file("i8.npy", npy("|i1", "(6,)", &all_of(&numbers, &|n| vec![n as i8 as u8])));
+    let f64s = folder.file("f64.npy", npy("<f8", "(5,)", &all_of(&needles, &|n| n.to_le_bytes().to_vec())));
+    let u16s = folder.file("u16.npy", npy("<u2", "(5,)", &all_of(&positive, &|n| (n as u16).to_le_bytes().to_vec())));
+    let i32s = [1.0, -4.0, 100.0, 101.0];
+    let i32s_file = folder.file("i32.npy", npy(">i4", "(4,)", &all_of(&i32s, &|n| (n as i32).to_be_bytes().to_vec())));
+    let brains = [1.0, 100.0, 6.9];
+    let brains_file = folder.file("bf16.npy", npy("<V2", "(3,)", &all_of(&brains, &|n| half::bf16::from_f64(n).to_le_bytes().to_vec())));
+    let brains = brains.map(|n| half::bf16::from_f64(n).to_f64());
+    for (sorted, sorted_numbers, needles_file, needles) in [
+        (&i8s, &numbers[..], &f64s, &needles[..]),
+        (&u16s, &positive, &f64s, &needles),
+        (&u16s, &positive, &i32s_file, &i32s),
+        (&i8s, &numbers, &i32s_file, &i32s),
+        (&i8s, &numbers, &brains_file, &brains),
+    ] {
+        for side in ["left", "right"] {
+            let positions = positions(sorted_numbers, needles, side == "right");
+            let expected = npy("<u4", &format!("({},)", needles.len()), &bytes(&positions));
+            let command = ["search", sorted, needles_file, "--side", side];
+            assert_eq!(run(&mut subsweep(command)).done(), expected, "{sorted}, {needles_file}, {side}");
+        }
+    }
+    // As f64, in which 2^63 - 1 rounds to 2^63.
+    let sorted = [1_u64 << 63, (1 << 63) + 1].map(u64::to_le_bytes).concat();
+    let sorted = folder.file("u64.npy", npy("<u8", "(2,)", &sorted));
+    let needle = folder.file("i64.npy", npy("<i8", "(1,)", &i64::MAX.to_le_bytes()));
+    let command = ["search", &sorted, &needle, "--side", "right"];
+    assert_eq!(run(&mut subsweep(command)).done(), npy("<u4", "(1,)", &bytes(&[2])));
+}
+
 #[test]
 fn invalid_searches() {
     let folder = Folder::new();
     let ints = folder.file("ints.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
-    let floats = folder.file("floats.npy", npy("<f4", "(2,)", &bytes(&[1, 2])));
+    let brains = folder.file("brains.npy", npy("<V2", "(2,)", &bytes(&[1])));
     let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
-    refused(&folder, &["search", &ints, &floats], "has elements of f32, and ");
+    refused(&folder, &["search", &ints, &brains], "has elements of bf16, and ");
     refused(&folder, &["search", &table, &ints], "2 dimensions");
     refused(&folder, &["search", "-", "-"], "standard input is read once; name a file for NEEDLES");
     let raw = folder.file("raw", bytes(&[1]));

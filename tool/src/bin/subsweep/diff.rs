@@ -47,6 +47,7 @@ impl Run for DiffArgs {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
+        files::check_numbers(&source, format)?;
         // A stream of raw elements has no header, and is flat.
         let of_table = shape.unwrap_or(TableShape::Flat { count: 0 });
         let config = self.config(&source, element, of_table)?;

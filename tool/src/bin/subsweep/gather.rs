@@ -40,7 +40,7 @@ impl Run for GatherArgs {
         let indices_source = Source::from(self.indices.clone());
         let job = self.files.job(&source).row_numbers("--indices", &indices_source).checked()?;
         device::check_inputs(common, &job)?;
-        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let mut table = files::read(&source, self.files.element, &TAKEN)?;
         let config = config(&source, &table)?;
         let instead = "give it indices, or an .npy file that has none";
         let rows = table.shape.rows();
@@ -48,6 +48,11 @@ impl Run for GatherArgs {
         let indices = files::read_row_numbers(&indices_source, instead, refuse)?;
         check_indices(&indices_source, &indices, rows)?;
         let outputs = job.prepare()?;
+        // Rows of several elements are moved as words.
+        let is_moved = table.shape.columns() > 1;
+        if is_moved {
+            table.pad();
+        }
 
         let gpu = device::open(common)?;
         let mut payload = files::zeroed(indices.len() * config.element_size() as usize, "the result")?;
@@ -55,7 +60,8 @@ impl Run for GatherArgs {
             gpu.prepare_gather(config, &table.payload, &indices, &mut payload)
         })?;
         let shape = table.shape.with_rows(indices.len());
-        Ok(outputs.commit([Table { shape, payload, ..table }])?)
+        let gathered = Table { shape, payload, ..table };
+        Ok(outputs.commit([if is_moved { gathered.trimmed() } else { gathered }])?)
     }
 }
 

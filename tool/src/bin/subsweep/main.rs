@@ -55,6 +55,7 @@ commands! {
     "scan" => Scan(scan::ScanArgs), [
         ("counts.npy -o offsets.npy --exclusive", "offsets of parts from their lengths"),
         ("values.npy -o out.npy --op max --reverse --segments starts.npy", ""),
+        ("values.npy -o sums.npy --by-key keys.npy", "the sums of each run of equal keys"),
     ];
     "sort" => Sort(sort::SortArgs), [
         ("keys.npy -o sorted.npy --device 1", "on the second device of the list"),

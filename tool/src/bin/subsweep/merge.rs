@@ -44,7 +44,7 @@ pub struct MergeArgs {
     #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Total)]
     pub order: FloatOrder,
 
-    /// Move the values of both arrays along with their keys: .npy files or raw, 4 or 8 bytes for each key
+    /// Move the values of both arrays along with their keys: .npy files or raw, 1, 2, 4 or 8 bytes for each key
     #[arg(long, num_args = 2, value_names = ["A_VALUES", "B_VALUES"], requires = "values_output")]
     pub values: Option<Vec<OsString>>,
 
@@ -80,9 +80,12 @@ impl Run for MergeArgs {
         }
         let values = match &values_sources[..] {
             [a_source, b_source] => {
-                let a_values = files::read_values(a_source, counts[0] as u64)?;
-                let b_values = files::read_values(b_source, counts[1] as u64)?;
+                let mut a_values = files::read_values(a_source, counts[0] as u64)?;
+                let mut b_values = files::read_values(b_source, counts[1] as u64)?;
                 check_types(&[a_source.clone(), b_source.clone()], &a_values, &b_values)?;
+                a_values.format = format_of(&a_values, &b_values);
+                a_values.pad();
+                b_values.pad();
                 Some([a_values, b_values])
             }
             _ => None,
@@ -103,8 +106,18 @@ impl Run for MergeArgs {
             gpu.prepare_merge(config, [&a.payload, &b.payload], values, [&mut keys, &mut merged_values])
         })?;
         let shape = TableShape::Flat { count };
-        let values = values.map(|[a_values, _]| Table { shape, payload: merged_values, ..a_values });
+        let a = Table { format: format_of(&a, &b), ..a };
+        let values =
+            values.map(|[a_values, _]| Table { shape, payload: merged_values, ..a_values }.trimmed());
         Ok(outputs.commit([Table { shape, payload: keys, ..a }].into_iter().chain(values))?)
+    }
+}
+
+/// The format of both: numbers and bools are numbers.
+fn format_of(a: &Table, b: &Table) -> Format {
+    match (a.format, b.format) {
+        (Format::NpyBool, Format::Npy | Format::Raw) => Format::Npy,
+        (format, _) => format,
     }
 }
 

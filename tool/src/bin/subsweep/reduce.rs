@@ -12,11 +12,12 @@ use subsweep::headless::ReducedBytes;
 use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
 use subsweep::scan::ScanOperator;
 use subsweep::{Bf16, ElementType, F16, FloatOrder};
-use subsweep_tool::table::{self, Table, TableReader, TableShape, Taken};
+use subsweep_tool::table::{self, Format, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::Ended;
+use crate::files::input::InputError;
 use crate::files::{self, Job, Outputs, Source};
 use crate::policy;
 use crate::{device, number, segments};
@@ -152,6 +153,7 @@ impl Run for ReduceArgs {
         }
         device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
+        self.check_format(&source, table.format)?;
         let mut config = self.config(&source, table.element, table.shape)?;
         let rows = table.shape.rows();
         let mut offsets = Vec::new();
@@ -159,7 +161,7 @@ impl Run for ReduceArgs {
             offsets = segments::read(segments_source, "reduce", rows, "rows")?;
             config = config.runs(ReduceRuns::Offsets);
         }
-        let keys = keys_source.as_ref().map(|keys| files::read_keys(keys, rows as u64)).transpose()?;
+        let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
             config = config.runs(ReduceRuns::keys_in(keys.element, self.order));
         }
@@ -184,12 +186,19 @@ impl Run for ReduceArgs {
 }
 
 impl ReduceArgs {
+    /// Refuses bool where a result is one, and not an index or of 32 bits.
+    fn check_format(&self, source: &Source, format: Format) -> Result<(), InputError> {
+        let holds = self.unpacked || matches!(self.op, Operation::ArgMin | Operation::ArgMax);
+        if holds { Ok(()) } else { files::check_numbers(source, format) }
+    }
+
     /// Reduces all rows, or each row, of a table of any size.
     fn run_in_chunks(&self, common: &Common, source: &Source, job: &Job<'_>) -> Result<()> {
         let opened = files::open_table(source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
+        self.check_format(source, format)?;
         let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
         let config = self.config(source, element, shape)?;
         let outputs = job.prepare()?;

@@ -1,5 +1,7 @@
 //! `subsweep scan`: scans of an array or of a table's columns.
 
+mod keys;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -7,14 +9,14 @@ use std::io::{self, Read, Seek, Write};
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::headless::{Backward, ScanStream, StreamError};
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
+use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
 use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 
-use crate::args::{Common, Files, MemoryLimit, PolicyKind};
+use crate::args::{Common, Files, MemoryLimit, PolicyKind, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
 use crate::files::{self, BegunOutput, Source, TemporaryFolder};
@@ -22,6 +24,7 @@ use crate::policy::{self, Algorithm};
 use crate::segments::{self, Offsets};
 use crate::words::Progress;
 use crate::{device, number};
+use keys::Heads;
 
 /// Scan an array, or each column or row of a table: prefix sums, or another operation
 ///
@@ -62,8 +65,16 @@ pub struct ScanArgs {
 
     /// Scan each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; row 0 always begins a
     /// segment
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,
+
+    /// Scan each run of equal keys by itself: KEYS has a key of any type for each row, raw ones as unsigned numbers
+    #[arg(long, value_name = "KEYS")]
+    pub by_key: Option<OsString>,
+
+    /// The order of floats in an .npy file of --by-key, by which keys are equal
+    #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy, requires = "by_key")]
+    pub order: FloatOrder,
 
     #[command(flatten)]
     pub memory: MemoryLimit,
@@ -77,13 +88,21 @@ impl Run for ScanArgs {
         device::check_one(&common.device, "scan")?;
         check(self, common)?;
         let source = self.files.source();
-        let segments_source = self.segments.clone().map(Source::from);
-        let job = self.files.job(&source).row_numbers("--segments", &segments_source).checked()?;
+        let [segments_source, keys_source] =
+            [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
+        let job = self.files.job(&source).row_numbers("--segments", &segments_source);
+        let job = job.row_numbers("--by-key", &keys_source).checked()?;
         let needs_file = self.reverse.then_some(segments::BACKWARD);
-        let opened = files::open_table(&source, needs_file, |file, size| {
+        let mut opened = files::open_table(&source, needs_file, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
+        // The size of raw keys follows from the number of rows, and a program may write the values to a pipe before the keys to
+        // another.
+        if keys_source.is_some() && !opened.table.is_file() {
+            opened = opened.spooled(&source, &TemporaryFolder::default())?;
+        }
         let TableReader { element, format, shape, payload_size, .. } = opened.table;
+        files::check_numbers(&source, format)?;
         let (mut config, initial) = self.config(common, &source, &opened.table)?;
         // Along rows, every element is a row of the scan.
         let rows_of = |shape: TableShape| if self.axis == 1 { shape.element_count() } else { shape.rows() };
@@ -91,8 +110,10 @@ impl Run for ScanArgs {
         let row_count = row_count.map(|count| count as u64);
         let offsets = |source| Offsets::open(source, self.reverse, row_count);
         let mut segments = segments_source.as_ref().map(offsets).transpose()?;
+        let heads = |source| Heads::open(source, self.order, self.reverse, row_count.unwrap_or(0));
+        let mut heads = keys_source.as_ref().map(heads).transpose()?;
         let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
-            (Box::new(opened.backward()), row_count)
+            (Box::new(opened.backward(&source)?), row_count)
         } else {
             // A stream is of one column, unless its header states the rows.
             let (reader, count) = opened.forward(&source)?;
@@ -107,7 +128,7 @@ impl Run for ScanArgs {
         let stream = ScanStream {
             initial: initial.as_deref(),
             carry: None,
-            segments: segments.as_mut().map(|begins| begins as _),
+            segments: segments.as_mut().map(|begins| begins as _).or(heads.as_mut().map(|heads| heads as _)),
             row_count,
             memory_size: self.memory.size(),
             chunk_size: None,
@@ -171,7 +192,7 @@ impl ScanArgs {
         if self.reverse {
             config = config.reverse();
         }
-        if self.segments.is_some() {
+        if self.segments.is_some() || self.by_key.is_some() {
             config = config.segments(SegmentsBy::Offsets);
         }
         if let Some(length) = row_length {
@@ -247,6 +268,7 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
         (args.reverse, "--reverse"),
         (args.init.is_some(), "--init"),
         (args.segments.is_some(), "--segments"),
+        (args.by_key.is_some(), "--by-key"),
         (args.axis == 1, "--axis 1"),
         (args.monotone, "--monotone"),
     ] {
@@ -254,8 +276,8 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
             return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));
         }
     }
-    if args.axis == 1 && args.segments.is_some() {
-        return Err(Ended::usage("--segments are of rows down the columns; leave out --axis 1"));
+    if args.axis == 1 && (args.segments.is_some() || args.by_key.is_some()) {
+        return Err(Ended::usage("--segments and --by-key are of rows down the columns; leave out --axis 1"));
     }
     let is_of_seed = matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin));
     if is_of_seed && args.exclusive {

@@ -6,12 +6,13 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Table, Taken};
+use subsweep_tool::table::{Table, Taken, promoted};
 
 use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
+use crate::files::input::InputError;
 use crate::files::{self, Job, Source};
 use crate::policy;
 
@@ -25,7 +26,8 @@ pub struct SearchArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
     sorted: OsString,
 
-    /// The elements to search for, of the same type, an array or a table: likewise
+    /// The elements to search for, an array or a table: likewise. Of two types both are converted to the one of
+    /// numpy.promote_types
     needles: OsString,
 
     /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
@@ -72,13 +74,18 @@ impl Run for SearchArgs {
         device::check_inputs(common, &job)?;
         let sorted = files::read(sorted_source, self.element, &SORTED)?;
         let needles = files::read(needles_source, self.element, &NEEDLES)?;
-        if sorted.element != needles.element {
-            return Err(Ended::usage(format!(
-                "{needles_source}: has elements of {}, and {sorted_source} of {}; convert one of them",
+        let element = promoted(sorted.element, needles.element).ok_or_else(|| {
+            Ended::usage(format!(
+                "{needles_source}: has elements of {}, and {sorted_source} of {}, which have no common type; convert one of them",
                 needles.element, sorted.element
             ))
-            .into());
-        }
+        })?;
+        let convert = |table: Table, source: &Source| {
+            table
+                .converted(element)
+                .map_err(|error| InputError { input: source.to_string(), problem: error.into() })
+        };
+        let (sorted, needles) = (convert(sorted, sorted_source)?, convert(needles, needles_source)?);
         let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;

@@ -102,7 +102,7 @@ impl Offsets {
         let (element, format) = (opened.table.element, opened.table.format);
         let count = opened.table.payload_size.unwrap_or(0) / element.size() as u64;
         let read: ReadBlock = if is_reverse {
-            let mut file = opened.backward();
+            let mut file = opened.backward(source)?;
             Box::new(move |bytes| {
                 bytes.resize(BLOCK_SIZE, 0);
                 let size = file.read(bytes)?;

@@ -104,7 +104,7 @@ struct Moved {
     #[arg(long, value_name = "FILE")]
     indices: Option<OsString>,
 
-    /// Move the values in FILE along with the elements: an .npy file or raw, 4 or 8 bytes for each element
+    /// Move the values in FILE along with the elements: an .npy file or raw, 1, 2, 4 or 8 bytes for each element
     #[arg(long, value_name = "FILE")]
     values: Option<OsString>,
 
@@ -285,15 +285,21 @@ impl Selection<'_> {
             max_dimensions: if takes_rows { 2 } else { 1 },
             max_count: if takes_rows { u64::MAX } else { SelectPlan::MAX_COUNT },
         };
-        let input = files::read(&input_source, self.files.element, &taken)?;
+        let mut input = files::read(&input_source, self.files.element, &taken)?;
         let count = input.shape.rows() as u64;
         let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
-        let keys = keys_source.as_ref().map(|source| files::read_keys(source, count)).transpose()?;
-        let values = values_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
+        let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
+        let mut values =
+            values_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
         let (config, operands) =
             self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), values.as_ref())?;
 
         let outputs = job.prepare()?;
+        // Values, and rows of several elements, are moved as words.
+        let is_moved = keys.is_some() || input.shape.columns() > 1;
+        for table in is_moved.then_some(&mut input).into_iter().chain(&mut values) {
+            table.pad();
+        }
         let gpu = device::open(common)?;
         let config = with_algorithm(config, algorithm, &gpu);
         // With --by-key the input's rows are the values of the keys.
@@ -319,18 +325,17 @@ impl Selection<'_> {
         })?;
         let sizes = self.sizes(&selected.counts, count);
         let kept_count = sizes.iter().sum::<u64>() as usize;
-        let of = |table: &Table, payload: Vec<u8>| Table {
-            shape: table.shape.with_rows(kept_count),
-            payload,
-            ..*table
+        let of = |table: &Table, payload: Vec<u8>, is_moved| {
+            let selected = Table { shape: table.shape.with_rows(kept_count), payload, ..*table };
+            if is_moved { selected.trimmed() } else { selected }
         };
         let whole =
             |numbers: &[u32]| Table::of_u32(input.format, TableShape::Flat { count: numbers.len() }, numbers);
         let take = |(option, _): &(&str, _)| match (*option, &keys, &values) {
-            ("-o", Some(_), _) => of(&input, mem::take(&mut selected.values)),
-            ("-o", None, _) => of(&input, mem::take(&mut selected.elements)),
-            ("--keys-output", Some(keys), _) => of(keys, mem::take(&mut selected.elements)),
-            ("--values-output", _, Some(values)) => of(values, mem::take(&mut selected.values)),
+            ("-o", Some(_), _) => of(&input, mem::take(&mut selected.values), true),
+            ("-o", None, _) => of(&input, mem::take(&mut selected.elements), is_moved),
+            ("--keys-output", Some(keys), _) => of(keys, mem::take(&mut selected.elements), false),
+            ("--values-output", _, Some(values)) => of(values, mem::take(&mut selected.values), true),
             ("--count", ..) => whole(&sizes.iter().map(|&size| size as u32).collect::<Vec<_>>()),
             _ => whole(&selected.indices),
         };

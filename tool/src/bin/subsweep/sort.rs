@@ -13,7 +13,9 @@ use subsweep::sort::{
 };
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
-use subsweep_tool::table::{self, Table, TableError, TableReader, TableShape, Taken};
+use subsweep_tool::table::{
+    self, Padded, Table, TableError, TableReader, TableShape, Taken, Trimmed, padded_size,
+};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
@@ -46,7 +48,7 @@ pub struct SortArgs {
     #[arg(long, value_name = "B:E", allow_hyphen_values = true, value_parser = parse_bits)]
     pub bits: Option<Range<u32>>,
 
-    /// Move the values in FILE along with the keys: an .npy file or raw, 4 or 8 bytes for each key
+    /// Move the values in FILE along with the keys: an .npy file or raw, 1, 2, 4 or 8 bytes for each key
     #[arg(long, value_name = "FILE")]
     pub values: Option<OsString>,
 
@@ -161,23 +163,25 @@ impl SortArgs {
             tables = vec![(format, if is_wide { ElementType::U64 } else { ElementType::U32 })];
         }
         tables.extend(values_table.as_ref().map(|values| (values.table.format, values.table.element)));
+        let value_size = values_table.as_ref().map_or(4, |values| values.table.element.size());
         let mut values_reader = match values.zip(values_table) {
-            Some((values, table)) => Some(table.forward(values)?.0),
+            Some((values, table)) => Some(Padded::new(table.forward(values)?.0, value_size)),
             None => None,
         };
         let mut outputs = outputs.begin_all()?;
         for (output, (format, element)) in outputs.iter_mut().zip(tables) {
             output.write_bytes(&header_of(format, element))?;
         }
-        let mut sinks = outputs.iter_mut().map(|output| output as _);
-        let indices = if self.argsort { sinks.next() } else { None };
+        let mut sinks = outputs.iter_mut();
+        let sorted_keys = if self.argsort { None } else { sinks.next().map(|output| output as _) };
+        let mut sorted_values = sinks.next().map(|output| Trimmed::new(output, value_size));
         let sorted = gpu.sort_stream(
             config,
             SortStream {
                 keys: &mut keys_reader,
                 values: values_reader.as_mut().map(|reader| reader as _),
-                sorted_keys: if self.argsort { None } else { sinks.next() },
-                sorted_values: indices.or_else(|| sinks.next()),
+                sorted_keys,
+                sorted_values: sorted_values.as_mut().map(|output| output as _),
                 count,
                 memory_size: self.memory.size(),
                 chunk_size: None,
@@ -221,6 +225,9 @@ impl SortArgs {
         let segments = segments::read(segments_source, "sort", count, "keys")?;
         let config = config(self, keys.element, values.as_ref().map(|table| table.element))?;
         let outputs = job.prepare()?;
+        if let Some(values) = &mut values {
+            values.pad();
+        }
 
         let gpu = device::open(common)?;
         let mut indices = vec![0; if self.argsort { 4 * count } else { 0 }];
@@ -231,7 +238,7 @@ impl SortArgs {
         if self.argsort {
             keys = Table { element: ElementType::U32, payload: indices, ..keys };
         }
-        Ok(outputs.commit([keys].into_iter().chain(values))?)
+        Ok(outputs.commit([keys].into_iter().chain(values.map(Table::trimmed)))?)
     }
 
     /// Refuses options of values that contradict each other.
@@ -327,7 +334,7 @@ pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
 /// The configuration of a sort of `keys`.
 pub fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -> Result<SortConfig> {
     let config = match values {
-        Some(values) => SortConfig::pairs(keys, ValueSize::new(values.size())?),
+        Some(values) => SortConfig::pairs(keys, ValueSize::new(padded_size(values.size()))?),
         None if args.argsort => SortConfig::argsort(keys),
         None => SortConfig::keys(keys),
     };

@@ -7,7 +7,7 @@ use clap::Args;
 use subsweep::headless::TopKBytes;
 use subsweep::top_k::{TopKConfig, TopKPolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Table, TableShape, Taken};
+use subsweep_tool::table::{Table, TableShape, Taken, padded, trimmed};
 
 use crate::args::{Common, Files, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -47,7 +47,7 @@ pub struct TopKArgs {
     pub indices: Option<OsString>,
 
     /// Move the values in FILE along with the elements: an .npy file of the input's shape, or with one dimension more for
-    /// values of several elements; or raw, 4 or 8 bytes for each element
+    /// values of several elements; or raw, 1, 2, 4 or 8 bytes for each element
     #[arg(long, value_name = "FILE")]
     pub values: Option<OsString>,
 
@@ -73,10 +73,15 @@ impl Run for TopKArgs {
         device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
         let config = self.config(&source, &table)?;
-        let values =
+        let mut values =
             values_source.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
-        let config = match (&values_source, &values) {
-            (Some(source), Some(values)) => config.values(value_words(source, values, table.shape)?),
+        let value_size = values.as_ref().map_or(0, |values| value_size(values, table.shape));
+        let config = match (&values_source, &mut values) {
+            (Some(source), Some(values)) => {
+                let words = value_words(source, values, value_size)?;
+                values.payload = padded(std::mem::take(&mut values.payload), value_size);
+                config.values(words)
+            }
             _ => config,
         };
         let outputs = job.prepare()?;
@@ -98,7 +103,7 @@ impl Run for TopKArgs {
         let values = values.map(|values| {
             let is_one = values.shape == table.shape;
             let shape = if is_one { shape } else { shape.of_values(values.shape.columns()) };
-            Table { shape, payload, ..values }
+            Table { shape, payload: trimmed(payload, value_size), ..values }
         });
         Ok(outputs.commit([Some(keys), indices, values].into_iter().flatten())?)
     }
@@ -133,15 +138,20 @@ impl TopKArgs {
     }
 }
 
-/// Words of a value of a table whose shape begins with that of the keys, if the kernels can move as many.
-fn value_words(source: &Source, values: &Table, keys: TableShape) -> Result<u32, Ended> {
+/// Bytes of a value of a table whose shape begins with that of the keys.
+fn value_size(values: &Table, keys: TableShape) -> usize {
     let width = if values.shape == keys { 1 } else { values.shape.columns() };
-    let (element, size) = (values.element, width.saturating_mul(values.element.size()));
+    width.saturating_mul(values.element.size())
+}
+
+/// Words of a value of `size` bytes, if the kernels can move as many.
+fn value_words(source: &Source, values: &Table, size: usize) -> Result<u32, Ended> {
+    let (element, width) = (values.element, size / values.element.size());
     let max_size = TopKConfig::MAX_VALUE_WORDS as usize * 4;
-    match size.is_multiple_of(4) && size <= max_size {
-        true => Ok((size / 4) as u32),
+    match size <= max_size {
+        true => Ok(size.div_ceil(4) as u32),
         false => Err(Ended::usage(format!(
-            "{source}: has values of {width} {element}, and those of a multiple of 4 bytes, up to {max_size}, are moved; \
+            "{source}: has values of {width} {element}, and those of up to {max_size} bytes are moved; \
              write --indices, and take the values by numpy.take_along_axis"
         ))),
     }

@@ -14,20 +14,28 @@ fn refusal(file: &[u8]) -> String {
 #[test]
 fn files_of_numpy_round_trip() {
     let flat = Header {
+        format: Format::Npy,
         element: ElementType::U32,
+        is_swapped: false,
         shape: TableShape::Flat { count: 3 },
+        is_by_columns: false,
         header_size: 128,
         payload_size: 12,
     };
     assert_eq!(read(FLAT).unwrap(), flat);
-    assert_eq!(header(flat.element, flat.shape), FLAT[..128]);
+    assert_eq!(header("<u4", flat.shape), FLAT[..128]);
     for file in FLAT_LONG {
         assert_eq!(read(file).unwrap(), flat);
     }
+    assert_eq!(
+        read(BIG_ENDIAN).unwrap(),
+        Header { is_swapped: true, shape: TableShape::Flat { count: 2 }, payload_size: 8, ..flat }
+    );
+    assert_eq!(read(GRID_BY_COLUMNS).unwrap(), Header { is_by_columns: true, ..read(GRID).unwrap() });
     for (file, rows, columns) in [(GRID, 3, 2), (NO_ROWS, 0, 4)] {
         let read = read(file).unwrap();
         assert_eq!(read.shape, TableShape::Grid { rows, columns });
-        assert_eq!(header(read.element, read.shape), file[..128]);
+        assert_eq!(header("<u4", read.shape), file[..128]);
     }
 }
 
@@ -40,7 +48,7 @@ fn headers_are_aligned_and_read_back_whatever_their_shape() {
             TableShape::Grid { rows, columns: 1 },
             TableShape::Grid { rows: 2, columns: rows },
         ] {
-            let bytes = header(ElementType::U32, shape);
+            let bytes = header("<u4", shape);
             assert_eq!(bytes.len() % 64, 0);
             let read = read(&bytes).unwrap();
             assert_eq!(read.shape, shape);
@@ -54,13 +62,13 @@ fn values_of_a_table_have_three_dimensions() {
     let read = |file: &[u8]| read_header(&mut &file[MAGIC.len()..], &Taken { max_dimensions: 3, ..*TAKEN });
     for (rows, values, columns) in [(3, 2, 5), (0, 4, 3), (10_000_000, 1, 1)] {
         let shape = TableShape::Cube { rows, values, columns };
-        let bytes = header(ElementType::U32, shape);
+        let bytes = header("<u4", shape);
         assert_eq!(bytes.len() % 64, 0);
         assert_eq!(read(&bytes).unwrap().shape, shape);
     }
+    let by_columns = "{'descr': '<u4', 'fortran_order': True, 'shape': (1, 2, 3)}";
+    assert!(read(&npy(by_columns, b"")).unwrap().is_by_columns);
     let refused = |text: &str| read(&npy(text, b"")).unwrap_err().to_string();
-    let by_columns = refused("{'descr': '<u4', 'fortran_order': True, 'shape': (1, 2, 3)}");
-    assert!(by_columns.contains("save numpy.ascontiguousarray(a)"), "{by_columns}");
     for shape in ["(4294967296, 4294967296, 1)", "(4294967296, 1, 4294967296)"] {
         let message = refused(&format!("{{'descr': '<u4', 'fortran_order': False, 'shape': {shape}}}"));
         assert!(message.starts_with(&format!("has shape {shape} in its .npy header")), "{message}");
@@ -77,7 +85,8 @@ fn python_spellings_are_accepted() {
         "{'descr':'<u4','fortran_order':True,'shape':(3,1)}",
         "{'descr':'<u4','fortran_order':True,'shape':(1,3,)}",
     ] {
-        assert_eq!(read(&npy(text, b"")).unwrap().payload_size, 12, "{text}");
+        let header = read(&npy(text, b"")).unwrap();
+        assert_eq!((header.payload_size, header.is_by_columns), (12, false), "{text}");
     }
 }
 
@@ -98,7 +107,6 @@ fn refused_types_are_listed_with_accepted_ones() {
         "holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken; \
          save one of its fields, such as a['a']"
     );
-    assert_eq!(refusal(BIG_ENDIAN), "holds big-endian elements (>u4); save a.astype('<u4')");
     let two = read_header(
         &mut &npy_of("'<i8'", "(2,)", b"")[MAGIC.len()..],
         &Taken { elements: &[ElementType::U32, ElementType::F64], ..*TAKEN },
@@ -115,7 +123,6 @@ fn shapes_that_are_no_table_are_refused() {
     assert!(
         refusal(&npy_of("'<u4'", "(4, 0)", b"")).starts_with("has shape (4, 0), a table without columns")
     );
-    assert!(refusal(GRID_BY_COLUMNS).contains("save numpy.ascontiguousarray(a)"));
     for shape in ["(3)", "(-1,)", "(3.0,)", "(0x3,)", "(,3)", "(3,,)", "('3',)", "(3 4,)"] {
         assert!(refusal(&npy_of("'<u4'", shape, b"")).contains(&format!("damaged shape {shape}")), "{shape}");
     }

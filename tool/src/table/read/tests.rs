@@ -64,7 +64,14 @@ fn npy_is_known_by_its_magic() {
         ..flat.clone()
     };
     let no_rows = Table { shape: TableShape::Grid { rows: 0, columns: 4 }, payload: vec![], ..flat.clone() };
-    for (bytes, table) in [(FLAT, flat), (GRID, grid), (NO_ROWS, no_rows)] {
+    let big_endian = Table { shape: TableShape::Flat { count: 2 }, payload: bytes(&[0, 1]), ..flat.clone() };
+    for (bytes, table) in [
+        (FLAT, flat),
+        (BIG_ENDIAN, big_endian),
+        (GRID, grid.clone()),
+        (GRID_BY_COLUMNS, grid),
+        (NO_ROWS, no_rows),
+    ] {
         for declared in [None, U32] {
             assert_eq!(as_file(bytes, declared).unwrap(), table);
             assert_eq!(as_stream(bytes, declared).unwrap(), table);
@@ -81,13 +88,15 @@ fn archives_are_refused_whatever_is_declared() {
             assert_eq!(refusal(&archive, declared), "is a zip archive; save an array of it with numpy.save");
         }
         let whole = || Bytes { reader: &archive[..], file_size: Some(8), memory_size: 1 << 40 };
-        for read in [
-            Table::read_values(whole(), 2, &UNPACKED),
-            Table::read_values_of(whole(), TableShape::Flat { count: 2 }),
-        ] {
+        for read in
+            [Table::read_values(whole(), 2), Table::read_values_of(whole(), TableShape::Flat { count: 2 })]
+        {
             assert!(matches!(read, Err(TableError::Archive { .. })));
         }
-        assert!(matches!(TableReader::values(&archive[..], 8, 2), Err(TableError::Archive { .. })));
+        assert!(matches!(
+            TableReader::values(&archive[..], 8, 2, &ElementType::ALL),
+            Err(TableError::Archive { .. })
+        ));
         assert!(matches!(crate::table::Flags::read(&archive[..], 8), Err(TableError::Archive { .. })));
     }
     assert!(refusal(b"PK\x05\x06\0\0\0\0", U32).starts_with("is a zip archive"));
@@ -119,6 +128,24 @@ fn raw_elements_need_a_type_and_come_in_any_number() {
         assert!(as_stream(bytes, U32).unwrap() == table);
         assert!(refusal(bytes, None).contains("--type"));
     }
+}
+
+#[test]
+fn bools_are_read_as_bytes_and_written_as_bools() {
+    let bools = npy_of("'|b1'", "(3,)", &[1, 0, 1]);
+    let taken = &Taken { elements: &ElementType::ALL, ..*TAKEN };
+    let table = read_from(&bools[..], None, Some(ElementType::U8), taken).unwrap();
+    assert_eq!(
+        (table.format, table.element, &table.payload[..]),
+        (Format::NpyBool, ElementType::U8, &[1, 0, 1][..])
+    );
+    assert!(String::from_utf8_lossy(&table.header()).contains("'descr': '|b1'"));
+    assert_eq!(read_from(&[&table.header()[..], &[1, 0, 1]].concat()[..], None, None, taken).unwrap(), table);
+    // Such as indices of them.
+    let counts = Table::of_u32(table.format, table.shape, &[0, 1, 2]);
+    assert!(String::from_utf8_lossy(&counts.header()).contains("'descr': '<u4'"));
+    assert!(matches!(table.format.check_numbers(), Err(TableError::Bool)));
+    assert!(refusal(&bools, None).contains("save numpy.flatnonzero(a)"));
 }
 
 #[test]
@@ -194,6 +221,10 @@ fn more_than_the_memory_is_refused() {
         assert!(matches!(Table::read(bytes, U32, TAKEN), Err(TableError::Memory { .. })));
         assert!(Table::read(Bytes { memory_size: 2 << 20, ..bytes }, U32, TAKEN).is_ok());
     }
+    // Its elements in either order.
+    let columns = |memory_size| Bytes { reader: GRID_BY_COLUMNS, file_size: None, memory_size };
+    assert!(matches!(Table::read(columns(47), U32, TAKEN), Err(TableError::Memory { size: 48 })));
+    assert!(Table::read(columns(48), U32, TAKEN).is_ok());
 }
 
 #[test]
@@ -245,11 +276,11 @@ fn refused_dimensions_are_listed_with_the_maximum() {
 fn values_are_npy_or_raw_of_a_size_that_follows() {
     let as_file = |bytes: &[u8], count| {
         let file_size = Some(bytes.len() as u64);
-        Table::read_values(Bytes { reader: bytes, file_size, memory_size: 1 << 40 }, count, &UNPACKED)
+        Table::read_values(Bytes { reader: bytes, file_size, memory_size: 1 << 40 }, count)
     };
     let as_stream = |bytes, count| {
         let reader = Dribble { rest: bytes, interrupted: false };
-        Table::read_values(Bytes { reader, file_size: None, memory_size: 1 << 40 }, count, &UNPACKED)
+        Table::read_values(Bytes { reader, file_size: None, memory_size: 1 << 40 }, count)
     };
     assert_eq!(as_file(FLAT, 3).unwrap().payload, bytes(&[0, 1, 2]));
     let raw = [7, 0, 0, 0, 8, 0, 0, 0];
@@ -262,7 +293,7 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     // The header suffices: the rest is neither read nor given memory.
     let endless = Bytes { reader: FLAT.chain(std::io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
     let expected = "holds 3 values, and there are 4 keys; give one for each";
-    assert_eq!(Table::read_values(endless, 4, &UNPACKED).unwrap_err().to_string(), expected);
+    assert_eq!(Table::read_values(endless, 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(&FLAT[..130], 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
     assert_eq!(as_stream(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
@@ -277,17 +308,17 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
         (
             &raw[..6],
             2,
-            "holds 6 bytes, and values of 4 or 8 for each of 2 keys are taken; check whether it is complete",
+            "holds 6 bytes, and values of 1, 2, 4 or 8 for each of 2 keys are taken; check whether it is complete",
         ),
         (
             &raw,
             3,
-            "holds 8 bytes, and values of 4 or 8 for each of 3 keys are taken; check whether it is complete",
+            "holds 8 bytes, and values of 1, 2, 4 or 8 for each of 3 keys are taken; check whether it is complete",
         ),
         (
             b"",
             1,
-            "holds 0 bytes, and values of 4 or 8 for each of 1 keys are taken; check whether it is complete",
+            "holds 0 bytes, and values of 1, 2, 4 or 8 for each of 1 keys are taken; check whether it is complete",
         ),
     ] {
         assert_eq!(as_file(bytes, count).unwrap_err().to_string(), message);
@@ -300,7 +331,7 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
         assert!(matches!(as_file(bytes, 1).unwrap_err(), TableError::ValueSize { goes_on: false, .. }));
     }
     let short = Bytes { reader: &raw[..4], file_size: Some(8), memory_size: 1 << 40 };
-    assert!(matches!(Table::read_values(short, 2, &UNPACKED).unwrap_err(), TableError::Changed));
+    assert!(matches!(Table::read_values(short, 2).unwrap_err(), TableError::Changed));
 }
 
 #[test]
@@ -311,12 +342,12 @@ fn raw_keys_have_any_size() {
         for file_size in [Some(3 * size), None] {
             let reader = &[7; 24][..3 * size as usize];
             let keys = Bytes { reader, file_size, memory_size: 1 << 40 };
-            let table = Table::read_values(keys, 3, &ElementType::ALL).unwrap();
+            let table = Table::read_values(keys, 3).unwrap();
             assert_eq!((table.element, &table.payload[..]), (element, reader));
         }
     }
     let short = Bytes { reader: &[0; 7][..], file_size: Some(7), memory_size: 1 << 40 };
-    let refusal = Table::read_values(short, 3, &ElementType::ALL).unwrap_err().to_string();
+    let refusal = Table::read_values(short, 3).unwrap_err().to_string();
     assert!(refusal.contains("and values of 1, 2, 4 or 8 for each of 3 keys"), "{refusal}");
 }
 
@@ -362,7 +393,11 @@ fn values_of_a_table_have_its_shape() {
         (&cube, flat(3), "has 3 dimensions, shape (3, 2, 2), and one or two are taken; "),
         (SCALAR, grid(3, 2), "has 0 dimensions, shape (), and one to three are taken; save a.reshape(-1)"),
         (&cube[..cube.len() - 1], grid(3, 2), "ended after "),
-        (&raw[..46], grid(3, 4), "holds 46 bytes, and values of 4 or 8 for each of 12 keys are taken; "),
+        (
+            &raw[..46],
+            grid(3, 4),
+            "holds 46 bytes, and values of 1, 2, 4 or 8 for each of 12 keys are taken; ",
+        ),
     ] {
         let message = both(bytes, enough, keys).unwrap_err();
         assert!(message.starts_with(what), "{message}");

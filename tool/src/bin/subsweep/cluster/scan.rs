@@ -46,6 +46,12 @@ impl Run for Scan {
             if args.axis == 1 {
                 return Err(Ended::usage("ranks scan down the columns of a table; leave out --axis 1").into());
             }
+            if args.by_key.is_some() {
+                return Err(Ended::usage(
+                    "runs of keys are scanned on one device; leave out --by-key, or take subsweep",
+                )
+                .into());
+            }
             if args.monotone {
                 return Err(Ended::usage("ranks have no --monotone; scan the result by --op max").into());
             }
@@ -65,7 +71,7 @@ impl Run for Scan {
         let (_, destination) = &job.outputs()[0];
         let slice = share(row_count, world.rank(), world.size());
         let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
-        let (file, start) = opened.into_file();
+        let (file, start) = opened.into_file(&source).agreed(&world)?;
         let identities = || -> Result<_> {
             let of = |source, file| identity(file).map_err(|error| InputError::of(source, error));
             let segments = offsets.as_ref().zip(segments.as_ref());
@@ -125,7 +131,7 @@ impl OffsetFile {
         if count == 0 && format == Format::Raw {
             return Err(segments::none(source).into());
         }
-        let (file, start) = opened.into_file();
+        let (file, start) = opened.into_file(source)?;
         let file = io::BufReader::new(FileWindow::new(file, start));
         Ok(Self { source: source.clone(), file, element, count })
     }

@@ -51,13 +51,13 @@ struct Input {
 }
 
 impl Input {
-    fn new(source: Source, opened: OpenTable) -> Self {
+    fn new(source: Source, opened: OpenTable) -> Result<Self> {
         let TableReader { format, element, shape, .. } = opened.table;
         // A file has a shape.
         let count = shape.map_or(0, TableShape::rows);
         let header = table::header(format, element, TableShape::Flat { count });
-        let (file, start) = opened.into_file();
-        Self { source, file, start, element, header, count: count as u64 }
+        let (file, start) = opened.into_file(&source)?;
+        Ok(Self { source, file, start, element, header, count: count as u64 })
     }
 
     /// What is the same on all ranks.
@@ -190,12 +190,12 @@ impl Sort {
             TableReader::new(file, size, args.files.element, &TAKEN)
         })?;
         sort::check_bits(args, opened.table.element)?;
-        let keys = Input::new(source.clone(), opened);
+        let keys = Input::new(source.clone(), opened)?;
         let open_values = |values: &Source| -> Result<_> {
             let opened = files::open_table(values, Some(IN_SLICES), |file, size| {
-                TableReader::values(file, size.unwrap_or(0), keys.count)
+                TableReader::values(file, size.unwrap_or(0), keys.count, &UNPACKED)
             })?;
-            Ok(Input::new(values.clone(), opened))
+            Input::new(values.clone(), opened)
         };
         let values_input = values.as_ref().map(open_values).transpose()?;
         Ok((job, keys, values_input))

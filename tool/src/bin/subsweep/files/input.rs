@@ -6,7 +6,8 @@ use std::io::{self, Read, Seek};
 use subsweep::headless::Backward;
 use subsweep_tool::harness::{InspectedDevice, Report, ReportError};
 use subsweep_tool::table::{
-    self, Bytes, ElementType, Flags, Table, TableError, TableReader, TableShape, Taken, UNPACKED, header,
+    self, ByRows, Bytes, ElementType, Flags, Format, Table, TableError, TableReader, TableShape, Taken,
+    header,
 };
 
 use super::spool::{Spool, TemporaryFolder};
@@ -19,14 +20,9 @@ pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Re
     read_by(source, |bytes| Table::read(bytes, declared, taken))
 }
 
-/// Reads all of `source` as the values of `count` keys, of 32 or 64 bits, by [`Table::read_values`].
+/// Reads all of `source` as the values of `count` keys, or the keys of as many rows, by [`Table::read_values`].
 pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
-    read_by(source, |bytes| Table::read_values(bytes, count, &UNPACKED))
-}
-
-/// Reads all of `source` as the keys of `count` rows, of any type, by [`Table::read_values`].
-pub fn read_keys(source: &Source, count: u64) -> Result<Table, InputError> {
-    read_by(source, |bytes| Table::read_values(bytes, count, &ElementType::ALL))
+    read_by(source, |bytes| Table::read_values(bytes, count))
 }
 
 /// Reads all of `source` as a value for each element of a table of shape `keys`, by [`Table::read_values_of`].
@@ -44,13 +40,18 @@ pub struct OpenTable {
 }
 
 impl OpenTable {
-    /// The elements from the first to the last, and their number, if it is known: also of a short stream.
+    /// The elements row after row, and their number, if it is known: also of a short stream.
     ///
     /// # Errors
-    /// The first elements of a stream cannot be read, or end where they should not.
-    pub fn forward(mut self, source: &Source) -> Result<(impl Read + Send + use<>, Option<u64>), InputError> {
+    /// The first elements of a stream cannot be read, or end where they should not; or a stream of columns has no room in the
+    /// default folder of temporary files.
+    pub fn forward(mut self, source: &Source) -> anyhow::Result<(impl Read + Send + use<>, Option<u64>)> {
         let mut start = Vec::new();
         let mut count = self.table.shape.map(|shape| shape.element_count() as u64);
+        if self.table.is_by_columns {
+            let reader = self.by_rows(source)?;
+            return Ok((Named { reader, source: source.clone() }, count));
+        }
         if !self.table.is_file() {
             let read = (&mut self.table).take(READ_AHEAD).read_to_end(&mut start);
             let size = read.map_err(|error| InputError::reading(source, error))? as u64;
@@ -58,8 +59,21 @@ impl OpenTable {
                 count = Some(size / self.table.element.size() as u64);
             }
         }
-        let reader = io::Cursor::new(start).chain(self.table);
+        let reader: Box<dyn Read + Send> = Box::new(io::Cursor::new(start).chain(self.table));
         Ok((Named { reader, source: source.clone() }, count))
+    }
+
+    /// The elements of a table that lies column after column, row after row. A stream is copied to a temporary file before.
+    fn by_rows(self, source: &Source) -> anyhow::Result<Box<dyn Read + Send>> {
+        let reading = |error| InputError::reading(source, error);
+        if self.table.is_file() {
+            let start = self.position + self.table.header_size;
+            return Ok(Box::new(self.table.into_rows(start, BLOCK_SIZE).map_err(reading)?));
+        }
+        let (element, shape) =
+            (self.table.element, self.table.shape.unwrap_or(TableShape::Flat { count: 0 }));
+        let (file, _) = spool(self.table, source, &TemporaryFolder::default())?;
+        Ok(Box::new(ByRows::new(file, 0, shape, element.size(), BLOCK_SIZE).map_err(reading)?))
     }
 
     /// The table as a temporary file in `folder`, so that the stream is at its end and the number of elements known.
@@ -69,26 +83,44 @@ impl OpenTable {
     pub fn spooled(self, source: &Source, folder: &TemporaryFolder) -> anyhow::Result<Self> {
         let TableReader { element, format, shape, .. } = self.table;
         let header = shape.map_or_else(Vec::new, |shape| header(format, element, shape));
-        let (file, size) = spool(header.chain(self.table), source, folder)?;
-        let taken = Taken { elements: &[element], max_dimensions: 1, max_count: u64::MAX };
+        let (reader, _) = self.forward(source)?;
+        let (file, size) = spool(header.chain(reader), source, folder)?;
+        let taken = Taken { elements: &[element], max_dimensions: 2, max_count: u64::MAX };
         let table = TableReader::new(file, Some(size), Some(element), &taken)
             .map_err(|problem| InputError { input: source.to_string(), problem: problem.into() })?;
         Ok(Self { table, position: 0 })
     }
 
-    /// The elements from the last to the first, of a table that had to be a file.
-    pub fn backward(self) -> Backward<File> {
+    /// The elements from the last to the first, of a table that had to be a file. One that has them in another order is copied
+    /// to a temporary file in the default folder before.
+    ///
+    /// # Errors
+    /// As of [`Self::spooled`].
+    pub fn backward(mut self, source: &Source) -> anyhow::Result<Backward<File>> {
+        if !self.table.is_plain() {
+            self = self.spooled(source, &TemporaryFolder::default())?;
+        }
         let size = self.table.payload_size.unwrap_or(0);
-        let (file, start) = self.into_file();
-        Backward::new(file, start, start + size)
+        let (file, start) = self.into_file(source)?;
+        Ok(Backward::new(file, start, start + size))
     }
 
     /// The file, and the byte of its first element, of a table that had to be one.
-    pub fn into_file(self) -> (File, u64) {
+    ///
+    /// # Errors
+    /// It has the elements in another order.
+    pub fn into_file(self, source: &Source) -> Result<(File, u64), InputError> {
+        if !self.table.is_plain() {
+            let problem = InputProblem::Order { element: self.table.element };
+            return Err(InputError { input: source.to_string(), problem });
+        }
         let start = self.position + self.table.header_size;
-        (self.table.into_inner(), start)
+        Ok((self.table.into_inner(), start))
     }
 }
+
+/// Bytes of a block of a table that lies column after column; of two at a time.
+const BLOCK_SIZE: usize = 4 << 20;
 
 /// Bytes of a stream that are read before a device is opened, so that a short input that is no table costs none.
 const READ_AHEAD: u64 = 1 << 20;
@@ -141,8 +173,8 @@ pub fn open_table(
 /// More bytes than the header of any `.npy` file that is taken.
 pub const MAX_HEADER: u64 = 1 << 17;
 
-/// Opens the values of `count` keys, by [`TableReader::values`]. A stream is copied to a temporary file in `folder`, so that
-/// its size is known.
+/// Opens the values of `count` keys, or the keys of as many rows, of any type, by [`TableReader::values`]. A stream is copied to
+/// a temporary file in `folder`, so that its size is known.
 ///
 /// # Errors
 /// The values cannot be read, or are not one for each key.
@@ -154,7 +186,8 @@ pub fn open_values(source: &Source, count: u64, folder: &TemporaryFolder) -> any
         // An endless stream is read only a little further than it could be valid.
         None => spool(file.take(count.saturating_mul(8).saturating_add(MAX_HEADER)), source, folder)?,
     };
-    let table = TableReader::values(file, size, count).map_err(|problem| named(problem.into()))?;
+    let table =
+        TableReader::values(file, size, count, &ElementType::ALL).map_err(|problem| named(problem.into()))?;
     Ok(OpenTable { table, position: 0 })
 }
 
@@ -188,6 +221,12 @@ fn read_by(
     let table =
         open(source).and_then(|(reader, file_size)| Ok(read(Bytes { reader, file_size, memory_size })?));
     table.map_err(|problem| InputError { input: source.to_string(), problem })
+}
+
+/// Refuses bool where arithmetic is done, by [`Format::check_numbers`].
+pub fn check_numbers(source: &Source, format: Format) -> Result<(), InputError> {
+    let named = |error: TableError| InputError { input: source.to_string(), problem: error.into() };
+    format.check_numbers().map_err(named)
 }
 
 /// The types of row numbers: numpy's indices are i64.
@@ -224,7 +263,7 @@ pub fn read_row_numbers(
     Ok(narrowed)
 }
 
-/// Words of a row of `columns` elements of `source`, up to `max`, which are `verb`: rows of other sizes are not moved.
+/// Whole words of a row of `columns` elements of `source`, up to `max`, which are `verb`.
 pub fn row_words(
     source: &Source,
     element: ElementType,
@@ -233,13 +272,7 @@ pub fn row_words(
     verb: &str,
 ) -> Result<u32, Ended> {
     let size = columns.saturating_mul(element.size());
-    if !size.is_multiple_of(4) {
-        return Err(Ended::usage(format!(
-            "{source}: has {element} in rows of {columns}, and only rows of a multiple of 4 bytes are {verb}; save {}",
-            table::conversion(Some(element), element.unpacked())
-        )));
-    }
-    u32::try_from(size / 4).ok().filter(|&words| words <= max).ok_or_else(|| {
+    u32::try_from(size.div_ceil(4)).ok().filter(|&words| words <= max).ok_or_else(|| {
         let most = max as usize * 4 / element.size();
         Ended::usage(format!(
             "{source}: has {columns} columns, and up to {most} of {element} are {verb}; save a[:, :{most}] and the rest apart"
@@ -352,6 +385,12 @@ pub enum InputProblem {
     NotSeekable {
         /// What reads it from another place.
         reason: &'static str,
+    },
+    /// Elements of which slices are read, and which are big-endian or lie column after column.
+    #[error("is big-endian or stored by columns, and ranks read slices of it; save numpy.ascontiguousarray(a, '{}')", table::descr(*element))]
+    Order {
+        /// Their type.
+        element: ElementType,
     },
     /// The content is not a table, or not of a supported kind.
     #[error(transparent)]
