@@ -30,8 +30,13 @@ mod precompiled;
 mod sources;
 #[cfg(feature = "compile-shaders")]
 #[path = "src/kernels/spirv/mod.rs"]
-#[expect(dead_code, reason = "the crate reads more of foreign modules")]
+#[expect(dead_code, unused_imports, reason = "the crate reads more of foreign modules")]
 mod spirv;
+
+#[cfg(feature = "compile-shaders")]
+#[path = "src/kernels/uses.rs"]
+#[expect(dead_code, reason = "the crate checks modules by the rest")]
+mod uses;
 
 fn main() {
     if let Err(message) = build() {
@@ -74,7 +79,30 @@ fn build() -> Result<(), String> {
         println!("cargo::rustc-env=SUBSWEEP_EXAMPLES_OUT={}", examples.display());
     }
 
+    write(&out.join("glsl.rs"), sources_table(&glsl)?.as_bytes())?;
     embed(&manifest, &modules, &out)
+}
+
+/// The table of the sources below a folder, with their paths, as an expression.
+fn sources_table(glsl: &Path) -> Result<String, String> {
+    let explain = |error| format!("{}: {error}", glsl.display());
+    let mut rows = Vec::new();
+    for folder in fs::read_dir(glsl).map_err(explain)? {
+        let folder = folder.map_err(explain)?.path();
+        if !folder.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&folder).map_err(explain)? {
+            let path = entry.map_err(explain)?.path();
+            if path.extension().is_some_and(|extension| extension == "glsl" || extension == "comp") {
+                let name = path.strip_prefix(glsl).map_err(|error| error.to_string())?;
+                let name = name.to_string_lossy().replace('\\', "/");
+                rows.push(format!("({name:?}, include_str!({:?}))", path.display().to_string()));
+            }
+        }
+    }
+    rows.sort();
+    Ok(format!("&[{}]", rows.join(", ")))
 }
 
 /// The table of the modules in a folder, as an expression.

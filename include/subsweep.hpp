@@ -213,6 +213,15 @@ using DifferencePlan = PlanOf<SubsweepDifferencePlanCreateInfo, SubsweepDifferen
                               subsweep_difference_plan_create, subsweep_cmd_difference>;
 using TopKPlan =
     PlanOf<SubsweepTopKPlanCreateInfo, SubsweepTopKInfo, subsweep_top_k_plan_create, subsweep_cmd_top_k>;
+using StructureSortPlan = PlanOf<SubsweepStructureSortPlanCreateInfo, SubsweepStructureSortInfo,
+                                 subsweep_structure_sort_plan_create, subsweep_cmd_structure_sort>;
+
+/// Functions of the caller, for plans of any device: subsweep_functions_create.
+inline SubsweepFunctions make_functions(const SubsweepFunctionsCreateInfo &info) {
+    SubsweepFunctions functions = 0;
+    ::subsweep::throw_on_failure(subsweep_functions_create(&info, &functions));
+    return functions;
+}
 
 /// subsweep_scan_plan_rounding_depth.
 inline auto rounding_depth(const ScanPlan &plan, std::uint64_t count) noexcept {
@@ -224,16 +233,15 @@ inline bool is_result_in_alt(const SortPlan &plan, std::uint64_t count) noexcept
     return subsweep_sort_plan_is_result_in_alt(plan.get(), count) == VK_TRUE;
 }
 
-/// The bin_count + 1 edges of bins of equal widths, for values of 32 bits.
+/// The bin_count + 1 edges of bins of equal widths, for values of 32 or 64 bits.
 template <class T>
 std::vector<T> histogram_even_edges(std::uint32_t bin_count, double low, double high) {
-    static_assert(sizeof(T) == 4, "numbers of 32 bits");
+    static_assert(sizeof(T) >= 4, "numbers of 32 or 64 bits");
     if (bin_count > 65536) {
         throw std::length_error("subsweep: a histogram has 1 to 65536 bins");
     }
     std::vector<T> edges(std::size_t{bin_count} + 1);
-    auto *const first = static_cast<std::uint32_t *>(static_cast<void *>(edges.data()));
-    ::subsweep::throw_on_failure(subsweep_histogram_even_edges(element_type<T>, bin_count, low, high, first));
+    ::subsweep::throw_on_failure(subsweep_histogram_even_edges(element_type<T>, bin_count, low, high, edges.data()));
     return edges;
 }
 

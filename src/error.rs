@@ -80,6 +80,19 @@ pub enum Error {
         /// What is not supported, and the alternative.
         reason: &'static str,
     },
+    /// Functions of the caller lack a module that a plan needs, or it is not what this version's source gives.
+    #[error(
+        "the functions '{functions}' {problem} {kernel}; compile them with the sources of this version, for each kernel of \
+         their use"
+    )]
+    Functions {
+        /// Name of the functions.
+        functions: &'static str,
+        /// The kernel.
+        kernel: &'static str,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// The count exceeds the maximum of the plan or of a 32-bit number.
     #[error("{count} elements are more than the {max} that {what} takes")]
     TooManyElements {

@@ -20,9 +20,13 @@ mod sources;
 #[allow(dead_code, reason = "build.rs uses the rest")]
 #[doc(hidden)]
 pub mod spirv;
+#[doc(hidden)]
+pub mod uses;
 mod variant;
 
 pub use access::KernelAccess;
+#[doc(hidden)]
+pub use variant::check_functions;
 
 use std::borrow::Cow;
 use std::{fmt, iter};
@@ -45,6 +49,9 @@ pub struct Kernel {
     pub push_constants: &'static [PushConstant],
     /// The specialization constants, ascending by id.
     pub spec_constants: &'static [SpecConstant],
+    /// Whether it has a caller's functions in it, and with them another member of the block, behind the others: the pointer
+    /// to their data, which they read.
+    pub has_functions: bool,
 }
 
 /// A module for Vulkan 1.2.
@@ -69,7 +76,16 @@ impl Kernel {
         spec_constants: &'static [SpecConstant],
     ) -> Self {
         let spirv = Spirv::Plain(spirv);
-        Self { name, defines: &[], spirv, hash: 0, workgroup_size_id: None, push_constants, spec_constants }
+        Self {
+            name,
+            defines: &[],
+            spirv,
+            hash: 0,
+            workgroup_size_id: None,
+            push_constants,
+            spec_constants,
+            has_functions: false,
+        }
     }
 
     /// A kernel of the same interface with another module.
@@ -134,10 +150,17 @@ impl Kernel {
 
     /// The size of the push-constant block in bytes.
     pub const fn push_constant_size(&self) -> u32 {
-        match self.push_constants.last() {
+        let size = match self.push_constants.last() {
             Some(member) => member.offset + member.size,
             None => 0,
-        }
+        };
+        if self.has_functions { size.next_multiple_of(8) + 8 } else { size }
+    }
+
+    /// The accesses through the pointers of the push-constant block, in their order.
+    pub fn accesses(&self) -> impl Iterator<Item = KernelAccess> + Clone {
+        let data = self.has_functions.then_some(KernelAccess::READ);
+        self.push_constants.iter().filter_map(|member| member.access).chain(data)
     }
 }
 
@@ -214,6 +237,27 @@ const fn same_text(a: &str, b: &str) -> bool {
     index == a.len() && index == b.len()
 }
 
+/// The kernel with this name.
+///
+/// # Panics
+/// If there is none.
+#[doc(hidden)]
+pub const fn named(name: &str) -> &'static Kernel {
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let modules = FAMILIES[family].modules;
+        let mut index = 0;
+        while index < modules.len() {
+            if same_text(modules[index].name, name) {
+                return modules[index];
+            }
+            index += 1;
+        }
+        family += 1;
+    }
+    panic!("this version has no kernel of this name")
+}
+
 /// The modules of all families.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     FAMILIES.iter().flat_map(|family| family.modules.iter().copied())
@@ -260,7 +304,11 @@ struct Aligned<const N: usize> {
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// The module of a kernel for tests alone, `src/kernels/fixtures/NAME.comp`, or of a custom operator there.
+/// The sources below `glsl/`, each with its path, for a build that compiles kernels with functions of its own.
+pub const GLSL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/glsl.rs"));
+
+/// The module of a kernel for tests alone, `src/kernels/fixtures/NAME.comp`, or of a kernel with functions there: their name,
+/// a point, and that of the kernel.
 #[cfg(feature = "compile-shaders")]
 #[doc(hidden)]
 pub const fn fixture(name: &str) -> &'static [u8] {
@@ -269,7 +317,8 @@ pub const fn fixture(name: &str) -> &'static [u8] {
     while index < ALL.len() {
         let (a, b) = (ALL[index].0.as_bytes(), name.as_bytes());
         let mut same = 0;
-        while same < a.len() && same < b.len() && a[same] == b[same] {
+        // A file has no / and no : in its name.
+        while same < a.len() && same < b.len() && (a[same] == b[same] || matches!(b[same], b'/' | b':')) {
             same += 1;
         }
         if same == a.len() && same == b.len() {

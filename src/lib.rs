@@ -44,6 +44,7 @@ pub mod internal {
 
 pub use ash;
 pub use error::{Error, Result};
+pub use kernels::GLSL;
 pub use primitives::*;
 
 #[cfg(any(doc, doctest))]

@@ -8,7 +8,8 @@ use std::path::Path;
 const MOST: usize = 23;
 
 /// Files of the primitives that use the page's example.
-const BUILT_ON_IT: [&str; 6] = [
+const BUILT_ON_IT: [&str; 7] = [
+    "src/primitives/sort/",
     "src/primitives/select/",
     "src/primitives/run_length/",
     "src/headless/run_length.rs",

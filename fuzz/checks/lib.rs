@@ -7,7 +7,9 @@ use std::io::Read;
 use std::mem::discriminant;
 
 use subsweep_tool::harness::{ForeignModule, InspectedDevice, ModuleError, Report, ReportError};
-use subsweep_tool::table::{Bytes, ElementType, Format, Table, TableError, TableShape, Taken};
+use subsweep_tool::table::{
+    Bytes, ElementType, Format, NamedField, Structures, Table, TableError, TableShape, Taken,
+};
 
 pub mod memory;
 pub mod planted;
@@ -54,8 +56,39 @@ pub fn raw(bytes: &[u8]) -> usize {
     types.filter_map(|element| table(bytes, Some(element))).inspect(|table| check_raw(table, bytes)).count()
 }
 
+/// Maximum memory for structures of `size` bytes: names of fields within others repeat the outer ones, up to 256 bytes each.
+pub fn structures_bound(size: usize) -> usize {
+    stream_bound(size) + 64 * size.min(HEADER_SIZE)
+}
+
+/// Reads `bytes` as structures, from a file and from a stream, which must agree.
+fn structures(bytes: &[u8]) {
+    let read = |file_size| {
+        memory::within(structures_bound(bytes.len()), bytes, || {
+            Structures::read(Bytes { reader: bytes, file_size, memory_size: u64::MAX })
+        })
+    };
+    match (read(Some(bytes.len() as u64)), read(None)) {
+        (Ok(file), Ok(stream)) => {
+            assert_eq!(file, stream);
+            assert_eq!([&file.header[..], &file.payload].concat(), bytes);
+            let fits = |field: &NamedField| {
+                let size = field.number.map_or(0, ElementType::size);
+                field.offset + size <= file.structure.size
+            };
+            assert!(file.structure.fields.iter().all(fits), "{:?}", file.structure);
+        }
+        (Err(file), Err(stream)) => {
+            check_line(&file.to_string());
+            assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
+        }
+        (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
+    }
+}
+
 /// Reads `bytes` without a declared type. Returns whether that gave a table.
 pub fn npy(bytes: &[u8]) -> bool {
+    structures(bytes);
     // As values of keys of the shape that is found, and of the shape without its last dimension.
     let found = Table::read(Bytes { reader: bytes, file_size: None, memory_size: u64::MAX }, None, &WRITTEN);
     match found.map(|found| found.shape) {

@@ -69,6 +69,7 @@
 #define ID_EVEN 63
 #define ID_UPPER 64
 #define ID_SHARED_STEPS 65
+#define ID_WEIGHTED 66
 #define ID_WORDS_PER_VALUE 67
 #define ID_KEEPS_FIRST 68
 #define ID_ALONG_ROWS 69
@@ -94,5 +95,17 @@
 #define ID_PACKED_BITS 90
 #define ID_PACKED_NUMBERS 91
 #define ID_PACKED_FORM 92
+#define ID_UNEQUAL 93
+#define ID_IN_ORDER 94
+#define ID_STRUCTURE_WORDS 95
+#define ID_SKIPPED_BITS 96
+#define ID_FIELD_0 97
+#define ID_FIELD_1 98
+#define ID_FIELD_2 99
+#define ID_FIELD_3 100
+#define ID_FIELD_4 101
+#define ID_FIELD_5 102
+#define ID_FIELD_6 103
+#define ID_FIELD_7 104
 
 #endif

@@ -1,7 +1,7 @@
 // Elements of a scan, and their layout in memory.
 //
 // A define selects the file of the element type and its operator: OPERATOR_WORDS32, OPERATOR_WORDS64,
-// OPERATOR_FLOAT64, OPERATOR_RUNS, or OPERATOR_CUSTOM for `custom_operator.glsl` on the compiler's include path. Without
+// OPERATOR_FLOAT64, OPERATOR_RUNS, or in place of the first FUNCTIONS for those of a caller, in `functions.glsl`. Without
 // one, elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
 // tuples). An operator file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type
 // `Element`, and declares
@@ -28,7 +28,15 @@
 #define value_identity identity
 #endif
 
-#if defined OPERATOR_WORDS32
+#if defined FUNCTIONS && defined OPERATOR_WORDS32
+// In place of the operator that the kernel is listed with.
+#undef OPERATOR_WORDS32
+#define USES_COMBINE
+#include "functions.glsl"
+#if defined EXPECTED_ELEMENT_WORDS && ELEMENT_WORDS != EXPECTED_ELEMENT_WORDS
+#error ELEMENT_WORDS differs from that of other uses
+#endif
+#elif defined OPERATOR_WORDS32
 #include "operator/words32.glsl"
 #elif defined OPERATOR_WORDS64
 #include "operator/words64.glsl"
@@ -36,8 +44,6 @@
 #include "operator/float64.glsl"
 #elif defined OPERATOR_RUNS
 #include "operator/runs.glsl"
-#elif defined OPERATOR_CUSTOM
-#include "custom_operator.glsl"
 #else
 #define SUMS_ONLY
 #include "operator/words32.glsl"

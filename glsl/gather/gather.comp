@@ -7,11 +7,11 @@
 //   tile of small elements   | element 0: unit 0, unit 1, … | element 1: unit 0, unit 1, … | … | unused units |
 //   tile of one large one    | part 0 | part 1 | … | last part, partial |         one workgroup per part
 //
-// An index beyond the source yields an element of zeros, without a read.
+// An index beyond the source yields an element of zeros, without a read. With IN_ORDER it is a copy of the first elements.
 //
 // Dispatch: PARTS_PER_ELEMENT workgroups for each of tile_count tiles.
-// Reads:    source, source_count elements, of which the indexed ones are read; indices, element_count words;
-//           indirect_tiles, tile_count and last_extent, where it is not null.
+// Reads:    source, source_count elements, of which the indexed ones are read; indices, element_count words, unless
+//           IN_ORDER; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   destination, element_count elements.
 // Shared:   nothing.
 // Limits:   an element is less than 2^29 words.
@@ -32,6 +32,8 @@ layout(constant_id = ID_UNITS_PER_ELEMENT) const uint UNITS_PER_ELEMENT = 1;
 layout(constant_id = ID_TILE_ELEMENTS) const uint TILE_ELEMENTS = 1;
 layout(constant_id = ID_PARTS_PER_ELEMENT) const uint PARTS_PER_ELEMENT = 1;
 layout(constant_id = ID_UNITS_PER_INVOCATION) const uint UNITS_PER_INVOCATION = 1;
+// destination[i] = source[i].
+layout(constant_id = ID_IN_ORDER) const bool IN_ORDER = false;
 
 const uint ELEMENT_WORDS = UNITS_PER_ELEMENT * UNIT_WORDS;
 
@@ -89,7 +91,8 @@ void main() {
     [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
         uint unit = first + k * WORKGROUP_SIZE;
         if (unit < unit_count) {
-            sources[k] = indices.word[unit / UNITS_PER_ELEMENT];
+            uint element = unit / UNITS_PER_ELEMENT;
+            sources[k] = IN_ORDER ? tile * TILE_ELEMENTS + element : indices.word[element];
         }
     }
     uvec4 values[UNITS_PER_INVOCATION];

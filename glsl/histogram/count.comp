@@ -1,8 +1,8 @@
-// Histogram of each column of a table: the number of values in each bin.
+// Histogram of each column of a table: the number of values in each bin, or with WEIGHTED the sum of their weights.
 //
 // Bin b has the values from edge b on and below edge b + 1; the last bin has the last edge as well. Other values, and
 // NaNs, are in no bin. Values and edges are compared by their keys, unsigned numbers in the same order, so that no
-// driver's treatment of denormals matters.
+// driver's treatment of denormals matters. With WIDE values and edges have two words, the low one first.
 //
 // Bins of equal widths are guessed: t(x) = (x - first edge) * bins per unit, rounded twice, lies in bin floor(t). Edges
 // decide where the guess is not certain. Both operations are monotone, in any rounding mode: bin c, which has the values
@@ -15,6 +15,10 @@
 // Integers have t(x) = (x - first edge + 1/2) * bins per unit, and bin c none above t(e(c + 1) - 1): bins as wide as one
 // integer are certain, too. t - c is exact where it is less than 1/2, since t and c are then within twice each other.
 //
+// All of this holds for any t that is monotone. Of 64 bits, integers have the distance in units of a power of two, so that
+// that of the last edge fits 32 bits; floats are rounded towards 0 to 32 bits before the subtraction. A range that f32 cannot
+// tell apart has no guess.
+//
 //   s_counts   | bin 0: copy 0, copy 1, … | bin 1: copy 0, copy 1, … | … | for each column in turn
 //
 // A workgroup counts a tile, or with MAX_WORKGROUPS strides over several, in shared memory, in COPIES counters for each
@@ -23,12 +27,13 @@
 // device memory.
 //
 // Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
-// Reads:    source, rows of COLUMN_COUNT words, with QUAD_ACCESS 16 bytes at a time; edges, BIN_COUNT + 1 words, of
-//           which those between the first and the last ascend; indirect_tiles, tile_count and last_extent, where it is
-//           not null.
+// Reads:    source, rows of COLUMN_COUNT values, with QUAD_ACCESS 16 bytes at a time; with WEIGHTED weights, a word for each;
+//           edges, BIN_COUNT + 1 values, of which those between the first and the last ascend; indirect_tiles, tile_count
+//           and last_extent, where it is not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
-// Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + SHARED_EDGES + 2 words.
-// Limits:   less than 2^28 counters; a count is less than 2^32. With QUAD_ACCESS source and tiles are whole quads.
+// Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + 2 words, and the shared edges.
+// Limits:   less than 2^28 counters; a count is less than 2^32. With QUAD_ACCESS source and tiles are whole quads, and so are
+//           weights.
 // Pass model: none; the second line says the result.
 // Source:   Podlozhnyuk, "Histogram Calculation in CUDA", NVIDIA, 2007: counters in shared memory, added up in device
 //           memory; Gómez-Luna, González-Linares, Benavides and Guil, "An Optimized Approach to Histogram Computation on
@@ -53,6 +58,7 @@ layout(constant_id = ID_SHARED_EDGES) const uint SHARED_EDGES = 0;
 // Whether the bins are of equal widths, but for rounding.
 layout(constant_id = ID_EVEN) const bool EVEN = false;
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
+layout(constant_id = ID_WEIGHTED) const bool WEIGHTED = false;
 // Values that an invocation loads before it counts the first: 4, 8 or 16.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 16;
 
@@ -65,6 +71,11 @@ const uint ROUND_VALUES = LOADS_IN_FLIGHT * WORKGROUP_SIZE;
 // Whether the same words of all quads are of half of the columns at most: equal values of many lanes in one counter.
 const bool TURNS_QUADS = QUAD_ACCESS && COLUMN_COUNT % 2 == 0;
 const uint SIGN = 0x80000000;
+#ifdef WIDE
+const uint VALUE_WORDS = 2;
+#else
+const uint VALUE_WORDS = 1;
+#endif
 // The guess, its neighbor, and the halves of 2^16 bins.
 const uint MAX_STEPS = 18;
 
@@ -73,6 +84,7 @@ layout(push_constant, std430) uniform Push {
     Words edges;
     Words counts;
     Words indirect_tiles;
+    Words weights;
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
@@ -80,14 +92,120 @@ layout(push_constant, std430) uniform Push {
 
 // A word more each, since no array is empty. That of the edges has the deviation, the bits of a float.
 shared uint s_counts[COPIES * COUNTERS + 1];
-shared uint s_edges[SHARED_EDGES + 1];
+const uint DEVIATION_WORD = SHARED_EDGES * VALUE_WORDS;
+shared uint s_edges[DEVIATION_WORD + 1];
 
 bvec4 both(bvec4 one, bvec4 other) {
     return bvec4(uvec4(one) & uvec4(other));
 }
 
+// Value is a value, or its key; Values are four of them.
+#ifdef WIDE
+#include "common/wide.glsl"
+#define Value uvec2
+
+struct Values {
+    uvec4 low;
+    uvec4 high;
+};
+
+Values four_of(Value x, Value y, Value z, Value w) {
+    return Values(uvec4(x.x, y.x, z.x, w.x), uvec4(x.y, y.y, z.y, w.y));
+}
+
+Value first_of(Values values) {
+    return uvec2(values.low.x, values.high.x);
+}
+
+Values rotated(Values values) {
+    return Values(values.low.yzwx, values.high.yzwx);
+}
+
+Values chosen(Values no, Values yes, bvec4 is_yes) {
+    return Values(mix(no.low, yes.low, is_yes), mix(no.high, yes.high, is_yes));
+}
+
+bvec4 are_at_most(Values values, Values others) {
+    bvec4 is_high_less = lessThan(values.high, others.high);
+    bvec4 is_low_at_most = both(equal(values.high, others.high), lessThanEqual(values.low, others.low));
+    return bvec4(uvec4(is_high_less) | uvec4(is_low_at_most));
+}
+
+Value load_word_pair(Words words, uint i) {
+    return uvec2(words.word[2 * i], words.word[2 * i + 1]);
+}
+#define load_element load_word_pair
+
 // The keys of values. -0 and 0 have one key; those of NaNs are beyond those of both infinities.
-uvec4 keys_of(uvec4 values) {
+Values keys_of(Values values) {
+    if (NUMBERS == SIGNED) {
+        values.high ^= SIGN;
+    }
+    if (NUMBERS == FLOAT) {
+        bvec4 is_zero = both(equal(values.high, uvec4(SIGN)), equal(values.low, uvec4(0)));
+        values.high = mix(values.high, uvec4(0), is_zero);
+        uvec4 negative = uvec4(ivec4(values.high) >> 31);
+        values.low ^= negative;
+        values.high ^= negative | SIGN;
+    }
+    return values;
+}
+
+// The floats of 32 bits that are not farther from 0 than those of 64.
+vec4 narrowed(Values values) {
+    ivec4 exponents = ivec4(values.high >> 20 & 0x7ff) - (1023 - 127);
+    uvec4 mantissas = (values.high & 0xfffff) << 3 | values.low >> 29;
+    uvec4 magnitudes = uvec4(clamp(exponents, 0, 255)) << 23;
+    magnitudes = mix(magnitudes, magnitudes | mantissas, both(greaterThan(exponents, ivec4(0)),
+        lessThan(exponents, ivec4(255))));
+    return uintBitsToFloat(magnitudes | values.high & SIGN);
+}
+
+// The distances of values from a lesser one; of integers in units of 2^shift.
+vec4 distances_of(Values values, Value lesser, uint shift) {
+    if (NUMBERS == FLOAT) {
+        return narrowed(values) - narrowed(four_of(lesser, lesser, lesser, lesser));
+    }
+    uvec4 borrows;
+    uvec4 low = usubBorrow(values.low, uvec4(lesser.x), borrows);
+    uvec4 high = values.high - lesser.y - borrows;
+    // A shift by 32 is undefined.
+    uvec4 shifted = low >> 1 >> (shift - 1 & 31) | high << (32 - shift & 31);
+    return vec4(shift == 0 ? low : shifted);
+}
+
+// By which the distance of one value from a lesser one fits 32 bits.
+uint distance_shift(Value value, Value lesser) {
+    uint high = value.y - lesser.y - uint(value.x < lesser.x);
+    return NUMBERS == FLOAT ? 0 : uint(findMSB(high) + 1);
+}
+
+Value one_before(Value value) {
+    return uvec2(value.x - 1, value.y - uint(value.x == 0));
+}
+#else
+#define Value uint
+#define Values uvec4
+#define four_of uvec4
+
+Value first_of(Values values) {
+    return values.x;
+}
+
+Values rotated(Values values) {
+    return values.yzwx;
+}
+
+#define chosen mix
+#define are_at_most lessThanEqual
+
+bool is_less(Value value, Value other) {
+    return value < other;
+}
+
+#define load_element(words, i) words.word[i]
+
+Values keys_of(Values values) {
     if (NUMBERS == SIGNED) {
         return values ^ SIGN;
     }
@@ -98,31 +216,47 @@ uvec4 keys_of(uvec4 values) {
     return values;
 }
 
-uint key_of(uint value) {
-    return keys_of(uvec4(value)).x;
-}
-
-uint edge_key(uint e) {
-    return SHARED_EDGES != 0 ? s_edges[e] : key_of(push.edges.word[e]);
-}
-
-uvec4 edge_keys(uvec4 e) {
-    return uvec4(edge_key(e.x), edge_key(e.y), edge_key(e.z), edge_key(e.w));
-}
-
-// The distances of values from a lesser one.
-vec4 distances_of(uvec4 values, uint lesser) {
+vec4 distances_of(Values values, Value lesser, uint shift) {
     return NUMBERS == FLOAT ? uintBitsToFloat(values) - uintBitsToFloat(lesser) : vec4(values - lesser);
 }
 
+uint distance_shift(Value value, Value lesser) {
+    return 0;
+}
+
+Value one_before(Value value) {
+    return value - 1;
+}
+#endif
+
+Values all_of(Value value) {
+    return four_of(value, value, value, value);
+}
+
+Value key_of(Value value) {
+    return first_of(keys_of(all_of(value)));
+}
+
+Value edge_key(uint e) {
+#ifdef WIDE
+    return SHARED_EDGES != 0 ? uvec2(s_edges[2 * e], s_edges[2 * e + 1]) : key_of(load_element(push.edges, e));
+#else
+    return SHARED_EDGES != 0 ? s_edges[e] : key_of(load_element(push.edges, e));
+#endif
+}
+
+Values edge_keys(uvec4 e) {
+    return four_of(edge_key(e.x), edge_key(e.y), edge_key(e.z), edge_key(e.w));
+}
+
 // The bins of keys in range: the last one that begins at or below each. By halving: in each step of all lanes.
-uvec4 search(uvec4 keys) {
+uvec4 search(Values keys) {
     uvec4 bins = uvec4(0);
     [[dont_unroll]] for (uint step = 1 << findMSB(BIN_COUNT); step > 0; step /= 2) {
         uvec4 next = bins + step;
         bvec4 exists = lessThan(next, uvec4(BIN_COUNT));
-        uvec4 begins = edge_keys(mix(uvec4(0), next, exists));
-        bins = mix(bins, next, both(exists, lessThanEqual(begins, keys)));
+        Values begins = edge_keys(mix(uvec4(0), next, exists));
+        bins = mix(bins, next, both(exists, are_at_most(begins, keys)));
     }
     return bins;
 }
@@ -130,12 +264,12 @@ uvec4 search(uvec4 keys) {
 // The same of one key, from a guess on: the neighbor is next, since rounding is all that an even bin may be off by, then the
 // middle of the bins that are left. The lanes of a subgroup leave the loop together: a value that comes out of a loop
 // which lanes leave one by one is wrong on some drivers. Every lane of the subgroup must call it.
-uint corrected(uint bin, uint key) {
+uint corrected(uint bin, Value key) {
     uint low = 0;
     uint high = BIN_COUNT - 1;
     [[dont_unroll]] for (uint step = 0; step < MAX_STEPS; step++) {
-        bool is_below = key < edge_key(bin);
-        bool is_above = bin < high && edge_key(bin + 1) <= key;
+        bool is_below = is_less(key, edge_key(bin));
+        bool is_above = bin < high && !is_less(key, edge_key(bin + 1));
         if (!subgroupAny(is_below || is_above)) {
             break;
         }
@@ -149,23 +283,27 @@ uint corrected(uint bin, uint key) {
 
 // The same of four keys, one after the other: together they would take as many steps as the one that takes most. In a
 // loop where few values come here.
-uvec4 each_corrected(uvec4 bins, uvec4 keys) {
+uvec4 each_corrected(uvec4 bins, Values keys) {
     if (!HAS_DEVIATION) {
-        return uvec4(corrected(bins.x, keys.x), corrected(bins.y, keys.y), corrected(bins.z, keys.z),
-            corrected(bins.w, keys.w));
+        Values second = rotated(keys);
+        Values third = rotated(second);
+        return uvec4(corrected(bins.x, first_of(keys)), corrected(bins.y, first_of(second)),
+            corrected(bins.z, first_of(third)), corrected(bins.w, first_of(rotated(third))));
     }
     [[dont_unroll]] for (uint k = 0; k < 4; k++) {
-        bins = uvec4(bins.yzw, corrected(bins.x, keys.x));
-        keys = keys.yzwx;
+        bins = uvec4(bins.yzw, corrected(bins.x, first_of(keys)));
+        keys = rotated(keys);
     }
     return bins;
 }
 
 // The range of all bins.
 struct Range {
-    uint first;
-    uint first_key;
-    uint last_key;
+    Value first;
+    Value first_key;
+    Value last_key;
+    // Of distances.
+    uint shift;
     // Whether a bin is guessed: neither the quotient nor a distance within the range overflows.
     bool is_guessed;
     float bins_per_unit;
@@ -174,25 +312,26 @@ struct Range {
 };
 
 Range load_range() {
-    uint first = push.edges.word[0];
-    uint last = push.edges.word[BIN_COUNT];
-    float size = distances_of(uvec4(last), first).x;
+    Value first = load_element(push.edges, 0);
+    Value last = load_element(push.edges, BIN_COUNT);
+    uint shift = distance_shift(last, first);
+    float size = distances_of(all_of(last), first, shift).x;
     // A NaN is not between them.
     bool is_guessed = size > 1e-30 && size < 1e38;
-    return Range(first, key_of(first), key_of(last), is_guessed, float(BIN_COUNT) / size, 1);
+    return Range(first, key_of(first), key_of(last), shift, is_guessed, float(BIN_COUNT) / size, 1);
 }
 
 // t of values in range; 0 where no bin is guessed, so that the deviation is at least 1. Without contraction, so that it is the
 // same number for an edge and for a value.
-vec4 bins_from_first(uvec4 values, Range range) {
-    precise vec4 t = (distances_of(values, range.first) + (NUMBERS == FLOAT ? 0.0 : 0.5)) * range.bins_per_unit;
+vec4 bins_from_first(Values values, Range range) {
+    precise vec4 t = (distances_of(values, range.first, range.shift) + (NUMBERS == FLOAT ? 0.0 : 0.5)) * range.bins_per_unit;
     return range.is_guessed ? t : vec4(0);
 }
 
 // The deviation of edge `e`, as the bits of a float that is not negative: they have the order of floats.
-uint deviation_of(uint e, uint edge, Range range) {
-    uint before = NUMBERS == FLOAT ? edge : edge - 1;
-    precise vec4 beyond = bins_from_first(uvec4(edge, before, edge, before), range) - float(e);
+uint deviation_of(uint e, Value edge, Range range) {
+    Value before = NUMBERS == FLOAT ? edge : one_before(edge);
+    precise vec4 beyond = bins_from_first(four_of(edge, before, edge, before), range) - float(e);
     // Nothing in range is before the first edge.
     return e == 0 ? 0 : floatBitsToUint(abs(max(max(-beyond.x, beyond.y), 0)));
 }
@@ -201,13 +340,13 @@ void add(uint counter, uint count) {
     atomicAdd(push.counts.word[counter], count);
 }
 
-void count_value(bool is_counted, uint i, uint bin) {
+void count_value(bool is_counted, uint i, uint bin, uint weight) {
     uint counter = i % COLUMN_COUNT * BIN_COUNT + bin;
     if (is_counted) {
         if (COPIES != 0) {
-            atomicAdd(s_counts[counter * COPIES + (gl_LocalInvocationIndex & (COPIES - 1))], 1u);
+            atomicAdd(s_counts[counter * COPIES + (gl_LocalInvocationIndex & (COPIES - 1))], weight);
         } else {
-            add(counter, 1);
+            add(counter, weight);
         }
     }
 }
@@ -227,37 +366,69 @@ uvec4 positions_in(uint begin) {
     return QUAD_ACCESS ? begin + 4 * gl_LocalInvocationIndex + k : begin + gl_LocalInvocationIndex + k * WORKGROUP_SIZE;
 }
 
-uint load_value(Words source, uint i, uint value_count) {
+uint load_word(Words source, uint i, uint value_count) {
     if (i >= value_count) {
         return 0;
     }
     return source.word[i];
 }
 
-// The invocation's values of the group that begins at value `begin` of the tile; 0 for those that do not exist.
-uvec4 load_group(Words source, uint begin, uint value_count) {
-    uvec4 values;
+// The invocation's words of the group that begins at word `begin` of the tile; 0 for those that do not exist.
+uvec4 load_words(Words source, uint begin, uint value_count) {
+    uvec4 words;
     if (QUAD_ACCESS && begin + GROUP_VALUES <= value_count) {
-        values = turned(Quads(uvec2(source)).quad[begin / 4 + gl_LocalInvocationIndex]);
+        words = turned(Quads(uvec2(source)).quad[begin / 4 + gl_LocalInvocationIndex]);
     } else {
         uvec4 i = positions_in(begin);
-        values = uvec4(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
-            load_value(source, i.z, value_count), load_value(source, i.w, value_count));
+        words = uvec4(load_word(source, i.x, value_count), load_word(source, i.y, value_count),
+            load_word(source, i.z, value_count), load_word(source, i.w, value_count));
     }
-    return values;
+    return words;
 }
 
-// Counts the values of a group that are in range. Every invocation of the workgroup must call it.
-void count_group(uvec4 values, uint begin, uint value_count, Range range) {
+#ifdef WIDE
+Value load_value(Words source, uint i, uint value_count) {
+    if (i >= value_count) {
+        return uvec2(0);
+    }
+    return load_element(source, i);
+}
+
+// As load_words(), of two words each.
+Values load_group(Words source, uint begin, uint value_count) {
+    if (QUAD_ACCESS && begin + GROUP_VALUES <= value_count) {
+        Quads quads = Quads(uvec2(source));
+        uint first = (begin / 4 + gl_LocalInvocationIndex) * 2;
+        uvec4 earlier = quads.quad[first];
+        uvec4 later = quads.quad[first + 1];
+        return Values(turned(uvec4(earlier.xz, later.xz)), turned(uvec4(earlier.yw, later.yw)));
+    }
     uvec4 i = positions_in(begin);
-    uvec4 keys = keys_of(values);
+    return four_of(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
+        load_value(source, i.z, value_count), load_value(source, i.w, value_count));
+}
+
+const Values NONE = Values(uvec4(0), uvec4(0));
+#else
+#define load_group load_words
+const Values NONE = uvec4(0);
+#endif
+
+// Counts the values of a group that are in range. Every invocation of the workgroup must call it.
+void count_group(Values values, Words weights, uint begin, uint value_count, Range range) {
+    uvec4 i = positions_in(begin);
+    uvec4 added = uvec4(1);
+    if (WEIGHTED) {
+        added = load_words(weights, begin, value_count);
+    }
+    Values keys = keys_of(values);
     bvec4 is_counted = both(lessThan(i, uvec4(value_count)),
-        both(lessThanEqual(uvec4(range.first_key), keys), lessThanEqual(keys, uvec4(range.last_key))));
+        both(are_at_most(all_of(range.first_key), keys), are_at_most(keys, all_of(range.last_key))));
     // Any value in range in place of others, so that all lanes take part.
-    keys = mix(uvec4(range.first_key), keys, is_counted);
+    keys = chosen(all_of(range.first_key), keys, is_counted);
     uvec4 bins;
     if (EVEN) {
-        vec4 t = bins_from_first(mix(uvec4(range.first), values, is_counted), range);
+        vec4 t = bins_from_first(chosen(all_of(range.first), values, is_counted), range);
         bins = min(uvec4(t), BIN_COUNT - 1);
         precise vec4 above = t - vec4(bins);
         // Exact where `above` does not decide alone.
@@ -270,33 +441,40 @@ void count_group(uvec4 values, uint begin, uint value_count, Range range) {
     } else {
         bins = search(keys);
     }
-    count_value(is_counted.x, i.x, bins.x);
-    count_value(is_counted.y, i.y, bins.y);
-    count_value(is_counted.z, i.z, bins.z);
-    count_value(is_counted.w, i.w, bins.w);
+    count_value(is_counted.x, i.x, bins.x, added.x);
+    count_value(is_counted.y, i.y, bins.y, added.y);
+    count_value(is_counted.z, i.z, bins.z, added.z);
+    count_value(is_counted.w, i.w, bins.w, added.w);
 }
 
 // Counts the values of a tile. Every invocation of the workgroup must call it.
-void count_tile(Words source, uint value_count, Range range) {
+void count_tile(Words source, Words weights, uint value_count, Range range) {
     // Up to four groups at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
     // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
     [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += ROUND_VALUES) {
         uint second_begin = begin + GROUP_VALUES;
         uint third_begin = second_begin + GROUP_VALUES;
         uint fourth_begin = third_begin + GROUP_VALUES;
-        uvec4 first = load_group(source, begin, value_count);
-        uvec4 second = LOADS_IN_FLIGHT > 4 ? load_group(source, second_begin, value_count) : uvec4(0);
-        uvec4 third = LOADS_IN_FLIGHT > 8 ? load_group(source, third_begin, value_count) : uvec4(0);
-        uvec4 fourth = LOADS_IN_FLIGHT > 8 ? load_group(source, fourth_begin, value_count) : uvec4(0);
-        count_group(first, begin, value_count, range);
+        Values first = load_group(source, begin, value_count);
+        Values second = NONE;
+        Values third = NONE;
+        Values fourth = NONE;
+        if (LOADS_IN_FLIGHT > 4) {
+            second = load_group(source, second_begin, value_count);
+        }
+        if (LOADS_IN_FLIGHT > 8) {
+            third = load_group(source, third_begin, value_count);
+            fourth = load_group(source, fourth_begin, value_count);
+        }
+        count_group(first, weights, begin, value_count, range);
         if (LOADS_IN_FLIGHT > 4 && second_begin < value_count) {
-            count_group(second, second_begin, value_count, range);
+            count_group(second, weights, second_begin, value_count, range);
         }
         if (LOADS_IN_FLIGHT > 8 && third_begin < value_count) {
-            count_group(third, third_begin, value_count, range);
+            count_group(third, weights, third_begin, value_count, range);
         }
         if (LOADS_IN_FLIGHT > 8 && fourth_begin < value_count) {
-            count_group(fourth, fourth_begin, value_count, range);
+            count_group(fourth, weights, fourth_begin, value_count, range);
         }
     }
 }
@@ -319,29 +497,40 @@ void main() {
     for (uint begin = 0; begin < SHARED_EDGES; begin += WORKGROUP_SIZE) {
         uint e = begin + gl_LocalInvocationIndex;
         if (e < SHARED_EDGES) {
-            uint edge = push.edges.word[e];
+            Value edge = load_element(push.edges, e);
+#ifdef WIDE
+            Value key = key_of(edge);
+            s_edges[2 * e] = key.x;
+            s_edges[2 * e + 1] = key.y;
+#else
             s_edges[e] = key_of(edge);
+#endif
             if (HAS_DEVIATION) {
                 deviation = max(deviation, deviation_of(e, edge, range));
             }
         }
     }
     if (HAS_DEVIATION && gl_LocalInvocationIndex == 0) {
-        s_edges[SHARED_EDGES] = 0;
+        s_edges[DEVIATION_WORD] = 0;
     }
     barrier();
     if (HAS_DEVIATION) {
         deviation = subgroupMax(deviation);
         if (subgroupElect()) {
-            atomicMax(s_edges[SHARED_EDGES], deviation);
+            atomicMax(s_edges[DEVIATION_WORD], deviation);
         }
         barrier();
-        range.deviation = uintBitsToFloat(s_edges[SHARED_EDGES]);
+        range.deviation = uintBitsToFloat(s_edges[DEVIATION_WORD]);
     }
 
     do {
         uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
-        count_tile(advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT), value_count, range);
+        Words source = advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT * VALUE_WORDS);
+        Words weights = push.weights;
+        if (WEIGHTED) {
+            weights = advance_words(weights, tile, TILE_ROWS * COLUMN_COUNT);
+        }
+        count_tile(source, weights, value_count, range);
         tile += workgroups;
     } while (MAX_WORKGROUPS != 0 && tile < tiles.count);
     if (COPIES == 0) {

@@ -23,7 +23,9 @@
 //           are keys then; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   sums, a row for each tile, with BY_ROW a value for each part of a segment; groups, a row for each 4 invocations
 //           that have one, where it is not null (not with ARG); sum_rows, column_count words for each tile (only with
-//           ARG), and sums where it is not null. Without rows the one result is the identity, or the row ~0.
+//           ARG), and sums where it is not null. Without rows the one result is the identity, or the row ~0. With BOTH,
+//           arrays of results are those of minima, followed by as many of maxima: sums, sum_rows, and where they are the
+//           source, source and source_rows.
 // Shared:   a partial result for each 2 invocations.
 // Pass model: reference::passes::reduce::reduce_tiles.
 // Source:   Harris, "Optimizing Parallel Reduction in CUDA", 2007; Demmel and Nguyen, "Fast Reproducible Floating-Point
@@ -38,7 +40,7 @@
 #else
 #define VALUE_WORDS 2
 #endif
-#ifdef OPERATOR_CUSTOM
+#ifdef FUNCTIONS
 #undef VALUE_WORDS
 #define VALUE_WORDS ELEMENT_WORDS
 #endif
@@ -74,6 +76,9 @@ layout(push_constant, std430) uniform Push {
     uint last_extent;
     // With BY_ROW values of a segment.
     uint column_count;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 const uint TILE_VALUES = CLUSTER_LANES * PACKS_PER_INVOCATION * PACK_VALUES;
@@ -94,7 +99,7 @@ uint first_pack() {
     return position / INTERLEAVE * INTERLEAVE * PACKS_PER_INVOCATION + position % INTERLEAVE;
 }
 
-#ifdef OPERATOR_CUSTOM
+#ifdef FUNCTIONS
 #define load_whole_pack(words, pack) load_words(words, (pack) * ELEMENT_WORDS)
 #else
 Element load_whole_pack(Words words, uint pack) {
@@ -117,7 +122,7 @@ Element load_partial_pack(Words words, uint pack, uint value_count) {
 #else
     Element element = to_memory(padding());
 #endif
-#ifdef OPERATOR_CUSTOM
+#ifdef FUNCTIONS
     if (pack < value_count) {
         element = load_words(words, pack * ELEMENT_WORDS);
     }
@@ -161,11 +166,8 @@ uint value_index(uint round, uint v) {
     return (first_pack() + pack_offset(round)) * PACK_VALUES + v;
 }
 
-// Replaces the packs by their keys, and what is not before `value_count` by padding.
-void make_keys(uint value_count, bool is_whole, inout Element packs[PACKS_PER_INVOCATION]) {
-    [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
-        packs[round] = FROM_PARTIALS ? packs[round] : keys_of(packs[round]);
-    }
+// Replaces what is not before `value_count` by padding.
+void pad(uint value_count, bool is_whole, inout Element packs[PACKS_PER_INVOCATION]) {
     if (!is_whole) {
         [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
             [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
@@ -175,6 +177,14 @@ void make_keys(uint value_count, bool is_whole, inout Element packs[PACKS_PER_IN
             }
         }
     }
+}
+
+// Replaces the packs by their keys, and what is not before `value_count` by padding.
+void make_keys(uint value_count, bool is_whole, inout Element packs[PACKS_PER_INVOCATION]) {
+    [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+        packs[round] = FROM_PARTIALS ? packs[round] : keys_of(packs[round]);
+    }
+    pad(value_count, is_whole, packs);
 }
 
 // The rows of the values of rounds `rounds`. `row_words` has those of the values that are results of another dispatch.
@@ -192,8 +202,8 @@ Rows rows_of(Rows rounds, uint value_count, Words row_words, uint tile) {
 
 // The total of the invocation's packs. Rows ascend with the rounds: a value is taken only if it is less than all before,
 // and its round is kept in place of its row. Rows that another dispatch has found ascend too, from tile to tile.
-Partial combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Words row_words, uint tile) {
-    Partial total = Partial(packs[0], Rows(0));
+Least combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Words row_words, uint tile) {
+    Least total = Least(packs[0], Rows(0));
     [[unroll]] for (uint round = 1; round < PACKS_PER_INVOCATION; round++) {
         [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
             if (is_less(packs[round], total.keys, v)) {
@@ -216,8 +226,9 @@ Partial combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Wor
 }
 #endif
 
-// The total of the invocation's packs of a tile with `value_count` values.
-Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile) {
+// The total of the invocation's packs of a tile with `value_count` values. With FROM_PARTIALS and BOTH the source has
+// `source_rows` rows of results of minima.
+Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile, uint source_rows) {
     // A pack's first value is counted from that of the tile.
     Words first = advance_words(source, first_pack() * PACK_VALUES, value_stride() * VALUE_WORDS);
     uint left = max(value_count, first_pack() * PACK_VALUES) - first_pack() * PACK_VALUES;
@@ -225,14 +236,30 @@ Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile)
     Element packs[PACKS_PER_INVOCATION];
     load_packs(first, left, is_whole, packs);
     make_keys(value_count, is_whole, packs);
+#ifdef BOTH
+    Partial partial;
+    partial.least = combine_packs(packs, value_count, row_words, tile);
+    if (FROM_PARTIALS) {
+        load_packs(advance_words(first, source_rows, push.column_count * VALUE_WORDS), left, is_whole, packs);
+        row_words = advance_words(row_words, source_rows, push.column_count);
+    } else {
+        [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+            packs[round] = opposite(packs[round]);
+        }
+    }
+    pad(value_count, is_whole, packs);
+    partial.greatest = combine_packs(packs, value_count, row_words, tile);
+    return partial;
+#else
     return combine_packs(packs, value_count, row_words, tile);
+#endif
 }
 
-#ifndef OPERATOR_CUSTOM
+#ifndef FUNCTIONS
 // The value `distance` behind each value of a pack, where there is one.
-Partial value_behind(Partial partial, uint distance) {
 #ifdef ARG
-    Partial behind = partial;
+Least value_behind(Least partial, uint distance) {
+    Least behind = partial;
     [[unroll]] for (uint v = 0; v + distance < PACK_VALUES; v++) {
         behind.rows[v] = partial.rows[v + distance];
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
@@ -240,10 +267,18 @@ Partial value_behind(Partial partial, uint distance) {
         }
     }
     return behind;
-#else
-    return distance * VALUE_WORDS == 2 ? partial.zwzw : partial.yyww;
-#endif
 }
+
+#ifdef BOTH
+Partial value_behind(Partial partial, uint distance) {
+    return Partial(value_behind(partial.least, distance), value_behind(partial.greatest, distance));
+}
+#endif
+#else
+Partial value_behind(Partial partial, uint distance) {
+    return distance * VALUE_WORDS == 2 ? partial.zwzw : partial.yyww;
+}
+#endif
 #endif
 
 // Combines the values of one column in a pack.
@@ -265,7 +300,7 @@ Partial combine_values(Partial partial) {
 // Stores a row of results, or with BY_COLUMN a column of it, at the words of a row.
 void store_row(Words row, uint column, Partial partial) {
     Element words = to_memory(partial);
-#ifdef OPERATOR_CUSTOM
+#ifdef FUNCTIONS
     store_words(row, 0, words);
 #else
     [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
@@ -276,7 +311,7 @@ void store_row(Words row, uint column, Partial partial) {
 #endif
 }
 #else
-void store_row(Words row, Words row_words, uint column, Partial partial) {
+void store_row(Words row, Words row_words, uint column, Least partial) {
     [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
         if (v < FLAT_COLUMNS) {
             row_words.word[column + v] = partial.rows[v];
@@ -301,6 +336,10 @@ struct Part {
     uint result;
     uint value_count;
     bool exists;
+    // Rows of the source, and of results and their values, of all workgroups.
+    uint source_rows;
+    uint result_rows;
+    uint result_columns;
 };
 
 Part part_of(Tiles tiles) {
@@ -324,6 +363,10 @@ Part part_of(Tiles tiles) {
         part.result = segment * part_count + part.tile;
         uint begin = part.tile * TILE_VALUES;
         part.value_count = part.exists && begin < length ? min(length - begin, TILE_VALUES) : 0;
+        uint all_segments = (tiles.count - 1) * group_segments + (tiles.last_extent - 1) / SEGMENT_ROWS + 1;
+        part.source_rows = all_segments;
+        part.result_rows = all_segments;
+        part.result_columns = part_count;
     } else {
         part.tile = BY_COLUMN ? workgroup_index() / push.column_count : workgroup_index();
         part.column = BY_COLUMN ? workgroup_index() % push.column_count : 0;
@@ -332,6 +375,10 @@ Part part_of(Tiles tiles) {
         part.result = part.tile;
         part.exists = part.tile < max(tiles.count, 1);
         part.value_count = (part.tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * FLAT_COLUMNS;
+        uint tile_count = max(tiles.count, 1);
+        part.source_rows = (tile_count - 1) * TILE_ROWS + tiles.last_extent;
+        part.result_rows = tile_count;
+        part.result_columns = push.column_count;
     }
     return part;
 }
@@ -356,7 +403,7 @@ void main() {
 #else
     Words source_rows = push.source;
 #endif
-    Partial partial = reduce_packs(source, source_rows, part.value_count, part.tile);
+    Partial partial = reduce_packs(source, source_rows, part.value_count, part.tile, part.source_rows);
     partial = combine_values(partial);
     partial = combine_lanes(partial, 1, GROUP_LANES);
 #ifndef ARG
@@ -374,7 +421,15 @@ void main() {
     if (part.exists && invocation_index() % CLUSTER_LANES == 0) {
         Words sums = advance_words(push.sums, part.result, row_words);
 #ifdef ARG
-        store_row(sums, advance_words(push.sum_rows, part.result, row_words / VALUE_WORDS), part.column, partial);
+        Words sum_rows = advance_words(push.sum_rows, part.result, row_words / VALUE_WORDS);
+#ifdef BOTH
+        store_row(sums, sum_rows, part.column, partial.least);
+        sums = advance_words(sums, part.result_rows, part.result_columns * VALUE_WORDS);
+        sum_rows = advance_words(sum_rows, part.result_rows, part.result_columns);
+        store_row(sums, sum_rows, part.column, partial.greatest);
+#else
+        store_row(sums, sum_rows, part.column, partial);
+#endif
 #else
         store_row(sums, part.column, settled(partial));
 #endif

@@ -11,9 +11,9 @@
 //
 // Dispatch: an invocation for each column of each segment.
 // Reads:    source, the rows; sums, the levels above it up to level_count, one after the other, each as large as for
-//           row_count rows; offsets, a word for each segment: its first row, ascending; a segment ends at the next one,
-//           the last with the rows; indirect_count, the number of rows, and indirect_segments, the number of segments,
-//           where they are not null.
+//           row_count rows; offsets, a word for each segment: its first row; ends, likewise the row at which it ends, or
+//           null: then offsets ascend, and a segment ends at the next one, the last with the rows; indirect_count, the
+//           number of rows, and indirect_segments, the number of segments, where they are not null.
 // Writes:   results, a row for each segment; the identity for one without rows.
 // Shared:   nothing.
 // Pass model: reference::passes::reduce::reduce_segments.
@@ -31,6 +31,7 @@ layout(push_constant, std430) uniform Push {
     Words source;
     Words sums;
     Words offsets;
+    Words ends;
     Words results;
     Words indirect_count;
     Words indirect_segments;
@@ -38,6 +39,9 @@ layout(push_constant, std430) uniform Push {
     uint segment_count;
     uint column_count;
     uint level_count;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 const uint GROUP_ROWS = 32;
@@ -70,10 +74,12 @@ void main() {
         Words offsets = advance_words(push.offsets, segment, 1);
         begin = min(offsets.word[0], row_count);
         end = row_count;
-        if (segment + 1 < segment_count) {
+        if (!is_null(push.ends)) {
+            end = min(advance_words(push.ends, segment, 1).word[0], row_count);
+        } else if (segment + 1 < segment_count) {
             end = min(offsets.word[1], row_count);
         }
-        // Offsets that descend.
+        // Offsets that descend, and ends before their offsets.
         end = max(begin, end);
     }
 

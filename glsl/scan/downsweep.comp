@@ -33,9 +33,12 @@ layout(push_constant, std430) uniform Push {
     uint last_extent;
     // Elements of a row, with STRIDED.
     uint column_count;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
-#if defined HEADED || defined STRIDED || defined SCANS_INVOCATIONS || defined OPERATOR_CUSTOM
+#if defined HEADED || defined STRIDED || defined SCANS_INVOCATIONS || defined FUNCTIONS
 const bool REDUCES_BEFORE = false;
 #define total_before(tile, tiles) identity()
 #else

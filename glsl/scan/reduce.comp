@@ -25,6 +25,9 @@ layout(push_constant, std430) uniform Push {
     uint last_extent;
     // Elements of a row, with STRIDED.
     uint column_count;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 #ifdef HEADED

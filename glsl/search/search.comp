@@ -8,12 +8,16 @@
 //
 // An invocation searches for four needles at a time, whose loads are in flight together.
 //
+// With ALONG_ROWS needles are rows of needle_length keys, each of which is searched for in its own row of sorted_length
+// sorted keys; nothing is in shared memory, since the needles of a tile may be of many rows. Needles of more rows than
+// sorted ones are searched for in the last of these.
+//
 // Dispatch: tile_count workgroups.
 // Reads:    sorted, up to sorted_count keys; needles, a key each; indirect_tiles, tile_count and last_extent, where it is
 //           not null; indirect_sorted_count, one word, where it is not null.
 // Writes:   positions, a word for each needle.
 // Shared:   2^SHARED_STEPS keys.
-// Limits:   less than 2^32 sorted keys.
+// Limits:   less than 2^32 sorted keys; with ALONG_ROWS as many needles.
 // Pass model: none; the first line says the result.
 // Source:   Knuth, "The Art of Computer Programming", vol. 3, 1973, 6.2.1: a uniform binary search, after L. E. Shar;
 //           Khuong and Morin, "Array Layouts for Comparison-Based Searching", ACM JEA, 2017: without branches; Thrust,
@@ -31,6 +35,8 @@ layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 
 layout(constant_id = ID_UPPER) const bool UPPER = false;
 // Steps whose keys are in shared memory, at least 1.
 layout(constant_id = ID_SHARED_STEPS) const uint SHARED_STEPS = 1;
+// Whether each row is searched by itself.
+layout(constant_id = ID_ALONG_ROWS) const bool ALONG_ROWS = false;
 
 layout(push_constant, std430) uniform Push {
     Words sorted;
@@ -43,6 +49,9 @@ layout(push_constant, std430) uniform Push {
     uint last_extent;
     // The maximum of an indirect count.
     uint sorted_count;
+    // Keys of a row, both at least 1.
+    uint sorted_length;
+    uint needle_length;
 } push;
 
 shared Key s_orders[1 << SHARED_STEPS];
@@ -77,8 +86,13 @@ void main() {
         return;
     }
     uint count = count_of(push.sorted_count, push.indirect_sorted_count);
+    uint last_row = 0;
+    if (ALONG_ROWS && count > 0) {
+        last_row = max(count / push.sorted_length, 1) - 1;
+        count = min(count, push.sorted_length);
+    }
     uint steps = uint(findMSB(count) + 1);
-    uint shared_steps = min(steps, SHARED_STEPS);
+    uint shared_steps = ALONG_ROWS ? 0 : min(steps, SHARED_STEPS);
     uint other_steps = steps - shared_steps;
     // The last of the keys in shared memory.
     uint last = count >> other_steps;
@@ -105,9 +119,22 @@ void main() {
             position = stepped(position, next, last, before, sought);
         }
         position <<= other_steps;
+        // The address of each needle's row.
+        uvec2 rows[4];
+        [[unroll]] for (uint i = 0; i < 4; i++) {
+            uint row = ALONG_ROWS ? min((tile * tile_items + item[i]) / push.needle_length, last_row) : 0;
+            rows[i] = uvec2(advance_words(push.sorted, wide_product(row, push.sorted_length), KEY_WORDS));
+        }
         [[dont_unroll]] for (uint step = (1 << other_steps) >> 1; step > 0; step /= 2) {
             uvec4 next = position + step;
-            Key before[4] = load_orders(push.sorted, min(next, uvec4(count)) - 1);
+            Key before[4];
+            if (ALONG_ROWS) {
+                [[unroll]] for (uint i = 0; i < 4; i++) {
+                    before[i] = order_of(advance_words(Words(rows[i]), min(next[i], count) - 1, KEY_WORDS));
+                }
+            } else {
+                before = load_orders(push.sorted, min(next, uvec4(count)) - 1);
+            }
             position = stepped(position, next, count, before, sought);
         }
         [[unroll]] for (uint i = 0; i < 4; i++) {

@@ -15,6 +15,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef FUNCTIONS
+#define USES_KEEP
+#include "common/called.glsl"
+#endif
 #define SINGLE_PART
 #include "select/tile.glsl"
 #include "common/look_back.glsl"

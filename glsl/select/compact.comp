@@ -15,6 +15,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef FUNCTIONS
+#define USES_KEEP
+#include "common/called.glsl"
+#endif
 #include "select/tile.glsl"
 
 layout(constant_id = ID_SUMS_COUNTS) const bool SUMS_COUNTS = false;

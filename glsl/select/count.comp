@@ -11,6 +11,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef FUNCTIONS
+#define USES_KEEP
+#include "common/called.glsl"
+#endif
 #include "select/tile.glsl"
 
 void main() {

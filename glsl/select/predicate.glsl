@@ -8,7 +8,7 @@
 #include "common/key.glsl"
 
 layout(push_constant, std430) uniform Push {
-    // Flags or keys.
+    // Flags, keys, or the elements of functions.
     Words tested;
     // Elements, where they are not the keys.
     Words source;
@@ -34,6 +34,9 @@ layout(push_constant, std430) uniform Push {
 #ifdef COUNTED
     Words counts;
 #endif
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 // Predicates; `Predicate::numbers` of `config.rs` has the same numbers.
@@ -42,7 +45,13 @@ const uint FLAGS32 = 1;
 const uint COMPARE = 2;
 // The first key of each run of equal keys. Floats: -0 equals +0, and all NaNs are equal.
 const uint UNIQUE = 3;
+// Whether the caller's function keeps it.
+const uint CALLED = 4;
+#ifdef FUNCTIONS
+const uint PREDICATE = CALLED;
+#else
 layout(constant_id = ID_PREDICATE) const uint PREDICATE = FLAGS32;
+#endif
 
 // Comparisons; `Comparison` of `config.rs` has the same numbers.
 const uint LESS = 0;

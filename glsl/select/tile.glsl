@@ -37,6 +37,15 @@ void test_tile(uint tile, uint extent) {
         [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
             in_first |= uint(flags.word[min(item_index(k), extent - 1)] != 0) << k;
         }
+#ifdef FUNCTIONS
+    } else if (PREDICATE == CALLED) {
+        Words elements = advance_words(push.tested, tile, TILE_ITEMS * SOURCE_WORDS);
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+            uint index = min(item_index(k), extent - 1);
+            Words words = advance_words(elements, index, SOURCE_WORDS);
+            in_first |= uint(is_kept(words, tile * TILE_ITEMS + index, push.data)) << k;
+        }
+#endif
     } else {
         load_keys(push.tested, tile, extent);
     }

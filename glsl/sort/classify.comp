@@ -7,8 +7,8 @@
 //
 // Dispatch: an invocation for each of segment_count; with none, dispatch_args is not written and should be 0.
 // Reads:    segments, segment_count words: the begin of each segment, which is also the end of the preceding one;
-//           element_count ends the last; indirect_segment_count and indirect_element_count, where they are not
-//           null, one word each.
+//           element_count ends the last; nothing with row_length, where segments are the whole rows of the elements;
+//           indirect_segment_count and indirect_element_count, where they are not null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of SEGMENT_WORDS; long_segments, up to
 //           long_capacity entries of LONG_SEGMENT_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
@@ -57,6 +57,8 @@ layout(push_constant, std430) uniform Push {
     uint tile_capacity;
     // The maximum of workgroups in a row of a dispatch.
     uint max_row;
+    // Elements of each segment, or 0.
+    uint row_length;
 } push;
 
 // Size classes; a class is also the index of its segment count in state.
@@ -151,6 +153,10 @@ void main() {
     uint workgroup = workgroup_index();
     uint segment_count = count_of(push.segment_count, push.indirect_segment_count);
     uint element_count = count_of(push.element_count, push.indirect_element_count);
+    bool are_rows = push.row_length > 0;
+    if (are_rows) {
+        segment_count = min(segment_count, element_count / push.row_length);
+    }
     uint workgroup_count = ceil_div(segment_count, WORKGROUP_SIZE);
     // The first segment of a surplus workgroup may exceed 32 bits.
     if (workgroup >= workgroup_count) {
@@ -159,7 +165,9 @@ void main() {
     uint first = workgroup * WORKGROUP_SIZE;
     uint index = invocation_index();
     Segment segment = Segment(0, 0);
-    if (index < segment_count - first) {
+    if (are_rows && index < segment_count - first) {
+        segment = Segment((first + index) * push.row_length, push.row_length);
+    } else if (index < segment_count - first) {
         Words begins = advance_words(push.segments, first, 1);
         segment.begin = min(begins.word[index], element_count);
         uint end = element_count;

@@ -6,7 +6,7 @@
 // counters in shared memory.
 //
 // Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
-// Reads:    keys, element_count keys; indirect_tiles, tile_count and last_extent, where it is not null.
+// Reads:    keys, element_count keys, or with FUNCTIONS elements that keys are computed from, and data; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   state, which begins as 0: 5 words; dispatch_args, DISPATCH_ARGS_WORDS for each portion of each of
 //           PASS_COUNT passes, and for the final copy; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for
 //           each portion of each pass. The bins of a pass's first portion become the offset of each digit's first
@@ -18,6 +18,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+#include "common/called.glsl"
+#endif
 #include "common/grid.glsl"
 #include "common/last_workgroup.glsl"
 #include "common/stride.glsl"
@@ -35,7 +39,11 @@ layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 // Keys of a full tile that an invocation loads before it counts the first.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
 // Whether it loads them 16 bytes at a time: whether the keys begin at a multiple of 16, as all tiles then do.
+#ifdef FUNCTIONS
+const bool QUAD_ACCESS = false;
+#else
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
+#endif
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -60,6 +68,9 @@ layout(push_constant, std430) uniform Push {
     uint max_row;
     // IN_PLACE, EVERY_PASS or INDICES, with BEGINS_AS_INDICES, NO_LAST_KEYS and EVEN.
     uint result;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 // The result is in the primary buffers: passes whose digit is equal in all keys are skipped.
@@ -323,6 +334,15 @@ void add_key(Key key) {
     count_digits(order);
 }
 
+#ifdef FUNCTIONS
+// The first key of the tile.
+uint first_key;
+
+#define key_of_tile(keys, index) computed_key(push.keys, first_key + (index), push.data)
+#else
+#define key_of_tile(keys, index) load_key(keys, index)
+#endif
+
 #define KEYS_PER_QUAD (4 / KEY_WORDS)
 
 // Loads keys of a full tile, from the invocation's key `first` on.
@@ -342,7 +362,7 @@ void load_keys(Words keys, uint first, out Key loaded[LOADS_IN_FLIGHT]) {
         }
     } else {
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            loaded[k] = load_key(keys, striped_index(first + k));
+            loaded[k] = key_of_tile(keys, striped_index(first + k));
         }
     }
 }
@@ -362,7 +382,7 @@ void add_tile(Words keys, uint extent) {
             [[unroll]] for (uint k = 0; k < 4; k++) {
                 uint i = first + k;
                 if (striped_index(i) < extent) {
-                    add_key(load_key(keys, striped_index(i)));
+                    add_key(key_of_tile(keys, striped_index(i)));
                 }
             }
         }
@@ -379,6 +399,9 @@ void main() {
     clear_bins();
     do {
         uint extent = tile + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+#ifdef FUNCTIONS
+        first_key = tile * TILE_ITEMS;
+#endif
         add_tile(advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS), extent);
         tile += workgroups;
     } while (MAX_WORKGROUPS != 0 && tile < tiles.count);

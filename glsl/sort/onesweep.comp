@@ -13,6 +13,9 @@
 //
 // With FIRST_IN_ANY_ORDER the first pass ranks by an atomic add for each key.
 //
+// With FUNCTIONS keys are the elements from which a function of the caller computes keys in the first pass that runs: that
+// which writes indices.
+//
 // With MAX_WORKGROUPS a workgroup takes the ticket of its next tile while it ranks one, and loads that tile's keys while
 // it stores those of this one. It waits for lower tickets alone, each of whose tiles its workgroup handles before those
 // with higher tickets.
@@ -32,6 +35,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+#include "common/called.glsl"
+#endif
 #define RANK_BY_MATCH
 #include "common/stride.glsl"
 #include "sort/tile_scatter.glsl"
@@ -55,6 +62,9 @@ layout(push_constant, std430) uniform Push {
     uint digit_mask;
 #ifdef COUNTED
     Words counts;
+#endif
+#ifdef FUNCTIONS
+    Words data;
 #endif
 } push;
 
@@ -81,6 +91,29 @@ shared uint s_stalled[2];
 
 // Flips the highest bit of all descriptors of this pass.
 uint flip;
+
+#ifdef FUNCTIONS
+// Whether the pass computes its keys.
+bool computes_keys;
+
+// No functions: they would copy the array in and out.
+#define LOAD_KEYS(first, tile, extent, words) \
+    if (computes_keys) { \
+        compute_tile(push.keys, (push.first_tile + tile) * TILE_ITEMS, extent, push.data, words); \
+    } else { \
+        load_tile(first, extent, words); \
+    }
+
+Key key_of_tile(Words first, uint tile, uint index) {
+    if (computes_keys) {
+        return computed_key(push.keys, (push.first_tile + tile) * TILE_ITEMS + index, push.data);
+    }
+    return load_key(first, index);
+}
+#else
+#define LOAD_KEYS(first, tile, extent, words) load_tile(first, extent, words)
+#define key_of_tile(first, tile, index) load_key(first, index)
+#endif
 
 Words descriptors_of(uint tile) {
     return advance_words(advance_words(push.state, 1, MAX_PASSES), tile, RADIX);
@@ -156,7 +189,7 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
     barrier();
     Words first = advance_words(keys, tile, TILE_ITEMS * KEY_WORDS);
     [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        atomicAdd(s_bin_offset[digit_of(load_key(first, striped_index(i)), digit.shift, digit.mask)], 1u);
+        atomicAdd(s_bin_offset[digit_of(key_of_tile(first, tile, striped_index(i)), digit.shift, digit.mask)], 1u);
     }
     barrier();
     FOR_EACH_BIN(k) {
@@ -228,7 +261,10 @@ void main() {
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
     Digit digit = Digit(push.shift, push.digit_mask);
     bool is_any_order = FIRST_IN_ANY_ORDER && push.pass == 0;
-    load_tile(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), tile_extent(pass, tile, TILE_ITEMS), key_words);
+#ifdef FUNCTIONS
+    computes_keys = values.are_indices;
+#endif
+    LOAD_KEYS(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), tile, tile_extent(pass, tile, TILE_ITEMS), key_words);
 
     for (uint round = 1;; round++) {
         uint extent = tile_extent(pass, tile, TILE_ITEMS);
@@ -279,7 +315,7 @@ void main() {
         uint next_words[KEY_WORDS][ITEMS_PER_INVOCATION];
         if (has_next) {
             Words next_keys = advance_words(keys, next_tile, TILE_ITEMS * KEY_WORDS);
-            load_tile(next_keys, tile_extent(pass, next_tile, TILE_ITEMS), next_words);
+            LOAD_KEYS(next_keys, next_tile, tile_extent(pass, next_tile, TILE_ITEMS), next_words);
         }
         load_values(values, wide_product(push.first_tile + tile, TILE_ITEMS), extent);
         store_keys(sorted, digit, extent);

@@ -17,6 +17,19 @@ uint item_index(uint i);
 // Loads the invocation's items of the `extent` keys from `keys` on, word by word.
 void load_tile(Words keys, uint extent, out uint words[KEY_WORDS][ITEMS_PER_INVOCATION]);
 
+#ifdef FUNCTIONS
+// Likewise of the keys that are computed from elements, the tile's first of which is `first`.
+void compute_tile(Words elements, uint first, uint extent, Words data, out uint words[KEY_WORDS][ITEMS_PER_INVOCATION]) {
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        Key key = last_key();
+        if (item_index(i) < extent) {
+            key = computed_key(elements, first + item_index(i), data);
+        }
+        set_key(words, i, key);
+    }
+}
+#endif
+
 // Counts the keys of each bin. Every invocation must call it, in uniform control flow, with a barrier after the
 // previous use of shared memory.
 void count_tile(Digit digit, uint extent);

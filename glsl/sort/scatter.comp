@@ -5,7 +5,8 @@
 // Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
 //           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
 //           sum of the counts; dispatch_args. With SEGMENTED keys; values, or null: then a value is its key's index;
-//           tiles, as many as dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args.
+//           tiles, as many as dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args; indices
+//           are masked as in short_segments.comp.
 // Writes:   another of these buffers of keys, unless NO_LAST_KEYS, and of values (only with VALUE_WORDS); with
 //           SEGMENTED sorted, unless it is null, and sorted_values, the elements of the segments.
 // Shared:   the ranking's, and RADIX words.
@@ -37,6 +38,10 @@ layout(push_constant, std430) uniform Push {
     Words dispatch_args;
     uint shift;
     uint digit_mask;
+#ifdef SEGMENTED
+    // All bits, or 0 for indices within a segment.
+    uint begin_mask;
+#endif
 } push;
 
 #include "sort/pass_tile.glsl"
@@ -48,12 +53,14 @@ layout(push_constant, std430) uniform Push {
 #define KEYS push.keys
 #define SORTED push.sorted
 #define VALUES Values(push.values, push.sorted_values, is_null(push.values))
+#define FIRST_VALUE (tile.first_index - (values.are_indices ? tile.begin & ~push.begin_mask : 0))
 #else
 #define OFFSETS push.offsets
 #define BEFORE 0
 #define KEYS KEYS_FROM
 #define SORTED KEYS_TO
 #define VALUES values_of(pass.ping_pong, push.values, push.values_alt)
+#define FIRST_VALUE tile.first_index
 #endif
 
 void main() {
@@ -80,7 +87,7 @@ void main() {
         scatter_to_shared(key_words[0]);
         barrier();
     }
-    load_values(values, uvec2(tile.first_index, 0), tile.extent);
+    load_values(values, uvec2(FIRST_VALUE, 0), tile.extent);
     store_keys(sorted, digit, tile.extent);
     store_values(values, tile.extent);
 }

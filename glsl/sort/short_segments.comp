@@ -9,7 +9,8 @@
 // Dispatch: the workgroups of dispatch_args, which may be none; WORKGROUP_SIZE / CLUSTER_LANES segments per
 //           workgroup.
 // Reads:    list, as many segments as dispatch_args counts, of up to CLUSTER_LANES * ITEMS_PER_INVOCATION keys; keys;
-//           values, or null: then a value is its key's index; dispatch_args.
+//           values, or null: then a value is its key's index, with begin_mask from that of its segment on;
+//           dispatch_args.
 // Writes:   sorted, the keys of these segments, unless it is null; sorted_values, as many values (only with
 //           VALUE_WORDS). They may be keys and values.
 // Shared:   nothing.
@@ -41,6 +42,8 @@ layout(push_constant, std430) uniform Push {
     // Masks of the bits to sort by, in the low and high word of a key's order.
     uint low_mask;
     uint high_mask;
+    // All bits, or 0 for indices within a segment.
+    uint begin_mask;
 } push;
 
 const uint SEGMENTS_PER_WORKGROUP = WORKGROUP_SIZE / CLUSTER_LANES;
@@ -133,7 +136,7 @@ void main() {
 #endif
 #if VALUE_WORDS > 0
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-            value[w][i] = segment.begin + from;
+            value[w][i] = (segment.begin & push.begin_mask) + from;
             if (exists && !are_indices) {
                 value[w][i] = values.word[from * VALUE_WORDS + w];
             }

@@ -3,9 +3,10 @@
 //
 // Dispatch: 1 workgroup; with SEGMENTED the workgroups of dispatch_args, one for each segment of list; there may be
 //           none.
-// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is its key's
+// Reads:    keys, element_count keys, at most a tile, or with FUNCTIONS elements that keys are computed from, and data; values, as many values, or null: then a value is its key's
 //           index; indirect_count, where it is not null, one word. With SEGMENTED list, as many segments as
-//           dispatch_args counts, of at most a tile each; their keys and values; dispatch_args.
+//           dispatch_args counts, of at most a tile each; their keys and values; dispatch_args; indices are masked as in
+//           short_segments.comp.
 // Writes:   sorted, element_count keys, unless it is null; sorted_values, as many values (only with VALUE_WORDS);
 //           with SEGMENTED those of the segments. They may be keys and values.
 // Shared:   the ranking's.
@@ -14,6 +15,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+#include "common/called.glsl"
+#endif
 #include "sort/exchange.glsl"
 #ifdef SEGMENTED
 #include "sort/segments.glsl"
@@ -37,6 +42,13 @@ layout(push_constant, std430) uniform Push {
     // The bits to sort by.
     uint begin_bit;
     uint end_bit;
+#ifdef SEGMENTED
+    // All bits, or 0 for indices within a segment.
+    uint begin_mask;
+#endif
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 // What the workgroup sorts: all keys, or a segment of them. The last row of a dispatch may exceed the workgroup count.
@@ -45,6 +57,7 @@ Segment segment;
 
 #define FROM_FIRST(array, words) advance_words(array, segment.begin, words)
 #define KEY_INDEX(index) (segment.begin + index)
+#define VALUE_INDEX(index) ((segment.begin & push.begin_mask) + index)
 #define IS_SURPLUS (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT])
 
 uint load_extent() {
@@ -54,6 +67,7 @@ uint load_extent() {
 #else
 #define FROM_FIRST(array, words) array
 #define KEY_INDEX(index) index
+#define VALUE_INDEX(index) index
 #define IS_SURPLUS (workgroup_index() > 0)
 
 uint load_extent() {
@@ -71,7 +85,7 @@ void permute_values(uint extent) {
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (is_null(push.values)) {
-                value_words[w][i] = KEY_INDEX(origin[i]);
+                value_words[w][i] = VALUE_INDEX(origin[i]);
             } else if (item_index(i) < extent) {
                 value_words[w][i] = FROM_FIRST(push.values, VALUE_WORDS).word[origin[i] * VALUE_WORDS + w];
             }
@@ -94,7 +108,11 @@ void main() {
         return;
     }
     uint extent = load_extent();
+#ifdef FUNCTIONS
+    compute_tile(push.keys, 0, extent, push.data, key_words);
+#else
     load_tile(FROM_FIRST(push.keys, KEY_WORDS), extent, key_words);
+#endif
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         origin[i] = item_index(i);

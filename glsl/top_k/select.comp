@@ -7,9 +7,14 @@
 // Radix select: the histogram of a digit, from the highest on, of the keys that agree with the digits found so far. The
 // digit of key k is found in its prefix sums. The search ends early where the keys of a bin are all selected.
 //
+// With UNEQUAL rows have lengths of their own, up to value_columns, or a k of their own, up to k: those of the first dispatch
+// begin at the indices in segments, and end where the next begins. A row has as many tiles as its keys take, and as many
+// results as keys if these are fewer than its k; in the other slots are keys and values of 0, and indices of 2^32 - 1.
+//
 // Dispatch: row_count * tile_count workgroups.
 // Reads:    keys, row_count rows of column_count keys; indices, as many words, unless null; indirect_rows, a word,
-//           unless null; if WORDS_PER_VALUE > 0, values, row_count rows of value_columns values of as many words.
+//           unless null; if WORDS_PER_VALUE > 0, values, row_count rows of value_columns values of as many words. With
+//           UNEQUAL segments and ks, a word for each row, unless null; with segments rows of key_count keys and values.
 // Writes:   top_keys and top_indices, unless null: k keys and words for each tile; if WORDS_PER_VALUE > 0, top_values,
 //           k values for each tile.
 // Limits:   k is at most the extent of the smallest tile; RADIX at most WORKGROUP_SIZE; less than 2^16 keys a tile; 2^15
@@ -24,6 +29,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/dispatch.glsl"
+#include "common/grid.glsl"
 #include "common/key.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
@@ -37,6 +43,9 @@ layout(constant_id = ID_TOP_ITEMS) const uint TOP_ITEMS = 1;
 layout(constant_id = ID_SORTED) const bool SORTED = false;
 // 0 without values. A constant, so that the compiler divides by multiplication.
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
+
+// Whether rows have their own lengths or k.
+layout(constant_id = ID_UNEQUAL) const bool UNEQUAL = false;
 
 const uint RADIX = 1 << RADIX_BITS;
 const uint SORTED_ITEMS = SORTED ? TOP_ITEMS : 0;
@@ -58,6 +67,12 @@ layout(push_constant, std430) uniform Push {
     Words top_values;
     // Columns of the first dispatch, to which indices refer.
     uint value_columns;
+    Words segments;
+    Words ks;
+    uint key_count;
+    // Dispatches before this one, and the results of a row of this one.
+    uint level;
+    uint result_count;
 } push;
 
 shared uint s_bins[RADIX];
@@ -112,13 +127,13 @@ struct Threshold {
 };
 
 // Every invocation of the workgroup must call it.
-Threshold find_threshold(uint extent) {
+Threshold find_threshold(uint extent, uint k) {
     uint bin = invocation_index();
     if (bin < RADIX) {
         s_bins[bin] = 0;
     }
     barrier();
-    Threshold threshold = Threshold(Key(0), Key(0), push.k);
+    Threshold threshold = Threshold(Key(0), Key(0), k);
     uint candidate_count = extent;
     // Uniform in the workgroup.
     [[dont_unroll]] for (uint shift = 32 * KEY_WORDS; shift > 0 && candidate_count != threshold.equal_count;) {
@@ -174,24 +189,94 @@ void sort_selected() {
     }
 }
 
+// A row of this dispatch; `first` is the index of its first key in the first one.
+struct Row {
+    uint first;
+    uint columns;
+    uint tile_count;
+    uint k;
+};
+
+bool has_segments() {
+    return !is_null(push.segments);
+}
+
+Row row_of(uint index) {
+    if (!UNEQUAL) {
+        return Row(0, push.column_count, push.tile_count, push.k);
+    }
+    Row row = Row(0, push.value_columns, 0, push.k);
+    if (has_segments()) {
+        Words segment = advance_words(push.segments, index, 1);
+        uint end = push.key_count;
+        if (index + 1 < count_of(push.row_count, push.indirect_rows)) {
+            end = min(segment.word[1], end);
+        }
+        row.first = min(segment.word[0], end);
+        row.columns = min(end - row.first, row.columns);
+    }
+    if (!is_null(push.ks)) {
+        row.k = min(advance_words(push.ks, index, 1).word[0], row.k);
+    }
+    uint tile_items = ITEMS_PER_INVOCATION * WORKGROUP_SIZE;
+    for (uint level = 0; level < push.level; level++) {
+        uint tile_count = ceil_div(row.columns, tile_items);
+        row.columns = tile_count > 1 ? tile_count * row.k : min(row.columns, row.k);
+    }
+    row.tile_count = row.k > 0 ? ceil_div(row.columns, tile_items) : 0;
+    return row;
+}
+
+// Writes the slots of a row from the `count`-th on, in the last dispatch.
+void fill_slots(uint row, uint count) {
+    if (push.tile_count > 1) {
+        return;
+    }
+    Words top_keys = advance_words(push.top_keys, row, push.k * KEY_WORDS);
+    Words top_indices = advance_words(push.top_indices, row, push.k);
+    for (uint rank = count + invocation_index(); rank < push.k; rank += WORKGROUP_SIZE) {
+        if (!is_null(push.top_keys)) {
+            store_key(top_keys, rank, Key(0));
+        }
+        if (!is_null(push.top_indices)) {
+            top_indices.word[rank] = ~0;
+        }
+    }
+    Words top_values = advance_words(push.top_values, row, push.k * WORDS_PER_VALUE);
+    uint first = count * WORDS_PER_VALUE + invocation_index();
+    for (uint i = first; i < push.k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
+        top_values.word[i] = 0;
+    }
+}
+
 void main() {
     uint tile = workgroup_index() % push.tile_count;
     uint row = workgroup_index() / push.tile_count;
     if (row >= count_of(push.row_count, push.indirect_rows)) {
         return;
     }
-    uint least = push.column_count / push.tile_count;
-    uint wider = push.column_count % push.tile_count;
+    Row keys_of_row = row_of(row);
+    if (UNEQUAL && tile >= keys_of_row.tile_count) {
+        fill_slots(row, 0);
+        return;
+    }
+    uint least = keys_of_row.columns / keys_of_row.tile_count;
+    uint wider = keys_of_row.columns % keys_of_row.tile_count;
     uint begin = tile * least + min(tile, wider);
     uint extent = least + (tile < wider ? 1 : 0);
-    Words row_keys = advance_words(push.keys, row, push.column_count * KEY_WORDS);
+    uint k = UNEQUAL ? min(keys_of_row.k, extent) : push.k;
+    // Selects between indices, not pointers: SwiftShader crashes on a pointer that a branch has selected.
+    bool is_segment = UNEQUAL && has_segments();
+    uvec2 first = wide_product(row, push.column_count);
+    first = mix(first, uvec2(keys_of_row.first, 0), bvec2(is_segment && push.level == 0));
+    Words row_keys = advance_words(push.keys, first, KEY_WORDS);
     Words keys = advance_words(row_keys, begin, KEY_WORDS);
     // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         orders[i] = compared(load_key(keys, min(position_of(i), extent - 1)));
         is_key |= uint(position_of(i) < extent) << i;
     }
-    Threshold threshold = find_threshold(extent);
+    Threshold threshold = find_threshold(extent, k);
 
     // The keys of the invocation before and at the threshold: counted in the halves of a word.
     uint is_before = 0;
@@ -224,7 +309,7 @@ void main() {
     }
     if (SORTED) {
         // Greater than every key.
-        for (uint rank = push.k + invocation_index(); rank < TOP_ITEMS; rank += WORKGROUP_SIZE) {
+        for (uint rank = k + invocation_index(); rank < TOP_ITEMS; rank += WORKGROUP_SIZE) {
             store_selected(rank, Key(~0), ~0);
         }
     }
@@ -234,9 +319,11 @@ void main() {
     }
 
     Words indices = advance_words(push.indices, row, push.column_count);
-    Words top_keys = advance_words(push.top_keys, workgroup_index(), push.k * KEY_WORDS);
-    Words top_indices = advance_words(push.top_indices, workgroup_index(), push.k);
-    for (uint rank = invocation_index(); rank < push.k; rank += WORKGROUP_SIZE) {
+    // The results of a row's tiles are the next dispatch's row.
+    uvec2 slot = advance(wide_product(row, push.result_count), tile, k);
+    Words top_keys = advance_words(push.top_keys, slot, KEY_WORDS);
+    Words top_indices = advance_words(push.top_indices, slot, 1);
+    for (uint rank = invocation_index(); rank < k; rank += WORKGROUP_SIZE) {
         uint position = s_positions[rank];
         if (!is_null(push.top_keys)) {
             store_key(top_keys, rank, load_key(keys, position));
@@ -254,14 +341,18 @@ void main() {
             }
         }
     }
+    if (UNEQUAL) {
+        fill_slots(row, k);
+    }
     if (WORDS_PER_VALUE == 0) {
         return;
     }
     barrier();
     // Neighbouring invocations copy neighbouring words, however wide a value is.
-    Words values = advance_words(push.values, wide_product(row, push.value_columns), WORDS_PER_VALUE);
+    first = mix(wide_product(row, push.value_columns), uvec2(keys_of_row.first, 0), bvec2(is_segment));
+    Words values = advance_words(push.values, first, WORDS_PER_VALUE);
     Words top_values = advance_words(push.top_values, workgroup_index(), push.k * WORDS_PER_VALUE);
-    for (uint i = invocation_index(); i < push.k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
+    for (uint i = invocation_index(); i < k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
         Words value = advance_words(values, s_positions[i / WORDS_PER_VALUE], WORDS_PER_VALUE);
         top_values.word[i] = value.word[i % WORDS_PER_VALUE];
     }

@@ -179,7 +179,7 @@ fn touches(command: &Command<'_>) -> (&'static str, Vec<Touch>) {
     let transfer = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::TRANSFER };
     match *command {
         Command::Dispatch { kernel, ranges, workgroups, .. } => {
-            let accesses = kernel.push_constants.iter().filter_map(|member| member.access);
+            let accesses = kernel.accesses();
             let mut touches: Vec<_> = accesses
                 .zip(ranges)
                 .flat_map(|(access, &range)| {

@@ -17,7 +17,10 @@ use subsweep::run_length::{RunLengthBuffers, RunLengthConfig};
 use subsweep::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::search::{SearchBuffers, SearchConfig};
 use subsweep::select::{Comparison, Operands, SelectBuffers, SelectConfig};
-use subsweep::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers, SortConfig, ValueSize};
+use subsweep::sort::{
+    Field, Key, SegmentedSortBuffers, SegmentedSortConfig, SortBuffers, SortConfig, StructureSortBuffers,
+    StructureSortConfig, ValueSize,
+};
 use subsweep::top_k::{TopKBuffers, TopKConfig};
 use subsweep::{ElementType, FloatOrder, Result};
 
@@ -71,6 +74,15 @@ fn offsets<'a>(segments: Option<&'a PyReadonlyArray1<'_, u32>>) -> PyResult<Sour
 
 fn directed(config: SortConfig, descending: bool) -> SortConfig {
     if descending { config.descending() } else { config }
+}
+
+fn key(fields: Vec<(String, u32, bool)>, order: &str) -> PyResult<Key> {
+    let order = float_order(order)?;
+    let field = |(element, offset, is_descending): (String, u32, bool)| {
+        let field = Field::new(element_type(&element)?, offset).order(order);
+        Ok(if is_descending { field.descending() } else { field })
+    };
+    Ok(Key::fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?))
 }
 
 fn scan_config(element: &str, operator: &str, is_exclusive: bool) -> PyResult<ScanConfig> {
@@ -148,7 +160,7 @@ impl Device {
         Ok(Buffer::new(&self.opened, memory, size))
     }
 
-    /// Sorts keys, each segment by itself, and moves values of `value_size` bytes along: the keys, and the values.
+    /// Sorts keys, each segment or row of `row_length` keys by itself, and moves values of `value_size` bytes along: the keys, and the values.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn sort(
         &self,
@@ -159,6 +171,7 @@ impl Device {
         value_size: usize,
         descending: bool,
         order: &str,
+        row_length: Option<u32>,
         segments: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
@@ -170,12 +183,13 @@ impl Device {
         let (keys, values) = (keys.source()?, Source::or_empty(values.as_ref())?);
         let inputs = [("keys", keys), ("values", values)];
         let segments = segments.as_ref().map(slice).transpose()?;
-        self.sorted(py, config, &inputs, segments, |mut sorted| {
+        self.sorted(py, config, &inputs, row_length, segments, |mut sorted| {
             Ok((sorted.take("keys", keys.size())?, sorted.take("values", values.size())?))
         })
     }
 
-    /// The permutation that sorts the keys, each segment by itself.
+    /// The permutation that sorts the keys, each segment by itself, or each row of `row_length` keys with the indices in it.
+    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn argsort(
         &self,
         py: Python<'_>,
@@ -183,6 +197,7 @@ impl Device {
         element: &str,
         descending: bool,
         order: &str,
+        row_length: Option<u32>,
         segments: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Output> {
         let config = SortConfig::argsort(element_type(element)?).order(float_order(order)?);
@@ -190,11 +205,37 @@ impl Device {
         let keys = keys.source()?;
         let segments = segments.as_ref().map(slice).transpose()?;
         let first = segments.and_then(|segments| segments.first().copied()).unwrap_or(0);
-        self.sorted(py, config, &[("keys", keys)], segments, |mut sorted| {
+        self.sorted(py, config, &[("keys", keys)], row_length, segments, |mut sorted| {
             // The device writes no indices for keys before the first segment.
             sorted.replace("values", &(0..first).collect::<Vec<_>>())?;
             sorted.take("values", 4 * keys.count(config.key_size()))
         })
+    }
+
+    /// Sorts structures by fields, each a type, an offset and whether it is descending.
+    fn sort_structures(
+        &self,
+        py: Python<'_>,
+        structures: Bytes<'_>,
+        structure_size: u32,
+        fields: Vec<(String, u32, bool)>,
+        order: &str,
+    ) -> PyResult<Output> {
+        let config = StructureSortConfig::structures(structure_size, key(fields, order)?).out_of_place();
+        self.sorted_structures(py, config, structures.source()?, "sorted")
+    }
+
+    /// The permutation that sorts structures.
+    fn argsort_structures(
+        &self,
+        py: Python<'_>,
+        structures: Bytes<'_>,
+        structure_size: u32,
+        fields: Vec<(String, u32, bool)>,
+        order: &str,
+    ) -> PyResult<Output> {
+        let config = StructureSortConfig::argsort(structure_size, key(fields, order)?);
+        self.sorted_structures(py, config, structures.source()?, "indices")
     }
 
     /// Scans columns, rows of `row_length` numbers, or segments; `unpacked` results of 8 and 16 bits have 32, and so has `initial`.
@@ -272,7 +313,7 @@ impl Device {
         self.opened.scan_stream(py, config, next, write, initial)
     }
 
-    /// Reduces columns, rows of `row_length` numbers, or segments; `argmin` and `argmax` give indices, and `unpacked` results of 8
+    /// Reduces columns, rows of `row_length` numbers, or segments; `argmin`, `argmax` and `argminmax` give indices, and `unpacked` results of 8
     /// and 16 bits have 32.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn reduce(
@@ -285,24 +326,32 @@ impl Device {
         columns: u32,
         row_length: Option<u32>,
         segments: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Output> {
         let element = element_type(element)?;
         let config = match operator {
             "argmin" => ReduceConfig::argmin(element),
             "argmax" => ReduceConfig::argmax(element),
+            "argminmax" => ReduceConfig::argminmax(element),
             name => ReduceConfig::new(named(name, ScanOperator::ALL, ScanOperator::name)?, element),
         };
         let mut config = config.columns(columns);
         if unpacked {
             config = config.unpacked_results();
         }
-        if segments.is_some() {
+        if ends.is_some() {
+            config = config.runs(ReduceRuns::Ranges);
+        } else if segments.is_some() {
             config = config.runs(ReduceRuns::Offsets);
         } else if let Some(length) = row_length {
             config = config.along_rows(length);
         }
         let numbers = numbers.source()?;
-        let inputs = [("source", numbers), ("segments", offsets(segments.as_ref())?)];
+        let inputs = [
+            ("source", numbers),
+            ("segments", offsets(segments.as_ref())?),
+            ("segment_ends", offsets(ends.as_ref())?),
+        ];
         self.call(
             py,
             config,
@@ -376,7 +425,7 @@ impl Device {
         })
     }
 
-    /// The number of values in each bin, on the host.
+    /// The number of values in each bin, or the sum of their weights, on the host.
     fn histogram<'py>(
         &self,
         py: Python<'py>,
@@ -384,17 +433,21 @@ impl Device {
         element: &str,
         edges: PyReadonlyArray1<'py, f64>,
         even: bool,
+        weights: Option<PyReadonlyArray1<'py, u32>>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let (element, edges) = (element_type(element)?, slice(&edges)?);
         let bounds = edge_words(element, edges).map_err(exception)?;
         // Later bins have no values.
-        let possible_bins = u32::try_from(bounds.len() - 1).unwrap_or(u32::MAX);
+        let possible_bins = bounds.len() / element.words() as usize - 1;
+        let possible_bins = u32::try_from(possible_bins).unwrap_or(u32::MAX);
         let config = match even {
             true => HistogramConfig::even(element, possible_bins),
             false => HistogramConfig::by_edges(element, possible_bins),
         };
+        let config = if weights.is_some() { config.weighted() } else { config };
         let numbers = numbers.source()?;
-        let inputs = [("source", numbers), ("edges", words(&bounds))];
+        let inputs =
+            [("source", numbers), ("edges", words(&bounds)), ("weights", offsets(weights.as_ref())?)];
         let count = numbers.count(config.row_size());
         let mut counts = self.call(py, config, HistogramBuffers::default(), count, &inputs, |counted| {
             counted.read::<u32>("counts", possible_bins.into())
@@ -415,6 +468,8 @@ impl Device {
         largest: bool,
         order: &str,
         sorted: bool,
+        segments: Option<PyReadonlyArray1<'_, u32>>,
+        ks: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
         let config = match largest {
@@ -423,14 +478,19 @@ impl Device {
         };
         let config = config.order(float_order(order)?);
         let config = if sorted { config } else { config.unsorted() };
+        let config = if segments.is_some() { config.segments() } else { config };
+        let config = if ks.is_some() { config.own_k() } else { config };
         let numbers = numbers.source()?;
-        let (count, inputs) = (numbers.count(config.row_size()), [("source", numbers)]);
+        let [segments, ks] = [offsets(segments.as_ref())?, offsets(ks.as_ref())?];
+        let count = if config.has_segments() { segments.count(4) } else { numbers.count(config.row_size()) };
+        let inputs = [("source", numbers), ("segments", segments), ("ks", ks)];
         self.call(py, config, TopKBuffers::default(), count, &inputs, |mut top| {
             Ok((top.take_all("destination")?, top.take_all("destination_indices")?))
         })
     }
 
-    /// The lower bounds of needles in sorted numbers, or the upper ones.
+    /// The lower bounds of needles in sorted numbers, or the upper ones; in rows of `lengths` numbers and needles, in each row.
+    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn search(
         &self,
         py: Python<'_>,
@@ -439,10 +499,15 @@ impl Device {
         element: &str,
         order: &str,
         upper: bool,
+        lengths: Option<(u32, u32)>,
     ) -> PyResult<Output> {
         let element = element_type(element)?;
         let config =
             if upper { SearchConfig::upper_bound(element) } else { SearchConfig::lower_bound(element) };
+        let config = match lengths {
+            Some((sorted_length, needle_length)) => config.along_rows(sorted_length, needle_length),
+            None => config,
+        };
         let config = config.order(float_order(order)?);
         let [sorted, needles] = [sorted.source()?, needles.source()?];
         let counts = [sorted, needles].map(|keys| keys.count(element.size() as u64));
@@ -507,15 +572,35 @@ impl Device {
 }
 
 impl Device {
+    fn sorted_structures(
+        &self,
+        py: Python<'_>,
+        config: StructureSortConfig,
+        structures: Source<'_>,
+        result: &'static str,
+    ) -> PyResult<Output> {
+        let inputs = [("structures", structures)];
+        let count = structures.count(config.structure_size());
+        self.call(py, config, StructureSortBuffers::default(), count, &inputs, |mut sorted| {
+            sorted.take_all(result)
+        })
+    }
+
     fn sorted<T: Send>(
         &self,
         py: Python<'_>,
         config: SortConfig,
         inputs: &Inputs<'_>,
+        row_length: Option<u32>,
         segments: Option<&[u32]>,
         take: impl FnOnce(Completed<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let count = inputs[0].1.count(config.key_size());
+        if let Some(length) = row_length {
+            let config = SegmentedSortConfig::from(config).along_rows(length);
+            let counts = (count, count / u64::from(length));
+            return self.call(py, config, SegmentedSortBuffers::default(), counts, inputs, take);
+        }
         let Some(segments) = segments else {
             return self.call(
                 py,

@@ -18,7 +18,7 @@ array([1, 2, 0])
 
 from ._array import Array
 from ._device import DeviceInfo, device, devices
-from ._scan import argmax, argmin, cumsum, diff, reduce, segmented_cumsum, segmented_reduce
+from ._scan import argmax, argmin, argminmax, cumsum, diff, reduce, segmented_cumsum, segmented_reduce
 from ._select import histogram, partition, runs, select, take
 from ._sort import (
     argsort,
@@ -27,6 +27,7 @@ from ._sort import (
     searchsorted,
     segmented_argsort,
     segmented_sort,
+    segmented_topk,
     sort,
     sort_pairs,
     topk,
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "argmax",
     "argmin",
+    "argminmax",
     "argsort",
     "blocks",
     "cumsum",
@@ -61,6 +63,7 @@ __all__ = [
     "segmented_cumsum",
     "segmented_reduce",
     "segmented_sort",
+    "segmented_topk",
     "select",
     "sort",
     "sort_pairs",

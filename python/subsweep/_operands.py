@@ -172,8 +172,8 @@ def indices32(array: Any, name: str, count: int) -> Numbers:
     return indices.astype(np.uint32)
 
 
-def segments32(segments: npt.ArrayLike, count: int) -> npt.NDArray[np.uint32]:
-    """Return the indices at which segments of `count` elements begin, checked, as uint32."""
+def segments32(segments: npt.ArrayLike, count: int, *, in_any_order: bool = False) -> npt.NDArray[np.uint32]:
+    """Return the indices at which segments of `count` elements begin, or end, checked, as uint32."""
     _check_count(count)
     begins = np.asarray(segments)
     if begins.ndim != 1:
@@ -182,7 +182,10 @@ def segments32(segments: npt.ArrayLike, count: int) -> npt.NDArray[np.uint32]:
         return np.zeros(0, np.uint32)
     if begins.dtype.kind not in "iu":
         raise TypeError(f"segments is of {begins.dtype}, and indices are whole numbers: segments.astype(numpy.int64)")
-    if int(begins[0]) < 0 or int(begins[-1]) > count or bool(np.any(begins[1:] < begins[:-1])):
+    if in_any_order:
+        if int(begins.min()) < 0 or int(begins.max()) > count:
+            raise ValueError(f"segments begin and end from 0 to {count}")
+    elif int(begins[0]) < 0 or int(begins[-1]) > count or bool(np.any(begins[1:] < begins[:-1])):
         raise ValueError(f"segments begin in ascending order, from 0 to {count}: sort them, numpy.sort(segments)")
     return begins.astype(np.uint32)
 
@@ -241,13 +244,13 @@ def _not_moved(array: Array, axis: Any) -> ValueError:
     )
 
 
-def row_segments(shape: Tuple[int, ...]) -> Optional[npt.NDArray[np.uint32]]:
-    """Return the beginnings of the rows along the last axis; None of one row."""
+def row_length(shape: Tuple[int, ...]) -> Optional[int]:
+    """Return the length of the rows along the last axis; None of one row."""
     size, length = math.prod(shape), shape[-1]
     if size == length:
         return None
     _check_count(size)
-    return np.arange(0, size, length, dtype=np.uint32)
+    return length
 
 
 def promoted(a: Any, b: Any, names: Tuple[str, str]) -> Tuple[Numbers, Numbers]:

@@ -37,7 +37,7 @@ Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]
 
 #: Columns of a table that is scanned or reduced as it lies in memory.
-_MAX_COLUMNS = 16
+_MAX_COLUMNS = 64
 #: Columns of a table whose rows or columns are subtracted.
 _MAX_DIFFERENCE_COLUMNS = 1 << 16
 
@@ -167,17 +167,18 @@ def _reduced_axes(array: Numbers, axis: Axes) -> Tuple[int, ...]:
 
 
 def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: np.dtype[Any]) -> Any:
-    """Reduce along axes; the results are of `dtype`, that of `array` or its unpacked one."""
+    """Reduce along axes; the results are of `dtype`, that of `array` or its unpacked one. Those of argminmax are two on a new axis."""
     axes = _reduced_axes(array, axis)
     shape = tuple(length for index, length in enumerate(array.shape) if index not in axes)
     kept = tuple(1 if index in axes else length for index, length in enumerate(array.shape))
+    both = (2,) if name == "argminmax" else ()
     length = math.prod(array.shape[index] for index in axes)
     columns = math.prod(shape)
     if array.size == 0:
         if columns and name not in ("add", "mul", "and", "or", "xor"):
             raise ValueError(f"{name} of no elements is not a number: give one element or more")
         identity = {"mul": 1, "and": ~np.zeros((), dtype) if kind_of(dtype) != "f" else 0}.get(name, 0)
-        results = like(array, np.full(shape, identity, index_dtype(array) if name.startswith("arg") else dtype))
+        results = like(array, np.full(both + shape, identity, index_dtype(array) if name.startswith("arg") else dtype))
     else:
         # Axes that come first, as in a table of few columns, are reduced as they lie.
         if sorted(axes) == list(range(len(axes))) and columns <= _MAX_COLUMNS:
@@ -185,9 +186,9 @@ def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: np.dt
         else:
             table, columns, row_length = axes_last(array, axes), 1, length
         is_unpacked = dtype != array.dtype and not name.startswith("arg")
-        reduced = device_of(array).reduce(data(table), element(array), name, is_unpacked, columns, row_length, None)
-        results = indices_of(reduced, shape) if name.startswith("arg") else given(reduced, dtype, shape)
-    return results.reshape(kept) if keepdims else scalar(results)
+        reduced = device_of(array).reduce(data(table), element(array), name, is_unpacked, columns, row_length, None, None)
+        results = indices_of(reduced, both + shape) if name.startswith("arg") else given(reduced, dtype, shape)
+    return results.reshape(both + kept) if keepdims else scalar(results)
 
 
 def reduce(
@@ -271,7 +272,24 @@ def argmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = Fal
     return _reduced(numbers(a), axis, keepdims, "argmax", np.dtype(np.intp))
 
 
-def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") -> Numbers:
+def argminmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = False) -> Numbers:
+    """Return the indices of `argmin`, and those of `argmax`, as the two parts of a new first axis.
+
+    Equals ``numpy.stack((numpy.argmin(a, axis), numpy.argmax(a, axis)))``. The device reads `a` once.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> least, greatest = subsweep.argminmax([[1, 5, 2], [4, 3, 9]], axis=1)
+    >>> greatest
+    array([1, 2])
+    """
+    return _reduced(numbers(a), axis, keepdims, "argminmax", np.dtype(np.intp))
+
+
+def segmented_reduce(
+    a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add", *, ends: Optional[npt.ArrayLike] = None
+) -> Numbers:
     """Reduce each segment by itself.
 
     Parameters
@@ -283,6 +301,9 @@ def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") 
         the identity of `op`, where ``numpy.add.reduceat`` takes the element.
     op : str or ufunc, optional
         As in `reduce`.
+    ends : array_like of int, optional
+        Indices at which segments end, as many; by default at the next one. Then segments may overlap, leave elements out, and be in
+        any order: ``[op.reduce(a[begin:end]) for begin, end in zip(segments, ends)]``.
 
     Returns
     -------
@@ -294,13 +315,18 @@ def segmented_reduce(a: npt.ArrayLike, segments: npt.ArrayLike, op: Op = "add") 
     >>> import subsweep
     >>> subsweep.segmented_reduce([1, 2, 3, 4, 5], [0, 3])
     array([6, 9])
+    >>> subsweep.segmented_reduce([1, 2, 3, 4, 5], [3, 0], ends=[5, 4])
+    array([ 9, 10])
     """
     array, dtype = addends(vector(a))
-    name, begins = operator_name(op, array), segments32(segments, len(array))
+    name, begins = operator_name(op, array), segments32(segments, len(array), in_any_order=ends is not None)
+    ends32 = None if ends is None else segments32(ends, len(array), in_any_order=True)
+    if ends32 is not None and len(ends32) != len(begins):
+        raise ValueError(f"ends has {len(ends32)} indices, and there are {len(begins)} segments: give the end of each")
     if len(begins) == 0:
         return like(array, np.empty(0, dtype))
     wide = unpacked(dtype)
-    reduced = device_of(array).reduce(data(array), element(array), name, wide != dtype, 1, None, begins)
+    reduced = device_of(array).reduce(data(array), element(array), name, wide != dtype, 1, None, begins, ends32)
     results = given(reduced, wide, (len(begins),))
     return results if wide == dtype else like(array, _narrowed(np.asarray(results), dtype, name))
 

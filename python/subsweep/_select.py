@@ -29,7 +29,6 @@ from ._operands import (
 from ._scan import reduce
 from ._types import NDArray, Order, kind_of, unpacked
 
-Indices = npt.NDArray[np.intp]
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
 Condition = Union[npt.ArrayLike, Tuple[str, Any], Tuple[str, Any, Any]]
 
@@ -266,27 +265,31 @@ def histogram(
     bins: Union[int, str, npt.ArrayLike] = 10,
     range: Optional[Tuple[float, float]] = None,
     density: bool = False,
+    weights: Optional[npt.ArrayLike] = None,
 ) -> Tuple[NDArray, NDArray]:
-    """Count the elements in each bin.
+    """Count the elements in each bin, or add their weights.
 
-    Equals ``numpy.histogram(a, bins, range, density)``, count by count: each bin has its lower edge, and the last one its upper edge
-    as well.
+    Equals ``numpy.histogram(a, bins, range, density, weights)``, count by count: each bin has its lower edge, and the last one its
+    upper edge as well.
 
     Parameters
     ----------
     a : array_like
-        Numbers, taken as one array. Those of 64 bits take a search and a count; they are compared as
-        float64, but integers with edges that are integers as such.
+        Numbers, taken as one array. Those of 64 bits are compared as float64, but integers with edges that are integers as such,
+        by a search and a count.
     bins : int, str or array_like, optional
         Number of bins of equal widths, up to 65,536; a rule of ``numpy.histogram_bin_edges``; or the edges.
     range : (float, float), optional
         Lower and upper end of the bins; by default the minimum and maximum of `a`.
     density : bool, optional
         Whether to return densities, whose integral is 1, in place of counts.
+    weights : array_like of int, optional
+        A weight for each element, in the shape of `a`, whose magnitudes add up to less than 2^31. There are none of floats: their
+        sums depend on the order of additions, which is another in each run on a device.
 
     Returns
     -------
-    counts : ndarray of intp, or of float64 with `density`
+    counts : ndarray of intp, of the type of `weights`, or of float64 with `density`
     edges : ndarray
 
     Examples
@@ -300,7 +303,8 @@ def histogram(
         # As numpy does, with a warning.
         array = given(data(array), np.uint8, array.shape)
     edges = _edges(array, bins, range)
-    counts = _counts(array, edges, is_even=np.ndim(bins) == 0)
+    added = None if weights is None else _weights(array, weights)
+    counts = _counts(array, edges, added, is_even=np.ndim(bins) == 0)
     if density:
         return counts / np.diff(edges) / counts.sum(), edges
     return counts, edges
@@ -311,27 +315,41 @@ def _edges(array: Numbers, bins: Any, range: Any) -> NDArray:
         return np.histogram_bin_edges(array, bins, range)
     if isinstance(bins, str):
         raise ValueError(f"bins is {bins!r}, and an Array takes their number or the edges: numpy.histogram_bin_edges(a, {bins!r})")
-    if array.itemsize > 4:
-        raise TypeError(f"a is an Array of {array.dtype}, and a histogram takes one of up to 32 bits: numpy.asarray(a)")
     if range is None and np.ndim(bins) == 0 and array.size:
         range = (np.asarray(reduce(array, "min"))[()], np.asarray(reduce(array, "max"))[()])
     return np.histogram_bin_edges(np.empty(0, array.dtype), bins, range)
 
 
-def _counts(array: Numbers, edges: NDArray, is_even: bool) -> Indices:
+def _weights(array: Numbers, weights: npt.ArrayLike) -> NDArray:
+    """Return weights, checked."""
+    added = np.asarray(weights)
+    if added.shape != array.shape:
+        raise ValueError(f"weights has the shape {added.shape}, and a {array.shape}: give a weight for each element")
+    if added.dtype.kind not in "iu":
+        raise TypeError(f"weights is of {added.dtype}, and weights are whole numbers: numpy.histogram adds others")
+    if np.abs(added.astype(np.float64)).sum() >= 1 << 31:
+        raise ValueError("weights add up to 2^31 or more: numpy.histogram adds such")
+    return added
+
+
+def _counts(array: Numbers, edges: NDArray, weights: Optional[NDArray], is_even: bool) -> NDArray:
     bin_count, device = len(edges) - 1, device_of(array)
+    dtype = np.dtype(np.intp) if weights is None else weights.dtype
     if array.size == 0 or bin_count == 0:
-        return np.zeros(bin_count, np.intp)
-    if array.itemsize <= 4:
+        return np.zeros(bin_count, dtype)
+    words = None if weights is None else np.ascontiguousarray(weights.astype(np.int32).reshape(-1)).view(np.uint32)
+    if array.itemsize <= 4 or edges.dtype.kind == "f":
         edges64 = np.ascontiguousarray(edges, np.float64)
-        return device.histogram(data(array), element(array), edges64, is_even).astype(np.intp)
+        counts = device.histogram(data(array), element(array), edges64, is_even, words)
+        return counts.astype(dtype) if weights is None else counts.view(np.int32).astype(dtype)
     # Positions from 1 on are bins; those past the last edge, and NaNs, are in the last one until they are subtracted.
     common = np.promote_types(array.dtype, edges.dtype)
     if common.kind not in "iu":
         common = np.dtype(np.float64)
     values, bounds = (np.asarray(part, common) for part in (array, edges))
-    positions = device.search(data(bounds[:-1]), data(values), element(values), "numpy", True)
+    positions = device.search(data(bounds[:-1]), data(values), element(values), "numpy", True, None)
     limits = np.arange(1, bin_count + 2, dtype=np.float64)
-    counts: Indices = device.histogram(positions, "u32", limits, True).astype(np.intp)
-    counts[-1] -= np.count_nonzero(~(values <= bounds[-1]))
-    return counts
+    counted = device.histogram(positions, "u32", limits, True, words).view(np.int32).astype(dtype)
+    is_past = ~(values <= bounds[-1])
+    counted[-1] -= np.count_nonzero(is_past) if weights is None else weights[is_past].sum()
+    return counted

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._array import Array
+from ._fields import By, argsort_structures, is_structured, sort_structures
 from ._operands import (
     Numbers,
     data,
@@ -21,7 +22,7 @@ from ._operands import (
     like,
     numbers,
     promoted,
-    row_segments,
+    row_length,
     scalar,
     segments32,
     to_axis,
@@ -34,22 +35,31 @@ from ._types import NDArray, Order
 Segments = npt.NDArray[np.uint32]
 
 
-def _sorted(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
+def _sorted(
+    array: Numbers, descending: bool, order: Order, segments: Optional[Segments], length: Optional[int] = None
+) -> Numbers:
     if array.size == 0:
         return array
-    result, _ = device_of(array).sort(data(array), element(array), None, 0, descending, order, segments)
+    result, _ = device_of(array).sort(data(array), element(array), None, 0, descending, order, length, segments)
     return given(result, array.dtype, array.shape)
 
 
-def _argsort(array: Numbers, descending: bool, order: Order, segments: Optional[Segments]) -> Numbers:
+def _argsort(
+    array: Numbers, descending: bool, order: Order, segments: Optional[Segments], length: Optional[int] = None
+) -> Numbers:
     if array.size == 0:
-        return like(array, np.empty(0, index_dtype(array)))
-    indices = device_of(array).argsort(data(array), element(array), descending, order, segments)
-    return indices_of(indices, (array.size,))
+        return like(array, np.empty(array.shape, index_dtype(array)))
+    indices = device_of(array).argsort(data(array), element(array), descending, order, length, segments)
+    return indices_of(indices, array.shape)
 
 
 def sort(
-    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
+    a: npt.ArrayLike,
+    axis: Optional[int] = -1,
+    *,
+    descending: bool = False,
+    order: Order = "numpy",
+    by: Optional[By] = None,
 ) -> Numbers:
     """Return a sorted copy of an array.
 
@@ -65,6 +75,10 @@ def sort(
         The greatest first, in numpy's order NaNs before all; equal elements keep their order.
     order : {'numpy', 'total'}, optional
         Order of floats. 'total' is that of IEEE 754's totalOrder: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
+    by : str or sequence of str, optional
+        Of a structured array, of one dimension: the fields to sort by, the first of them first, and ``'-b'`` for those of field
+        ``b`` with the greatest first. Up to 8 fields, together up to 16 bytes; by default all. Structures that are equal in
+        these keep their order, as by ``numpy.lexsort``, while ``numpy.sort(a, order=by)`` goes on with the other fields.
 
     Returns
     -------
@@ -72,20 +86,29 @@ def sort(
 
     Examples
     --------
-    >>> import subsweep
+    >>> import numpy as np, subsweep
     >>> subsweep.sort([2.5, float("nan"), -1.0])
     array([-1. ,  2.5,  nan])
     >>> subsweep.sort([[3, 1, 2], [9, 7, 8]], descending=True)
     array([[3, 2, 1],
            [9, 8, 7]])
+    >>> a = np.array([(2, 0.5), (1, 0.5), (2, 1.5)], dtype=[("a", "<i4"), ("b", "<f4")])
+    >>> subsweep.sort(a, by=["a", "-b"]).tolist()
+    [(1, 0.5), (2, 1.5), (2, 0.5)]
     """
+    if by is not None or is_structured(a):
+        return sort_structures(a, by, axis, descending, order)
     table, axis = last_axis(numbers(a), axis)
-    segments = row_segments(table.shape) if table.size else None
-    return to_axis(_sorted(table, descending, order, segments), axis)
+    return to_axis(_sorted(table, descending, order, None, row_length(table.shape)), axis)
 
 
 def argsort(
-    a: npt.ArrayLike, axis: Optional[int] = -1, *, descending: bool = False, order: Order = "numpy"
+    a: npt.ArrayLike,
+    axis: Optional[int] = -1,
+    *,
+    descending: bool = False,
+    order: Order = "numpy",
+    by: Optional[By] = None,
 ) -> Numbers:
     """Return the indices that sort an array.
 
@@ -101,14 +124,10 @@ def argsort(
     >>> subsweep.argsort([30, 10, 20])
     array([1, 2, 0])
     """
+    if by is not None or is_structured(a):
+        return argsort_structures(a, by, axis, descending, order)
     table, axis = last_axis(numbers(a), axis)
-    segments = row_segments(table.shape) if table.size else None
-    if segments is not None and isinstance(table, Array):
-        raise ValueError(f"a has the shape {table.shape}, and argsort takes one row of an Array: give numpy.asarray(a)")
-    indices = _argsort(table, descending, order, segments)
-    if segments is not None:
-        indices = indices.reshape(-1, table.shape[-1]) - segments[:, None].astype(np.intp)
-    return to_axis(indices.reshape(table.shape), axis)
+    return to_axis(_argsort(table, descending, order, None, row_length(table.shape)), axis)
 
 
 def sort_pairs(
@@ -150,7 +169,7 @@ def sort_pairs(
     if row_size in (4, 8):
         device = device_of(key_array, value_array)
         sorted_keys, moved = device.sort(
-            data(key_array), element(key_array), data(value_array), row_size, descending, order, None
+            data(key_array), element(key_array), data(value_array), row_size, descending, order, None, None
         )
         return (
             given(sorted_keys, key_array.dtype, key_array.shape),
@@ -293,9 +312,75 @@ def topk(
         values = like(table, np.empty(shape, table.dtype))
         indices = like(table, np.empty(shape, index_dtype(table)))
     else:
-        keys, columns = device_of(table).top_k(data(table), element(table), length, k, largest, order, sorted)
+        keys, columns = device_of(table).top_k(
+            data(table), element(table), length, k, largest, order, sorted, None, None
+        )
         values, indices = given(keys, table.dtype, shape), indices_of(columns, shape)
     return to_axis(values, axis), to_axis(indices, axis)
+
+
+def segmented_topk(
+    a: npt.ArrayLike,
+    segments: npt.ArrayLike,
+    k: npt.ArrayLike,
+    largest: bool = True,
+    *,
+    sorted: bool = True,
+    order: Order = "numpy",
+) -> Tuple[Numbers, Numbers]:
+    """Return the `k` largest or smallest elements of each segment, and their indices in the segment.
+
+    Parameters
+    ----------
+    a : array_like
+        One dimension.
+    segments : array_like of int
+        As in `segmented_sort`.
+    k : int or array_like of int
+        For all segments, or for each: from 0 on, and up to 4096, or fewer on some devices.
+    largest, sorted, order : optional
+        As in `topk`.
+
+    Returns
+    -------
+    values : ndarray
+        A row of ``max(k)`` elements for each segment. One of fewer elements, or of a smaller `k`, has as many: the others of its
+        row are 0.
+    indices : ndarray of intp
+        Their indices, of the others -1; of an Array uint32, of which the others are 2**32 - 1.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.segmented_topk([10, 40, 20, 30], [0, 3], 2)
+    (array([[40, 20],
+           [30,  0]]), array([[ 1,  2],
+           [ 0, -1]]))
+    """
+    array = vector(a)
+    begins = segments32(segments, len(array))
+    all_k = np.asarray(k)
+    if all_k.dtype.kind not in "iu" or all_k.ndim > 1 or all_k.shape not in ((), begins.shape):
+        raise ValueError(f"k has the shape {all_k.shape}: give a whole number, or one for each of {len(begins)} segments")
+    if all_k.size and (int(all_k.min()) < 0 or int(all_k.max()) > len(array)):
+        raise ValueError(f"k is {all_k.min()} to {all_k.max()}: give 0 to the {len(array)} elements of a")
+    longest = int(np.diff(begins, append=len(array)).max(initial=0))
+    width = int(all_k.max(initial=0))
+    shape = (len(begins), width)
+    if longest == 0 or width == 0:
+        values = like(array, np.zeros(shape, array.dtype))
+        missing = np.full(shape, -1, np.intp).astype(index_dtype(array))
+        return values, like(array, missing)
+    # No row of the device has a k greater than its columns.
+    columns = max(longest, width)
+    ks = None if all_k.ndim == 0 else all_k.astype(np.uint32)
+    keys, found = device_of(array).top_k(
+        data(array), element(array), columns, width, largest, order, sorted, begins, ks
+    )
+    indices = indices_of(found, shape)
+    if not isinstance(indices, Array):
+        indices[indices == 2**32 - 1] = -1
+    return given(keys, array.dtype, shape), indices
 
 
 def searchsorted(
@@ -309,18 +394,19 @@ def searchsorted(
     """Find the indices at which elements would be inserted into a sorted array.
 
     Equals ``numpy.searchsorted(a, v, side, sorter)``: two types are compared in their common one, ``numpy.promote_types``, of uint64
-    and int64 in float64. That `a` is sorted is not checked.
+    and int64 in float64. That `a` is sorted is not checked. Of an array of several dimensions each row along the last axis is
+    searched by itself, for the needles of the same row of `v`, as torch.searchsorted does.
 
     Parameters
     ----------
     a : array_like
-        One dimension, sorted as `order` says; with `sorter` in any order.
+        Sorted as `order` says; with `sorter` in any order.
     v : array_like
-        Needles, of any shape.
+        Needles, of any shape; of rows as many rows as `a` has.
     side : {'left', 'right'}, optional
         Before the elements that equal a needle, or after them.
     sorter : array_like of int, optional
-        Indices that sort `a`, such as those of `argsort`.
+        Indices that sort `a` of one dimension, such as those of `argsort`.
     order : optional
         As in `sort`.
 
@@ -333,11 +419,22 @@ def searchsorted(
     >>> import subsweep
     >>> subsweep.searchsorted([1, 3, 3, 7], [3, 0, 8], side="right")
     array([3, 0, 4])
+    >>> subsweep.searchsorted([[1, 3, 7], [2, 4, 6]], [[3, 9], [5, 0]])
+    array([[1, 3],
+           [2, 0]])
     """
     if side not in ("left", "right"):
         raise ValueError(f"side is {side!r}, and there are 'left' and 'right'")
     array, needles = promoted(a, v, ("a", "v"))
-    array = vector(array)
+    lengths = None
+    if array.ndim > 1:
+        if needles.ndim < 2 or needles.shape[:-1] != array.shape[:-1]:
+            raise ValueError(f"a has the shape {array.shape}, and v {needles.shape}: give a row of needles for each row of a")
+        if sorter is not None:
+            raise ValueError("sorter is for one dimension, and a has several: give numpy.take_along_axis(a, sorter, -1)")
+        lengths = array.shape[-1], needles.shape[-1]
+    else:
+        array = vector(array)
     if sorter is not None:
         if np.shape(sorter) != array.shape:
             raise ValueError(f"sorter has the shape {np.shape(sorter)}: give an index for each of {len(array)} elements")
@@ -346,7 +443,7 @@ def searchsorted(
         positions = data(like(needles, np.zeros(needles.size, np.uint32)))
     else:
         device = device_of(array, needles)
-        positions = device.search(data(array), data(needles), element(array), order, side == "right")
+        positions = device.search(data(array), data(needles), element(array), order, side == "right", lengths)
     return scalar(indices_of(positions, needles.shape))
 
 

@@ -42,10 +42,23 @@ class Device:
         value_size: int,
         descending: bool,
         order: str,
+        row_length: Optional[int],
         segments: _Segments,
     ) -> Tuple[_Bytes, _Bytes]: ...
     def argsort(
-        self, keys: _Bytes, element: str, descending: bool, order: str, segments: _Segments
+        self,
+        keys: _Bytes,
+        element: str,
+        descending: bool,
+        order: str,
+        row_length: Optional[int],
+        segments: _Segments,
+    ) -> _Bytes: ...
+    def sort_structures(
+        self, structures: _Bytes, structure_size: int, fields: List[Tuple[str, int, bool]], order: str
+    ) -> _Bytes: ...
+    def argsort_structures(
+        self, structures: _Bytes, structure_size: int, fields: List[Tuple[str, int, bool]], order: str
     ) -> _Bytes: ...
     def scan(
         self,
@@ -69,6 +82,7 @@ class Device:
         columns: int,
         row_length: Optional[int],
         segments: _Segments,
+        ends: _Segments,
     ) -> _Bytes: ...
     def select_flagged(
         self, numbers: _Bytes, row_size: int, flags: npt.NDArray[np.uint8], partition: bool, indices: bool
@@ -78,11 +92,30 @@ class Device:
     ) -> Tuple[_Bytes, _Bytes, int]: ...
     def unique(self, numbers: _Bytes, element: str, order: str) -> _Bytes: ...
     def runs(self, numbers: _Bytes, element: str, order: str) -> Tuple[_Bytes, _Bytes, _Bytes]: ...
-    def histogram(self, numbers: _Bytes, element: str, edges: npt.NDArray[np.float64], even: bool) -> npt.NDArray[np.uint32]: ...
+    def histogram(
+        self, numbers: _Bytes, element: str, edges: npt.NDArray[np.float64], even: bool, weights: Optional[npt.NDArray[np.uint32]]
+    ) -> npt.NDArray[np.uint32]: ...
     def top_k(
-        self, numbers: _Bytes, element: str, columns: int, k: int, largest: bool, order: str, sorted: bool
+        self,
+        numbers: _Bytes,
+        element: str,
+        columns: int,
+        k: int,
+        largest: bool,
+        order: str,
+        sorted: bool,
+        segments: _Segments,
+        ks: _Segments,
     ) -> Tuple[_Bytes, _Bytes]: ...
-    def search(self, sorted: _Bytes, needles: _Bytes, element: str, order: str, upper: bool) -> _Bytes: ...
+    def search(
+        self,
+        sorted: _Bytes,
+        needles: _Bytes,
+        element: str,
+        order: str,
+        upper: bool,
+        lengths: Optional[Tuple[int, int]],
+    ) -> _Bytes: ...
     def merge(self, a: _Bytes, b: _Bytes, element: str, order: str) -> _Bytes: ...
     def difference(self, numbers: _Bytes, element: str, columns: int, along_rows: bool) -> _Bytes: ...
     def gather(self, numbers: _Bytes, row_size: int, indices: _Bytes) -> _Bytes: ...

@@ -28,6 +28,7 @@ CALLS = {
     "reduce": lambda a: subsweep.reduce(a, "min", keepdims=True),
     "argmin": lambda a: subsweep.argmin(a, keepdims=True),
     "argmax": lambda a: subsweep.argmax(a, keepdims=True),
+    "argminmax": lambda a: subsweep.argminmax(a),
     "diff": lambda a: subsweep.diff(a, 2),
     "select flags": lambda a: subsweep.select(a, np.arange(len(a)) % 3 == 0, return_index=True),
     "select compared": lambda a: subsweep.select(a, (">", 1), return_index=True),
@@ -61,6 +62,13 @@ def test_calls_give_what_those_of_the_host_give(dtype, name, few):
     assert_alike(CALLS[name](on_device), CALLS[name](a))
     # The operand is as before.
     assert_same(on_device, kept)
+
+
+def test_rows(dtype):
+    for shape in [(300, 33), (2, 3, 50), (40, 1), (0, 3)]:
+        a = random_array(dtype, shape, few=True)
+        for function in (subsweep.sort, subsweep.argsort):
+            assert_alike(function(Array(a)), function(a))
 
 
 def test_several_operands(dtype):
@@ -184,7 +192,6 @@ def test_shapes():
         (lambda: Array.empty(3, np.complex64), TypeError, "complex64"),
         (lambda: Array.empty(-3), ValueError, "-3"),
         (lambda: subsweep.sort(Array([[1, 2]]), axis=0), ValueError, "moveaxis"),
-        (lambda: subsweep.argsort(Array([[1, 2], [3, 4]])), ValueError, "numpy.asarray"),
         (lambda: subsweep.cumsum(Array([1]), dtype=np.longdouble), TypeError, "and subsweep takes"),
         (lambda: Array.empty(2**62), MemoryError, "bytes"),
         (lambda: Array.empty(2**55), MemoryError, "memory"),
@@ -201,7 +208,6 @@ def test_shapes():
         (lambda: subsweep.take(Array([1]), Array([0])), TypeError, "uint32"),
         (lambda: subsweep.take(Array([[1]]), [0], axis=1), ValueError, "first axis"),
         (lambda: subsweep.diff(Array([1]), prepend=0), ValueError, "prepend"),
-        (lambda: subsweep.histogram(Array([1])), TypeError, "up to 32 bits"),
         (lambda: subsweep.histogram(Array([1], np.int32), "auto"), ValueError, "histogram_bin_edges"),
         (lambda: subsweep.select(Array([1]), Array([1])), TypeError, "bool"),
     ],

@@ -122,6 +122,7 @@ def test_masks():
             got = np.asarray(got)
             assert_same(got if got.dtype != np.uint32 or expected.dtype == np.uint32 else got.astype(np.intp), expected)
     assert int(subsweep.argmax(a)) == np.argmax(a)
+    assert subsweep.argminmax(a).tolist() == [np.argmin(a), np.argmax(a)]
     assert_same(np.concatenate([*subsweep.sort_stream([a, a])]), np.sort(np.concatenate([a, a])))
 
 

@@ -116,10 +116,14 @@ def test_minima_and_maxima_of_nan(dtype):
         np.testing.assert_array_equal(subsweep.reduce(a, np.maximum, axis), np.max(a, axis))
 
 
+def both(a, axis=None):
+    return np.stack((np.argmin(a, axis), np.argmax(a, axis)))
+
+
 def test_argmin_and_argmax(dtype, size):
     for options in ({"few": True}, {"special": True}):
         a = random_array(dtype, size, **options)
-        for ours, numpys in ((subsweep.argmin, np.argmin), (subsweep.argmax, np.argmax)):
+        for ours, numpys in ((subsweep.argmin, np.argmin), (subsweep.argmax, np.argmax), (subsweep.argminmax, both)):
             if size == 0:
                 with pytest.raises(ValueError, match="no elements"):
                     ours(a)
@@ -132,7 +136,22 @@ def test_argmin_along_axes(dtype, shape):
     a = random_array(dtype, shape, few=True, special=True)
     for axis in (None, *range(-len(shape), len(shape))):
         assert_same(subsweep.argmin(a, axis), np.argmin(a, axis))
+        assert_same(subsweep.argminmax(a, axis), both(a, axis))
         assert_same(subsweep.argmax(a, axis, keepdims=True).reshape(-1), np.argmax(a, axis).reshape(-1))
+
+
+def test_segments_with_ends(dtype):
+    a = random_array(dtype, 5000, few=True)
+    rng = np.random.default_rng(3)
+    begins, ends = (rng.integers(0, 5001, 200) for _ in range(2))
+    for op, ufunc in (("max", np.maximum), ("add", np.add)):
+        identity = subsweep.segmented_reduce(a, [0], op, ends=[0])[0]
+        expected = [ufunc.reduce(a[i:j], dtype=a.dtype) if i < j else identity for i, j in zip(begins, ends)]
+        assert_same(subsweep.segmented_reduce(a, begins, op, ends=ends), np.array(expected, a.dtype))
+    with pytest.raises(ValueError, match="the end of each"):
+        subsweep.segmented_reduce(a, [0, 1], ends=[5])
+    with pytest.raises(ValueError, match="from 0 to 5000"):
+        subsweep.segmented_reduce(a, [0], ends=[5001])
 
 
 def test_diff(dtype, size):

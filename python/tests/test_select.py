@@ -110,6 +110,26 @@ def test_histogram_leaves_out_nan(dtype):
     np.testing.assert_allclose(subsweep.histogram(a, density=True)[0], np.histogram(a, density=True)[0])
 
 
+def test_histogram_of_weights(dtype, size):
+    a = random_array(dtype, size, few=True)
+    rng = np.random.default_rng(size)
+    for weights_dtype in (np.int32, np.uint32, np.int64):
+        weights = rng.integers(0 if weights_dtype == np.uint32 else -99, 99, size).astype(weights_dtype)
+        for arguments in ((7,), ([0, 1, 1.5, 3],), ([0, 1, 2],)):
+            got = subsweep.histogram(a, *arguments, weights=weights)
+            assert_same(got[0], np.histogram(a, *arguments, weights=weights)[0])
+
+
+def test_weights_are_refused():
+    for weights, error, words in (
+        ([1.5, 2.5], TypeError, "whole numbers"),
+        ([1], ValueError, "for each element"),
+        ([2**31, 0], ValueError, "numpy.histogram"),
+    ):
+        with pytest.raises(error, match=words):
+            subsweep.histogram([1, 2], weights=weights)
+
+
 def test_too_many_bins():
     with pytest.raises(ValueError, match="65537"):
         subsweep.histogram(np.arange(5, dtype=np.int32), 70000)
@@ -118,6 +138,10 @@ def test_too_many_bins():
 def test_histogram_of_large_integers_is_exact():
     edges = [2**60, 2**60 + 1, 2**60 + 2]
     a = np.array(edges, np.int64)
+    assert_same(subsweep.histogram(a, edges)[0], np.histogram(a, edges)[0])
+    # As float64, where some of them are the same number.
+    a = np.arange(2**60 - 300, 2**60 + 300)
+    edges = np.linspace(2**60 - 256, 2**60 + 256, 5)
     assert_same(subsweep.histogram(a, edges)[0], np.histogram(a, edges)[0])
 
 

@@ -120,6 +120,52 @@ def test_searchsorted(dtype, size):
             assert_same(subsweep.searchsorted(a, v, side), np.searchsorted(a, v, side))
 
 
+def test_segmented_topk(dtype):
+    a = random_array(dtype, 9000, few=True, special=True)
+    begins = np.array([3, 3, 10, 700, 5000, 5001, 9000])
+    ks = np.array([4, 1, 7, 0, 300, 9, 2])
+    for largest in (True, False):
+        for k in (5, ks):
+            values, indices = subsweep.segmented_topk(a, begins, k, largest)
+            on_device = subsweep.segmented_topk(subsweep.Array(a), begins, k, largest)
+            width = int(np.max(k))
+            assert values.shape == indices.shape == (7, width) and indices.dtype == np.intp
+            for row, (part, count) in enumerate(zip(np.split(a, begins)[1:], np.broadcast_to(k, 7))):
+                order = argsorted(part, descending=largest)[:count]
+                assert_same(values[row, : len(order)], part[order])
+                np.testing.assert_array_equal(indices[row], [*order, *[-1] * (width - len(order))])
+                assert not values[row, len(order) :].view(np.uint8).any()
+            assert_same(on_device[0], values)
+            np.testing.assert_array_equal(np.asarray(on_device[1]), indices.astype(np.uint32))
+    for k in (0, np.zeros(7, int)):
+        values, indices = subsweep.segmented_topk(a, begins, k)
+        assert values.shape == indices.shape == (7, 0)
+    values, indices = subsweep.segmented_topk(a[:0], [0, 0], 0)
+    assert values.shape == (2, 0)
+    for k in (-1, 9001, [1, 2], 1.5):
+        with pytest.raises(ValueError, match="k "):
+            subsweep.segmented_topk(a, begins, k)
+
+
+def test_searchsorted_in_rows(dtype):
+    for shape, count in [((40, 33), 7), ((2, 3, 500), 301), ((5, 1), 1), ((0, 3), 2), ((3, 0), 2)]:
+        a = np.sort(random_array(dtype, shape, few=True, special=True), axis=-1)
+        v = random_array(dtype, (*shape[:-1], count), seed=2, few=True, special=True)
+        for side in ("left", "right"):
+            row_count = int(np.prod(shape[:-1]))
+            rows = zip(a.reshape(row_count, shape[-1]), v.reshape(row_count, count))
+            expected = np.array([np.searchsorted(*row, side) for row in rows], np.intp).reshape(v.shape)
+            assert_same(subsweep.searchsorted(a, v, side), expected)
+            on_device = subsweep.searchsorted(subsweep.Array(a), subsweep.Array(v), side)
+            np.testing.assert_array_equal(np.asarray(on_device), expected)
+    with pytest.raises(ValueError, match="a row of needles for each row of a"):
+        subsweep.searchsorted([[1], [2]], [1, 2])
+    with pytest.raises(ValueError, match="a row of needles for each row of a"):
+        subsweep.searchsorted([[1], [2]], [[1, 2]])
+    with pytest.raises(ValueError, match="take_along_axis"):
+        subsweep.searchsorted([[1], [2]], [[1], [2]], sorter=[[0], [0]])
+
+
 def test_searchsorted_of_other_types():
     a = np.array([1, 3, 3, 7], np.int32)
     for narrow in (np.uint8, np.int8, np.float16):

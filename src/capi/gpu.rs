@@ -73,6 +73,7 @@ pub unsafe extern "C" fn subsweep_gpu_name(gpu: *const SubsweepGpu) -> *const c_
 
 /// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
 /// for keys alone. Always in place, whatever the form of memory in `info->flags`. An argsort only reads its keys.
+/// With `info->row_length` each row of so many keys is sorted by itself, and `count` is that of all keys.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -87,6 +88,10 @@ pub unsafe extern "C" fn subsweep_gpu_sort(
     let sort = |gpu: &Gpu, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
         let config = unsafe { sort_config(info, Some(gpu.capabilities())) }?;
+        if config.is_computed() {
+            let reason = "arrays are sorted without functions; record a plan of subsweep_sort_plan_create";
+            return Err(Error::Unsupported { reason }.into());
+        }
         if config.value_size() == 0 && !values.is_null() {
             let reason = "a sort of keys alone has no values; see SUBSWEEP_SORT_VALUES_...";
             return Err(Error::Unsupported { reason }.into());
@@ -104,7 +109,12 @@ pub unsafe extern "C" fn subsweep_gpu_sort(
             false => Keys::Sorted(unsafe { &mut *keys }),
         };
         // SAFETY: disjoint from the keys, and as the caller promises.
-        Ok(gpu.prepare_keys(config, keys, unsafe { &mut *values })?.run_or_keep()?)
+        let values = unsafe { &mut *values };
+        let prepared = match info.row_length {
+            0 => gpu.prepare_keys(config, keys, values),
+            _ => gpu.prepare_segments(in_rows(config.into(), info), keys, values, &[]),
+        };
+        Ok(prepared?.run_or_keep()?)
     };
     // SAFETY: as the caller promises.
     unsafe { run(gpu, info, sort) }
@@ -137,8 +147,8 @@ pub unsafe extern "C" fn subsweep_gpu_scan(
     unsafe { run(gpu, info, scan) }
 }
 
-/// Reduces `count` rows to `results`: a row, or with SUBSWEEP_REDUCE_INDEX_BIT a uint32_t for each column; along
-/// rows, with `info->row_length`, `count` elements to a result for each row of the table. Without runs.
+/// Reduces `count` rows to `results`: a row, or with SUBSWEEP_REDUCE_INDEX_BIT a uint32_t for each column, with
+/// SUBSWEEP_REDUCE_BOTH_INDICES_BIT two; along rows, with `info->row_length`, `count` elements to a result for each row of the table. Without runs.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -188,7 +198,7 @@ unsafe fn run<I: Versioned>(
     result(|| unsafe { body(&borrow(gpu, "gpu")?.gpu, &read(info)?) })
 }
 
-/// Size of an element, bytes; of a custom operator that of a word.
+/// Size of an element, bytes; of a caller's functions that of a word.
 fn element_size(element: Option<ElementType>) -> u64 {
     element.map_or(4, ElementType::size) as u64
 }

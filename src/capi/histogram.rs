@@ -1,5 +1,6 @@
 //! Histogram.
 
+use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use super::*;
@@ -11,6 +12,8 @@ pub type SubsweepHistogramFlags = u32;
 pub const SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT: SubsweepHistogramFlags = 1;
 /// Bins are of equal widths: faster. Other edges are right as well, and slower.
 pub const SUBSWEEP_HISTOGRAM_EVEN_BIT: SubsweepHistogramFlags = 2;
+/// A count is the sum of the weights of its bin, modulo 2^32.
+pub const SUBSWEEP_HISTOGRAM_WEIGHTED_BIT: SubsweepHistogramFlags = 4;
 
 /// The parameters of subsweep_histogram_plan_create.
 #[repr(C)]
@@ -20,7 +23,7 @@ pub struct SubsweepHistogramPlanCreateInfo {
     pub struct_size: u32,
     /// Options.
     pub flags: SubsweepHistogramFlags,
-    /// The type of the values and edges: SUBSWEEP_ELEMENT_TYPE_U32, _I32 or _F32.
+    /// The type of the values.
     pub element_type: SubsweepElementType,
     /// The number of bins, 1 to 65,536.
     pub bin_count: u32,
@@ -44,16 +47,19 @@ pub struct SubsweepHistogramInfo {
     pub count: SubsweepCount,
     /// The rows, of column_count values each.
     pub source: SubsweepAddressRange,
-    /// The edges, bin_count + 1 of the type of the values: subsweep_histogram_even_edges.
+    /// The edges, bin_count + 1 of the type of the values, of types of 8 and 16 bits uint32_t, int32_t or float:
+    /// subsweep_histogram_even_edges.
     pub edges: SubsweepAddressRange,
-    /// The counts, uint32_t: all bins of the first column, then those of the next.
+    /// With SUBSWEEP_HISTOGRAM_WEIGHTED_BIT in the plan the weight of each value, uint32_t or int32_t. Otherwise 0.
+    pub weights: SubsweepAddressRange,
+    /// The counts, uint32_t, or sums of weights: all bins of the first column, then those of the next.
     pub counts: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
 // SAFETY: numbers and handles.
-versioned!(unsafe SubsweepHistogramInfo, scratch, 112);
+versioned!(unsafe SubsweepHistogramInfo, scratch, 128);
 
 impl Exported for Histogram {
     const OTHER: &'static str = "the plan is not of a histogram";
@@ -65,34 +71,34 @@ impl Exported for Histogram {
 
 /// Computes the edges of `bin_count` bins of equal widths from `low` to `high` for values of `element_type`, in host
 /// memory: those of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
-/// numbers of 4 bytes.
+/// numbers of 4 bytes, of types of 64 bits of 8.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for 0 or more than 65,536 bins, a range that is empty, not finite, or too
-/// narrow for so many bins, a bin that begins beyond the numbers of the type, and for types of 64 bits;
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_NULL. Nothing is written then.
+/// narrow for so many bins, and a bin that begins beyond the numbers of the type; SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// SUBSWEEP_ERROR_NULL. Nothing is written then.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
-/// `edges` is null, or bin_count + 1 numbers of 4 bytes may be written.
+/// `edges` is null, or as many numbers may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_histogram_even_edges(
     element_type: SubsweepElementType,
     bin_count: u32,
     low: f64,
     high: f64,
-    edges: *mut u32,
+    edges: *mut c_void,
 ) -> VkResult {
     result(|| {
-        let edges = NonNull::new(edges).ok_or(Failure::Null("edges"))?;
+        let edges = NonNull::new(edges.cast::<u8>()).ok_or(Failure::Null("edges"))?;
         let element = self::element_type("element_type", element_type)?;
         let words = edge_words(element, &even_edges(element, bin_count, [low, high])?)?;
-        if words.len() as u64 != u64::from(bin_count) + 1 {
+        if words.len() as u64 != (u64::from(bin_count) + 1) * u64::from(element.words()) {
             let reason = "a bin of the range has no numbers of the type; narrow the range";
             return Err(Error::Unsupported { reason }.into());
         }
         // SAFETY: as the caller promises.
-        unsafe { edges.as_ptr().copy_from_nonoverlapping(words.as_ptr(), words.len()) };
+        unsafe { edges.as_ptr().copy_from_nonoverlapping(words.as_ptr().cast(), size_of_val(&words[..])) };
         Ok(())
     })
 }
@@ -101,7 +107,7 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -112,7 +118,9 @@ pub unsafe extern "C" fn subsweep_histogram_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepHistogramPlanCreateInfo| {
-        let known = SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT | SUBSWEEP_HISTOGRAM_EVEN_BIT;
+        let known = SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT
+            | SUBSWEEP_HISTOGRAM_EVEN_BIT
+            | SUBSWEEP_HISTOGRAM_WEIGHTED_BIT;
         let flags = flags("SubsweepHistogramFlags", info.flags, known)?;
         let element = element_type("element_type", info.element_type)?;
         let of_bins = match flags & SUBSWEEP_HISTOGRAM_EVEN_BIT {
@@ -120,7 +128,8 @@ pub unsafe extern "C" fn subsweep_histogram_plan_create(
             _ => HistogramConfig::even,
         };
         let config = of_bins(element, info.bin_count).columns(info.column_count);
-        Ok(options!(config, flags, SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT => indirect_count))
+        Ok(options!(config, flags, SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT => indirect_count,
+            SUBSWEEP_HISTOGRAM_WEIGHTED_BIT => weighted))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<Histogram, _>(device, info, plan, config) }
@@ -144,7 +153,7 @@ pub unsafe extern "C" fn subsweep_cmd_histogram(
 ) -> VkResult {
     let buffers = |info: &SubsweepHistogramInfo| {
         flags("SubsweepHistogramInfo.flags", info.flags, 0)?;
-        Ok((buffers!(info, HistogramBuffers { source, edges, counts }), info.count.checked()?))
+        Ok((buffers!(info, HistogramBuffers { source, edges, weights, counts }), info.count.checked()?))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Histogram, _>(plan, command_buffer, info, buffers) }

@@ -7,6 +7,7 @@
 mod boundary;
 mod device;
 mod difference;
+mod functions;
 mod gather;
 #[cfg(feature = "headless")]
 mod gpu;
@@ -23,6 +24,7 @@ mod search;
 mod segmented_sort;
 mod select;
 mod sort;
+mod structure_sort;
 mod top_k;
 mod types;
 mod version;
@@ -30,6 +32,7 @@ mod vulkan;
 
 pub use device::*;
 pub use difference::*;
+pub use functions::*;
 pub use gather::*;
 #[cfg(feature = "headless")]
 pub use gpu::*;
@@ -46,6 +49,7 @@ pub use search::*;
 pub use segmented_sort::*;
 pub use select::*;
 pub use sort::*;
+pub use structure_sort::*;
 pub use top_k::*;
 pub use types::*;
 pub use version::*;

@@ -1,5 +1,6 @@
 //! Reduce.
 
+use super::functions::functions;
 use super::*;
 use crate::reduce::{Reduce, ReduceBuffers, ReduceConfig, ReduceRuns};
 
@@ -12,6 +13,9 @@ pub const SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT: SubsweepReduceFlags = 1;
 pub const SUBSWEEP_REDUCE_INDEX_BIT: SubsweepReduceFlags = 2;
 /// Of elements of 8 and 16 bits: results of 32, uint32_t, int32_t or float, as they are accumulated.
 pub const SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT: SubsweepReduceFlags = 4;
+/// Results are the indices of minima, all that SUBSWEEP_REDUCE_INDEX_BIT gives for SUBSWEEP_SCAN_OPERATOR_MIN, followed by as
+/// many of maxima: twice the memory, and one read of the elements. scan_operator has no effect.
+pub const SUBSWEEP_REDUCE_BOTH_INDICES_BIT: SubsweepReduceFlags = 8;
 
 /// What has a result each: one of SUBSWEEP_REDUCE_RUNS_....
 pub type SubsweepReduceRuns = u32;
@@ -36,6 +40,9 @@ pub const SUBSWEEP_REDUCE_RUNS_KEYS16: SubsweepReduceRuns = 7;
 pub const SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS16: SubsweepReduceRuns = 8;
 /// Runs of keys of SUBSWEEP_ELEMENT_TYPE_BF16, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
 pub const SUBSWEEP_REDUCE_RUNS_BRAIN_KEYS16: SubsweepReduceRuns = 9;
+/// Segments by ranges: the first row of each in segments, and the row after its last in segment_ends, uint32_t. They may
+/// overlap, leave out rows, and be in any order; one that ends before it begins is empty.
+pub const SUBSWEEP_REDUCE_RUNS_RANGES: SubsweepReduceRuns = 10;
 
 /// The parameters of subsweep_reduce_plan_create.
 #[repr(C)]
@@ -49,13 +56,16 @@ pub struct SubsweepReducePlanCreateInfo {
     pub element_type: SubsweepElementType,
     /// The operator that combines them.
     pub scan_operator: SubsweepScanOperator,
-    /// Elements in a row, 1 to 16, or 0 for 1. Each column is reduced by itself.
+    /// Elements in a row, 1 to 64, or 0 for 1. Each column is reduced by itself.
     pub column_count: u32,
     /// What has a result each.
     pub runs: SubsweepReduceRuns,
     /// Elements of a row of a table that is reduced along its rows, each of which has a result; 0 to reduce columns. The
     /// count of a recording is then that of all elements. With a column_count of 1, and without runs.
     pub row_length: u32,
+    /// Functions whose identity and combine reduce elements of their own, in place of element_type and scan_operator; 0 for
+    /// none.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -81,6 +91,8 @@ pub struct SubsweepReduceInfo {
     pub scratch: SubsweepBufferRange,
     /// For a plan with runs: offsets, as many as size / 4, or keys, which may be more than the rows need. Otherwise 0.
     pub segments: SubsweepAddressRange,
+    /// For a plan with SUBSWEEP_REDUCE_RUNS_RANGES: the end of each segment. Otherwise 0.
+    pub segment_ends: SubsweepAddressRange,
     /// For a plan with keys: the key of each run; room for as many as rows. Otherwise 0.
     pub unique_keys: SubsweepAddressRange,
     /// For a plan with keys: the number of runs, uint32_t. Otherwise 0.
@@ -88,18 +100,26 @@ pub struct SubsweepReduceInfo {
 }
 
 // SAFETY: numbers and handles.
-versioned!(unsafe SubsweepReduceInfo, run_count, 144);
+versioned!(unsafe SubsweepReduceInfo, run_count, 160);
 
 impl Exported for Reduce {
     const OTHER: &'static str = "the plan is not of a reduction";
 }
 
 pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
-    let element = element_type("element_type", info.element_type)?;
-    let known =
-        SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT | SUBSWEEP_REDUCE_INDEX_BIT | SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT;
+    let known = SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT
+        | SUBSWEEP_REDUCE_INDEX_BIT
+        | SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT
+        | SUBSWEEP_REDUCE_BOTH_INDICES_BIT;
     let flags = flags("SubsweepReduceFlags", info.flags, known)?;
+    let functions = functions(info.functions)?;
+    let of_indices = flags & (SUBSWEEP_REDUCE_INDEX_BIT | SUBSWEEP_REDUCE_BOTH_INDICES_BIT);
+    if functions.is_some() && of_indices != 0 {
+        return Err(unknown("SubsweepReduceFlags", of_indices, "functions have no indices"));
+    }
+    let element = element_type("element_type", info.element_type)?;
     let config = match (flags & SUBSWEEP_REDUCE_INDEX_BIT != 0, operator(info.scan_operator)?) {
+        _ if flags & SUBSWEEP_REDUCE_BOTH_INDICES_BIT != 0 => ReduceConfig::argminmax(element),
         (false, operator) => ReduceConfig::new(operator, element),
         (true, crate::scan::ScanOperator::Min) => ReduceConfig::argmin(element),
         (true, crate::scan::ScanOperator::Max) => ReduceConfig::argmax(element),
@@ -108,6 +128,7 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
             return Err(Error::Unsupported { reason }.into());
         }
     };
+    let config = functions.map_or(config, ReduceConfig::custom);
     let config = config.columns(info.column_count.max(1));
     let config = options!(config, flags, SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT => indirect_count,
         SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT => unpacked_results);
@@ -118,6 +139,7 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
             Err(unknown("row_length", info.row_length, "it is 0 with runs, which are rows themselves"))
         }
         SUBSWEEP_REDUCE_RUNS_OFFSETS => Ok(config.runs(ReduceRuns::Offsets)),
+        SUBSWEEP_REDUCE_RUNS_RANGES => Ok(config.runs(ReduceRuns::Ranges)),
         SUBSWEEP_REDUCE_RUNS_KEYS32 => Ok(config.runs(ReduceRuns::Keys32)),
         SUBSWEEP_REDUCE_RUNS_KEYS64 => Ok(config.runs(ReduceRuns::Keys64)),
         SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32 => Ok(config.runs(ReduceRuns::FloatKeys32)),
@@ -132,12 +154,12 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
 
 /// Creates a reduce plan.
 ///
-/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31
+/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column, for both four times that; for segments a row for each 31
 /// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
 /// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
 /// bytes for each level of tiles.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or
 /// more, bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
 /// shaderFloat64.
@@ -175,7 +197,10 @@ pub unsafe extern "C" fn subsweep_cmd_reduce(
 ) -> VkResult {
     let buffers = |info: &SubsweepReduceInfo| {
         flags("SubsweepReduceInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, ReduceBuffers { source, segments, destination, unique_keys, run_count });
+        let buffers = buffers!(
+            info,
+            ReduceBuffers { source, segments, segment_ends, destination, unique_keys, run_count }
+        );
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

@@ -100,6 +100,7 @@ fn code(error: &Error) -> VkResult {
         Error::Vulkan { .. } | Error::Interrupted => return VkResult::ERROR_UNKNOWN,
         Error::PolicyExceedsLimits { .. } | Error::InvalidPolicy(_) => SUBSWEEP_ERROR_INVALID_POLICY,
         Error::Unsupported { .. }
+        | Error::Functions { .. }
         | Error::OutOfRange { .. }
         | Error::RowLengthMismatch { .. }
         | Error::ElementMismatch { .. }

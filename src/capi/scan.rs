@@ -38,8 +38,8 @@ pub struct SubsweepScanInfo {
 // SAFETY: numbers, handles and a pointer.
 versioned!(unsafe SubsweepScanInfo, initial_on_host_size, 144);
 
-/// Words of the longest row: 16 columns of 64 bits. A test checks that one word more is refused.
-const MAX_ROW_WORDS: usize = 32;
+/// Words of the longest row: 64 columns of 64 bits. A test checks that one word more is refused.
+const MAX_ROW_WORDS: usize = 128;
 
 /// The initial value of a recording.
 ///
@@ -82,7 +82,7 @@ impl Exported for Scan {
 /// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile, and
 /// by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of tiles.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns and for bitwise operators on floats;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
 /// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration.
 ///

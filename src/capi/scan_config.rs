@@ -3,6 +3,7 @@
 use std::ffi::c_char;
 
 use super::boundary::{Result, options, text, versioned};
+use super::functions::{SubsweepFunctions, functions};
 use super::result::Failure;
 use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::device::Capabilities;
@@ -88,7 +89,7 @@ pub struct SubsweepScanPlanCreateInfo {
     pub element_type: SubsweepElementType,
     /// The operator.
     pub scan_operator: SubsweepScanOperator,
-    /// Elements of a row, 1 to 16; each column is scanned separately. 0 means 1.
+    /// Elements of a row, 1 to 64; each column is scanned separately. 0 means 1.
     pub column_count: u32,
     /// The representation of segments.
     pub segments_by: SubsweepSegmentsBy,
@@ -101,6 +102,9 @@ pub struct SubsweepScanPlanCreateInfo {
     /// the columns. The count of a recording is then that of all elements. Not with segments_by. Pipelines are for one
     /// length: each other length compiles its own.
     pub row_length: u32,
+    /// Functions whose identity and combine scan elements of their own, in place of element_type and scan_operator; 0 for
+    /// none.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers and a pointer.
@@ -124,9 +128,12 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
         SUBSWEEP_SCAN_KIND_EXCLUSIVE => ScanKind::Exclusive,
         value => return Err(unknown("kind", value, "see SUBSWEEP_SCAN_KIND_...")),
     };
-    let mut config = ScanConfig::new(kind, element_type("element_type", info.element_type)?)
-        .operator(operator(info.scan_operator)?)
-        .columns(info.column_count.max(1));
+    let config = match functions(info.functions)? {
+        Some(functions) => ScanConfig::custom(kind, functions),
+        None => ScanConfig::new(kind, element_type("element_type", info.element_type)?)
+            .operator(operator(info.scan_operator)?),
+    };
+    let mut config = config.columns(info.column_count.max(1));
     match info.direction {
         SUBSWEEP_SCAN_DIRECTION_FORWARD => {}
         SUBSWEEP_SCAN_DIRECTION_REVERSE => config = config.reverse(),

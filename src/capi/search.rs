@@ -23,6 +23,11 @@ pub struct SubsweepSearchPlanCreateInfo {
     pub flags: SubsweepSearchFlags,
     /// The type of the keys and needles.
     pub element_type: SubsweepElementType,
+    /// With needle_length: keys of a row of a table, in each of which the needles of the row of the same index are
+    /// searched for; positions are those in the row. 0 to search for all needles in all keys.
+    pub sorted_length: u32,
+    /// Needles of a row; 0 without rows.
+    pub needle_length: u32,
 }
 
 // SAFETY: numbers.
@@ -66,6 +71,8 @@ impl Exported for Search {
 ///
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not.
+///
 /// # Safety
 /// As at the top of the header.
 #[unsafe(no_mangle)]
@@ -81,6 +88,10 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
             0 => SearchConfig::lower_bound(element),
             _ => SearchConfig::upper_bound(element),
         };
+        let config = match (info.sorted_length, info.needle_length) {
+            (0, 0) => config,
+            (sorted_length, needle_length) => config.along_rows(sorted_length, needle_length),
+        };
         Ok(options!(config, flags,
             SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT => indirect_count,
             SUBSWEEP_SEARCH_TOTAL_ORDER_BIT => order(FloatOrder::Total)
@@ -93,8 +104,9 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions from 0 to their count; no other memory
-///    is accessed.
+/// 4. Limits: at most 2^32 - 1 sorted keys, and along rows as many needles. No needles record nothing; in no keys every
+///    position is 0. Keys that are not sorted give positions from 0 to their count; no other memory is accessed. Needles
+///    of more rows than sorted ones are searched for in the last of these.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater.
 ///

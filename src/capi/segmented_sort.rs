@@ -1,7 +1,7 @@
 //! Segmented sort.
 
 use super::*;
-use crate::sort::{SegmentedSort, SegmentedSortBuffers, SortBuffers};
+use crate::sort::{SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig, SortBuffers};
 
 /// The memory and the counts of one recording of a segmented sort.
 #[repr(C)]
@@ -13,7 +13,7 @@ pub struct SubsweepSegmentedSortInfo {
     pub flags: u32,
     /// The count of keys.
     pub count: SubsweepCount,
-    /// The count of segments.
+    /// The count of segments; with row_length in the plan that of rows, of which as many are sorted as `count` keys fill.
     pub segment_count: SubsweepCount,
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     pub keys: SubsweepAddressRange,
@@ -26,7 +26,7 @@ pub struct SubsweepSegmentedSortInfo {
     pub values_alt: SubsweepAddressRange,
     /// Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
     /// next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
-    /// the first offset belong to no segment.
+    /// the first offset belong to no segment. 0 with row_length in the plan.
     pub segments: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
@@ -34,6 +34,14 @@ pub struct SubsweepSegmentedSortInfo {
 
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepSegmentedSortInfo, scratch, 160);
+
+/// The same sort along rows, if C describes one.
+pub(super) const fn in_rows(
+    config: SegmentedSortConfig,
+    info: &SubsweepSortPlanCreateInfo,
+) -> SegmentedSortConfig {
+    if info.row_length > 0 { config.along_rows(info.row_length) } else { config }
+}
 
 impl Exported for SegmentedSort {
     const OTHER: &'static str = "the plan is not of a segmented sort";
@@ -45,6 +53,7 @@ impl Exported for SegmentedSort {
 
 /// Creates a segmented sort plan. `info` describes the sort of each segment; its algorithm must be null, and its
 /// flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+/// With `info->row_length` the segments are the rows of a table, of so many keys each.
 ///
 /// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a
 /// workgroup holds, also what a sort takes.
@@ -62,7 +71,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        Ok(unsafe { sort_config(info, None) }?.into())
+        let sort = unsafe { sort_config(info, None) }?;
+        Ok(in_rows(SegmentedSortConfig::new(sort), info))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<SegmentedSort, _>(device, info, plan, config) }
@@ -79,7 +89,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 ///    overlapping segments may be lost, duplicated or mixed; no other memory is accessed.
 /// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt`
 ///    and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from the first of all
-///    keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are
+///    keys, not from the start of a segment, but with row_length from the start of a row. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are
 ///    undefined. The sort is stable: keys equal in the bit range keep their order. Keys and values outside of all
 ///    segments are unchanged, unless they are discarded or of an input that is destroyed; so is the output there.
 ///

@@ -1,5 +1,6 @@
 //! Selections and partitions.
 
+use super::functions::functions;
 use super::*;
 use crate::select::{Comparison, Operands, Select, SelectBuffers, SelectConfig, SelectPlan};
 
@@ -13,6 +14,8 @@ pub const SUBSWEEP_SELECT_BY_FLAGS32: SubsweepSelectBy = 1;
 pub const SUBSWEEP_SELECT_BY_COMPARISON: SubsweepSelectBy = 2;
 /// The first of each run of equal elements.
 pub const SUBSWEEP_SELECT_BY_UNIQUE: SubsweepSelectBy = 3;
+/// The function keep of `functions`; their element is that of the selection.
+pub const SUBSWEEP_SELECT_BY_FUNCTION: SubsweepSelectBy = 4;
 
 /// A comparison of an element x with one operand, or the two of a range: one of SUBSWEEP_COMPARISON_.... Floats
 /// compare as in C: -0 equals +0, and a NaN satisfies SUBSWEEP_COMPARISON_NOT_EQUAL alone.
@@ -57,7 +60,7 @@ pub struct SubsweepSelectPlanCreateInfo {
     /// The type of an element, of comparisons and SUBSWEEP_SELECT_BY_UNIQUE.
     pub element_type: SubsweepElementType,
     /// Size of an element in 32-bit words, 1 to 2^28, of flags; 0 for elements of element_type, of
-    /// 8 or 16 bits.
+    /// 8 or 16 bits, and of functions, which have their own.
     pub words_per_element: u32,
     /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
     pub words_per_value: u32,
@@ -69,6 +72,8 @@ pub struct SubsweepSelectPlanCreateInfo {
     /// Of 3 parts, the comparison of the elements that the first one rejects: those that satisfy it are the second
     /// part.
     pub second_comparison: SubsweepComparison,
+    /// Of SUBSWEEP_SELECT_BY_FUNCTION the functions; otherwise 0.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -105,6 +110,8 @@ pub struct SubsweepSelectInfo {
     pub operands: [u64; 4],
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -124,6 +131,17 @@ fn comparison(what: &'static str, value: SubsweepComparison) -> Result<Compariso
 }
 
 fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
+    let is_function = info.by == SUBSWEEP_SELECT_BY_FUNCTION;
+    if !is_function && info.functions != 0 {
+        return Err(unknown("functions", info.functions, "they go with SUBSWEEP_SELECT_BY_FUNCTION"));
+    }
+    if is_function && info.words_per_element != 0 {
+        return Err(unknown(
+            "words_per_element",
+            info.words_per_element,
+            "it is 0 with functions, which have it",
+        ));
+    }
     let config = match info.by {
         SUBSWEEP_SELECT_BY_FLAGS8 | SUBSWEEP_SELECT_BY_FLAGS32
             if info.words_per_element == 0
@@ -142,6 +160,10 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
             SelectConfig::compare(element, comparison("comparison", info.comparison)?)
         }
         SUBSWEEP_SELECT_BY_UNIQUE => SelectConfig::unique(element_type("element_type", info.element_type)?),
+        SUBSWEEP_SELECT_BY_FUNCTION => match functions(info.functions)? {
+            Some(functions) => SelectConfig::custom(functions),
+            None => return Err(unknown("functions", 0, "SUBSWEEP_SELECT_BY_FUNCTION takes one")),
+        },
         value => return Err(unknown("by", value, "see SUBSWEEP_SELECT_BY_...")),
     }
     .values(info.words_per_value);
@@ -215,7 +237,14 @@ pub unsafe extern "C" fn subsweep_cmd_select(
         };
         let mut buffers = buffers!(
             info,
-            SelectBuffers { source, values, destination, destination_values, destination_indices }
+            SelectBuffers {
+                source,
+                values,
+                destination,
+                destination_values,
+                destination_indices,
+                functions_data
+            }
         );
         buffers.flags = info.element_flags.checked("element_flags")?;
         buffers.counts = info.result_counts.checked("result_counts")?;

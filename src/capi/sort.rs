@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use super::functions::functions;
 use super::*;
 use crate::device::Capabilities;
 use crate::sort::{Sort, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
@@ -84,6 +85,12 @@ pub struct SubsweepSortPlanCreateInfo {
     /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup";
     /// null to choose by device. Read only during the call.
     pub algorithm: *const c_char,
+    /// Keys of a row of a table whose rows are sorted, each by itself; otherwise 0. For segmented sorts and
+    /// subsweep_gpu_sort alone. Indices are those within a row.
+    pub row_length: u32,
+    /// Functions whose key_of computes the keys, of key_type, from elements that `keys` has then, and that are not changed; 0
+    /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers and a pointer.
@@ -111,6 +118,8 @@ pub struct SubsweepSortInfo {
     pub values_alt: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -133,6 +142,9 @@ pub(super) unsafe fn sort_config(
         SUBSWEEP_SORT_VALUES_INDICES => SortConfig::keys_and_indices(key),
         value => return Err(unknown("values", value, "see SUBSWEEP_SORT_VALUES_...")),
     };
+    if let Some(functions) = functions(info.functions)? {
+        config = config.computed(functions);
+    }
     let flags = flags("SubsweepSortFlags", info.flags, 2 * SUBSWEEP_SORT_NUMPY_ORDER_BIT - 1)?;
     if flags & SUBSWEEP_SORT_BIT_RANGE_BIT != 0 {
         config = config.bits(info.begin_bit..info.end_bit);
@@ -195,6 +207,10 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |device: &Device, info: &SubsweepSortPlanCreateInfo| {
+        if info.row_length > 0 {
+            let known = "rows are sorted by subsweep_segmented_sort_plan_create";
+            return Err(unknown("row_length", info.row_length, known));
+        }
         // SAFETY: as the caller promises.
         unsafe { sort_config(info, Some(device.capabilities())) }
     };
@@ -242,7 +258,10 @@ pub unsafe extern "C" fn subsweep_cmd_sort(
 ) -> VkResult {
     let buffers = |info: &SubsweepSortInfo| {
         flags("SubsweepSortInfo.flags", info.flags, 0)?;
-        Ok((buffers!(info, SortBuffers { keys, values, keys_alt, values_alt }), info.count.checked()?))
+        Ok((
+            buffers!(info, SortBuffers { keys, values, keys_alt, values_alt, functions_data }),
+            info.count.checked()?,
+        ))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Sort, _>(plan, command_buffer, info, buffers) }

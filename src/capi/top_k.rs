@@ -18,6 +18,13 @@ pub const SUBSWEEP_TOP_K_NO_INDICES_BIT: SubsweepTopKFlags = 16;
 /// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
 pub const SUBSWEEP_TOP_K_TOTAL_ORDER_BIT: SubsweepTopKFlags = 32;
 
+/// Rows of unequal lengths, of up to column_count keys, which begin at `segments`. A row of fewer than k keys has as many
+/// results, and in the other slots of its k are keys and values of 0, and indices of 2^32 - 1; longer rows are cut
+/// off. k is limited: see subsweep_top_k_plan_create.
+pub const SUBSWEEP_TOP_K_SEGMENTS_BIT: SubsweepTopKFlags = 64;
+/// A k of its own for each row, in `ks`, of which none is greater than k: likewise.
+pub const SUBSWEEP_TOP_K_OWN_K_BIT: SubsweepTopKFlags = 128;
+
 /// The parameters of subsweep_top_k_plan_create.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +68,11 @@ pub struct SubsweepTopKInfo {
     pub destination_values: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// With SUBSWEEP_TOP_K_SEGMENTS_BIT the index of the first key of each row, uint32_t, in ascending order; otherwise
+    /// ignored. A row ends where the next begins, and the last with `source`, which then has any size but 0.
+    pub segments: SubsweepAddressRange,
+    /// With SUBSWEEP_TOP_K_OWN_K_BIT the k of each row, uint32_t; otherwise ignored.
+    pub ks: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -82,7 +94,8 @@ impl Exported for TopK {
 /// 4 bytes, and the scratch of a segmented sort.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no
-/// keys, indices or values are written.
+/// keys, indices or values are written; SUBSWEEP_ERROR_INVALID_POLICY if rows have lengths or a k of their own and
+/// all keys would have to be sorted.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -93,7 +106,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepTopKPlanCreateInfo| {
-        let flags = flags("SubsweepTopKFlags", info.flags, 2 * SUBSWEEP_TOP_K_TOTAL_ORDER_BIT - 1)?;
+        let flags = flags("SubsweepTopKFlags", info.flags, 2 * SUBSWEEP_TOP_K_OWN_K_BIT - 1)?;
         let of_order = match flags & SUBSWEEP_TOP_K_SMALLEST_BIT {
             0 => TopKConfig::largest,
             _ => TopKConfig::smallest,
@@ -102,7 +115,8 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
         Ok(options!(config.values(info.words_per_value), flags,
             SUBSWEEP_TOP_K_UNSORTED_BIT => unsorted, SUBSWEEP_TOP_K_NO_KEYS_BIT => without_keys,
             SUBSWEEP_TOP_K_NO_INDICES_BIT => without_indices, SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT => indirect_count,
-            SUBSWEEP_TOP_K_TOTAL_ORDER_BIT => order(FloatOrder::Total)
+            SUBSWEEP_TOP_K_TOTAL_ORDER_BIT => order(FloatOrder::Total), SUBSWEEP_TOP_K_SEGMENTS_BIT => segments,
+            SUBSWEEP_TOP_K_OWN_K_BIT => own_k
         ))
     };
     // SAFETY: as the caller promises.
@@ -111,7 +125,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
 
 /// Records the top-k of `info->count` rows.
 ///
-/// 2. Memory: ranges are as large as count, columns and k require.
+/// 2. Memory: ranges are as large as count, columns and k require, and `source` with segments as all rows are.
 /// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
 ///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. The same on every device.
 ///
@@ -127,7 +141,15 @@ pub unsafe extern "C" fn subsweep_cmd_top_k(
         flags("SubsweepTopKInfo.flags", info.flags, 0)?;
         let buffers = buffers!(
             info,
-            TopKBuffers { source, source_values, destination, destination_indices, destination_values }
+            TopKBuffers {
+                source,
+                segments,
+                ks,
+                source_values,
+                destination,
+                destination_indices,
+                destination_values
+            }
         );
         Ok((buffers, info.count.checked()?))
     };

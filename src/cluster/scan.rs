@@ -46,7 +46,7 @@ impl Cluster<'_> {
     ///
     /// # Errors
     /// [`ClusterError::Local`] with the errors of [`Gpu::scan_stream`](crate::headless::Gpu::scan_stream), or
-    /// [`Error::Unsupported`] for a custom operator; [`ClusterError::Remote`].
+    /// [`Error::Unsupported`] for functions of the caller; [`ClusterError::Remote`].
     pub fn scan<N: Number>(
         &self,
         config: ScanConfig,
@@ -213,7 +213,9 @@ fn check(config: &ScanConfig, slice: &ScanSlice<'_>) -> Result<(), StreamError> 
     let unsupported = |reason| Err(Error::Unsupported { reason }.into());
     let begins = slice.segments.unwrap_or_default();
     if config.built_in_operator().is_none() {
-        return unsupported("a custom operator is scanned over ranks by Cluster::scan_buffers alone");
+        return unsupported(
+            "elements of a caller's functions are scanned over ranks by Cluster::scan_buffers alone",
+        );
     }
     check_unpacked(config.element_type())?;
     if config.is_monotone() {
@@ -244,7 +246,7 @@ fn reduce(
     initial: Option<&[u32]>,
 ) -> Result<Vec<u32>, StreamError> {
     let (Some(operator), Some(element)) = (config.built_in_operator(), config.element_type()) else {
-        return Err(Error::Unsupported { reason: "a custom operator is not reduced on the host" }.into());
+        return Err(Error::Unsupported { reason: "a caller's functions do not run on the host" }.into());
     };
     let columns = config.column_count() as usize;
     let read = || -> io::Result<_> {

@@ -10,6 +10,7 @@ use std::ffi::CStr;
 use ash::ext::debug_utils;
 use ash::vk;
 
+use super::buffer::AddressRange;
 use super::recorder::Recorder;
 use crate::error::Result;
 
@@ -102,6 +103,8 @@ impl<'d> Recorder<'d> {
     /// # Panics
     /// If plans nest deeper.
     pub fn plan<T>(&mut self, name: &'static CStr, record: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        // Of this plan's functions, if it sets it.
+        let outer_data = self.functions_data(AddressRange::NONE);
         self.end_phase(1);
         self.phases.plans[self.phases.depth] = name;
         self.phases.depth += 1;
@@ -118,6 +121,7 @@ impl<'d> Recorder<'d> {
             self.phases.begun -= 1;
         }
         self.phases.depth -= 1;
+        self.functions_data(outer_data);
         recorded
     }
 

@@ -52,6 +52,8 @@ pub struct Recorder<'d> {
     pending: Option<(Barrier, AddressRange)>,
     /// Ranges, and whether one was written after the last barrier.
     watched: Option<([AddressRange; MAX_WATCHED], bool)>,
+    /// Of the functions of a caller in kernels to come.
+    functions_data: AddressRange,
     budget: Option<&'d mut dyn SubmissionSplitter>,
     trace: Option<&'d dyn Trace>,
     pub(super) phases: Phases<'d>,
@@ -91,6 +93,7 @@ impl<'d> Recorder<'d> {
             counts: CommandCounts::default(),
             pending: None,
             watched: None,
+            functions_data: AddressRange::NONE,
             budget: None,
             trace: None,
             phases: Phases::default(),
@@ -173,7 +176,7 @@ impl<'d> Recorder<'d> {
         push: &P,
         workgroup_count: u64,
     ) -> Result<()> {
-        let block = block_of(push, pipeline);
+        let block = self.block_of(push, pipeline);
         let touched_size = touched_size(&block);
         let mut max = self.device.capabilities().max_workgroup_count;
         if let Some(budget) = &self.budget {
@@ -230,7 +233,7 @@ impl<'d> Recorder<'d> {
         workgroups: BufferRange,
     ) -> Result<()> {
         assert!(workgroups.offset.is_multiple_of(4) && workgroups.size == 12, "three words");
-        let block = block_of(push, pipeline);
+        let block = self.block_of(push, pipeline);
         self.before(pipeline, &block);
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
         let Some(raw) = self.raw() else { return Ok(()) };
@@ -242,6 +245,26 @@ impl<'d> Recorder<'d> {
         // SAFETY: as the caller of `new` promises.
         unsafe { raw.cmd_dispatch_indirect(self.command_buffer, workgroups.buffer, workgroups.offset) };
         Ok(())
+    }
+
+    /// Sets what functions of a caller read besides, in the kernels of the plan to come; returns what was set before.
+    pub(crate) fn functions_data(&mut self, data: AddressRange) -> AddressRange {
+        std::mem::replace(&mut self.functions_data, data)
+    }
+
+    /// The block of `push`, checked to be of `pipeline`'s kernel, with the pointer to the functions' data if it has one.
+    fn block_of<P: PushConstants>(&self, push: &P, pipeline: &Pipeline) -> PushBlock {
+        let kernel = pipeline.kernel();
+        // A kernel with functions of a caller has the block of the kernel that it derives from.
+        let modules = || P::FAMILIES.iter().flat_map(|family| family.modules());
+        let has_block = modules().any(|other| std::ptr::eq(*other, kernel))
+            || modules().any(|other| other.push_constants == kernel.push_constants);
+        assert!(has_block, "no block of {}", kernel.name);
+        let mut block = push.block();
+        if kernel.has_functions {
+            block.push(self.functions_data);
+        }
+        block
     }
 
     fn bind(&self, raw: &ash::Device, pipeline: &Pipeline, block: &PushBlock) {
@@ -283,8 +306,7 @@ impl<'d> Recorder<'d> {
 
     /// Before a dispatch: records a pending barrier of a range that it accesses.
     fn before(&mut self, pipeline: &Pipeline, block: &PushBlock) {
-        let accesses = pipeline.kernel().push_constants.iter().filter_map(|member| member.access);
-        let accesses = || accesses.clone().zip(block.ranges());
+        let accesses = || pipeline.kernel().accesses().zip(block.ranges());
         let accessed = |range: &AddressRange| {
             accesses().any(|(access, other)| (access.read || access.write) && range.overlaps(other))
         };
@@ -428,17 +450,6 @@ impl<'d> Recorder<'d> {
             trace.record(self.command_buffer, &command);
         }
     }
-}
-
-/// The block of `push`, checked to be of `pipeline`'s kernel.
-fn block_of<P: PushConstants>(push: &P, pipeline: &Pipeline) -> PushBlock {
-    let kernel = pipeline.kernel();
-    // A custom kernel has the block of the kernel that it derives from.
-    let modules = || P::FAMILIES.iter().flat_map(|family| family.modules());
-    let has_block = modules().any(|other| std::ptr::eq(*other, kernel))
-        || modules().any(|other| other.push_constants == kernel.push_constants);
-    assert!(has_block, "no block of {}", kernel.name);
-    push.block()
 }
 
 /// Total size of all ranges, bytes.

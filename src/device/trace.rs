@@ -10,7 +10,7 @@ use crate::kernels::Kernel;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// A dispatch of a kernel. [`Kernel::push_constants`] has whether each pointer is read or written.
+    /// A dispatch of a kernel. [`Kernel::accesses`] has whether each pointer is read or written.
     Dispatch {
         /// The kernel.
         kernel: &'static Kernel,

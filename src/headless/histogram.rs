@@ -4,7 +4,7 @@ use super::slices::{check_type, result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
 use crate::error::{Error, Result};
 use crate::histogram::{HistogramBuffers, HistogramConfig, edge_words};
-use crate::primitives::Number;
+use crate::primitives::{ElementType, Number};
 
 impl Gpu {
     /// Returns the number of values in each bin: all bins of the first column, then those of the next. Equals
@@ -20,24 +20,48 @@ impl Gpu {
         values: &[N],
         edges: &[f64],
     ) -> Result<Vec<u32>> {
+        self.weighted_histogram::<N, u32>(config, values, &[], edges)
+    }
+
+    /// Returns the sum of the weights of the values in each bin, as [`Self::histogram`] their number, for a configuration with
+    /// [`HistogramConfig::weighted`]: `numpy.histogram(values, edges, weights=weights)`, modulo 2^32. Weights are u32 or i32, one for
+    /// each value.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for weights of another type, and the errors of [`Self::histogram`].
+    pub fn weighted_histogram<N: Number, W: Number>(
+        &self,
+        config: HistogramConfig,
+        values: &[N],
+        weights: &[W],
+        edges: &[f64],
+    ) -> Result<Vec<W>> {
         check_type::<N>(config.element_type())?;
+        if ![ElementType::U32, ElementType::I32].contains(&W::TYPE) {
+            return Err(Error::Unsupported {
+                reason: "weights are u32 or i32: sums of floats depend on their order",
+            });
+        }
         config.check(self.capabilities())?;
-        let mut counts = zeroed((config.counts_size() / 4) as usize)?;
-        self.prepare_histogram(config, bytemuck::cast_slice(values), edges, &mut counts)?.run()?;
+        let mut counts: Vec<W> = zeroed((config.counts_size() / 4) as usize)?;
+        let [values, weights] = [bytemuck::cast_slice(values), bytemuck::cast_slice(weights)];
+        self.prepare_histogram(config, values, weights, edges, bytemuck::cast_slice_mut(&mut counts))?
+            .run()?;
         Ok(counts)
     }
 
-    /// Prepares [`Self::histogram`] of values given as bytes, into `counts`: creates the plan, and computes the size of the
-    /// memory, before any is allocated.
+    /// Prepares a histogram of values given as bytes, into `counts`: creates the plan, and computes the size of the
+    /// memory, before any is allocated. `weights` are empty if the configuration has none.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the values are not whole rows, [`Error::RangeTooSmall`] if there are fewer counts
-    /// than bins times columns, or fewer edges than bins and one; more are not read; and the errors of
-    /// [`edge_words`] and [`HistogramPlan`](crate::histogram::HistogramPlan).
+    /// [`Error::RowLengthMismatch`] if the values are not whole rows, [`Error::ValueCountMismatch`] if there is not a weight for
+    /// each of them, [`Error::RangeTooSmall`] if there are fewer counts than bins times columns, or fewer edges than bins and one;
+    /// more are not read; and the errors of [`edge_words`] and [`HistogramPlan`](crate::histogram::HistogramPlan).
     pub fn prepare_histogram<'a>(
         &'a self,
         config: HistogramConfig,
         values: &'a [u8],
+        weights: &'a [u8],
         edges: &[f64],
         counts: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
@@ -49,18 +73,23 @@ impl Gpu {
         };
         let words = edge_words(config.element_type(), edges)?;
         // Later bins have no values.
-        let possible_bins = words.len() - 1;
+        let possible_bins = words.len() / config.element_type().words() as usize - 1;
         let plan = self.plan(config.with_bins(possible_bins as u32))?;
         let count = row_count(values, config.row_size(), config.element_type().size() as u64)?;
+        let (key_count, value_count) = (count * columns as u64, weights.len() as u64 / 4);
+        if config.is_weighted() && (value_count != key_count || !weights.len().is_multiple_of(4)) {
+            return Err(Error::ValueCountMismatch { key_count, value_count });
+        }
         let counts = result_of(bytemuck::cast_slice_mut(counts), config.counts_size(), "the result")?;
-        let inputs = [("source", values), ("edges", bytemuck::cast_slice(&words))];
+        let inputs = [("source", values), ("edges", bytemuck::cast_slice(&words)), ("weights", weights)];
         let slices = self.slices(plan, HistogramBuffers::default(), count, &inputs)?;
         counts.fill(0);
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             if count == 0 {
                 return Ok(());
             }
-            let counted = slices.run(&[("source", values), ("edges", bytemuck::cast_slice(&words))])?;
+            let edges = bytemuck::cast_slice(&words);
+            let counted = slices.run(&[("source", values), ("edges", edges), ("weights", weights)])?;
             if possible_bins == bins {
                 return counted.read_back([("counts", counts)], on_error);
             }

@@ -28,6 +28,7 @@ mod sort;
 mod sort_stream;
 mod sparse;
 mod stages;
+mod structure_sort;
 mod submission_budget;
 mod submit;
 mod top_k;
@@ -53,7 +54,7 @@ pub(crate) use sort::Keys;
 #[cfg(feature = "mpi")]
 pub(crate) use sort_stream::{KeyOrder, merge_parts};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
-pub use top_k::TopKBytes;
+pub use top_k::{TopKBytes, TopKRows};
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};

@@ -16,8 +16,8 @@ pub struct ReducedBytes {
 }
 
 impl Gpu {
-    /// Returns the reduction of `values`, a row-major table with the configuration's columns: one row. Elements of a custom
-    /// operator are rows of words, of any 32-bit type.
+    /// Returns the reduction of `values`, a row-major table with the configuration's columns: one row. Elements of a caller's
+    /// functions are rows of words, of any 32-bit type.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the results are indices ([`Self::reduce_to_index`] returns these) or runs have keys, and the
@@ -27,11 +27,12 @@ impl Gpu {
     }
 
     /// Returns the reduction of each segment that begins at `offsets`, for a configuration with [`ReduceRuns::Offsets`]: a
-    /// row each. Of segments of a fixed size `offsets` are empty.
+    /// row each. Of [`ReduceRuns::Ranges`] `offsets` are the first rows of all segments, then their ends; of segments of a fixed
+    /// size they are empty.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if `values` are not of the configuration's type (u32 stands for any type of 32 bits of a
-    /// custom operator), and the errors of [`Self::prepare_reduce`].
+    /// caller's functions), and the errors of [`Self::prepare_reduce`].
     pub fn reduce_segments<N: Number>(
         &self,
         config: ReduceConfig,
@@ -63,15 +64,16 @@ impl Gpu {
         numbers(&reduced.results)
     }
 
-    /// Returns the row of the minimum or maximum of each column, or along rows its index in each row, for a configuration of [`ReduceConfig::argmin`] or
-    /// [`ReduceConfig::argmax`]; `u32::MAX` without rows.
+    /// Returns the row of the minimum or maximum of each column, or along rows its index in each row, for a configuration of
+    /// [`ReduceConfig::argmin`] or [`ReduceConfig::argmax`]; `u32::MAX` without rows. Of [`ReduceConfig::argminmax`] returns those
+    /// of all minima, then those of all maxima.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for another configuration, and the errors of [`Self::reduce_segments`].
     pub fn reduce_to_index<N: Number>(&self, config: ReduceConfig, values: &[N]) -> Result<Vec<u32>> {
         if !config.is_index() {
             return Err(Error::Unsupported {
-                reason: "results are no indices; make the configuration by argmin or argmax",
+                reason: "results are no indices; make the configuration by argmin, argmax or argminmax",
             });
         }
         numbers(&self.reduce_checked(config, values, &[])?.results)
@@ -112,8 +114,8 @@ impl Gpu {
     }
 
     /// Prepares a reduction of `rows`, of any type as bytes in memory order, into `reduced`: creates the
-    /// plan, and computes the size of the memory, before any is allocated. `segments` are offsets or keys, as the
-    /// configuration says.
+    /// plan, and computes the size of the memory, before any is allocated. `segments` are offsets, keys, or the
+    /// begins of ranges followed by their ends, as the configuration says.
     ///
     /// # Errors
     /// [`Error::RowLengthMismatch`] if `rows` are not whole, [`Error::ValueCountMismatch`] if there is not a key for
@@ -134,10 +136,17 @@ impl Gpu {
             let value_count = segments_size / key_size;
             return Err(Error::ValueCountMismatch { key_count: count, value_count });
         }
+        let (segments, ends) = match config.reduced_runs() {
+            Some(ReduceRuns::Ranges) => {
+                row_count(segments, 8, 4)?;
+                segments.split_at(segments.len() / 2)
+            }
+            _ => (segments, &[][..]),
+        };
         if config.reduced_runs() == Some(ReduceRuns::Offsets) {
             row_count(segments, 4, 4)?;
         }
-        let inputs = [("source", rows), ("segments", segments)];
+        let inputs = [("source", rows), ("segments", segments), ("segment_ends", ends)];
         let slices = self.slices(plan, ReduceBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let results_size = slices.size("destination");

@@ -24,7 +24,7 @@ impl<N> Default for ScanInputs<'_, N> {
 }
 
 impl Gpu {
-    /// Scans `values` in place: a row-major table with the configuration's columns. Elements of a custom operator are
+    /// Scans `values` in place: a row-major table with the configuration's columns. Elements of a caller's functions are
     /// rows of words, of any 32-bit type.
     ///
     /// # Errors

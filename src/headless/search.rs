@@ -2,7 +2,7 @@
 
 use super::slices::{check_type, result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::search::{SearchBuffers, SearchConfig};
 
@@ -26,7 +26,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys, [`RangeTooSmall`](crate::Error::RangeTooSmall) if there are fewer
-    /// positions than needles, and the errors of [`SearchPlan`](crate::search::SearchPlan).
+    /// positions than needles, along rows [`RowLengthMismatch`](crate::Error::RowLengthMismatch) if a slice is not of whole rows and
+    /// [`Unsupported`](Error::Unsupported) if the rows are not as many, and the errors of [`SearchPlan`](crate::search::SearchPlan).
     pub fn prepare_search<'a>(
         &'a self,
         config: SearchConfig,
@@ -38,6 +39,13 @@ impl Gpu {
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
         let counts = (count_of(sorted)?, count_of(needles)?);
         let plan = self.plan(config)?;
+        if let Some(lengths) = config.row_lengths() {
+            let of = |keys, length: u32| row_count(keys, key_size * u64::from(length), key_size);
+            if of(sorted, lengths[0])? != of(needles, lengths[1])? {
+                let reason = "a search along rows takes as many rows of needles as of sorted keys";
+                return Err(Error::Unsupported { reason });
+            }
+        }
         plan.check_count(counts)?;
         let positions = result_of(bytemuck::cast_slice_mut(positions), 4 * counts.1, "the result")?;
         let inputs = [("sorted", sorted), ("needles", needles)];

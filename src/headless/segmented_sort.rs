@@ -1,6 +1,6 @@
 //! Segmented sort on slices.
 
-use super::slices::check_type;
+use super::slices::{check_type, row_count};
 use super::sort::{Keys, check_bytes, check_pairs, check_value_size};
 use super::{Gpu, Prepared, zeroed};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
-    /// segment ends where the next begins, and the last with the keys.
+    /// segment ends where the next begins, and the last with the keys. [Along rows](SegmentedSortConfig::along_rows) it is empty.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if it
@@ -91,7 +91,8 @@ impl Gpu {
     /// # Errors
     /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
-    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, and the errors of
+    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys; along rows
+    /// [`Error::RowLengthMismatch`] if the keys are not whole rows, and [`Error::Unsupported`] for segments; and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan).
     pub fn prepare_segmented_sort<'a>(
         &'a self,
@@ -103,7 +104,7 @@ impl Gpu {
         self.prepare_segments(config.into(), Keys::Sorted(keys), values, segments)
     }
 
-    fn prepare_segments<'a>(
+    pub(crate) fn prepare_segments<'a>(
         &'a self,
         config: SegmentedSortConfig,
         keys: Keys<'a>,
@@ -112,18 +113,31 @@ impl Gpu {
     ) -> Result<Prepared<'a>> {
         let count = check_bytes(config.sort(), keys.bytes(), values)?;
         check_segments(segments, count)?;
+        let segment_count = match config.row_length() {
+            None => segments.len() as u64,
+            Some(_) if !segments.is_empty() => {
+                let reason = "a sort along rows has the rows as its segments: give none";
+                return Err(Error::Unsupported { reason });
+            }
+            Some(length) => {
+                let key_size = config.sort().key_size();
+                row_count(keys.bytes(), key_size * u64::from(length.max(1)), key_size)?
+            }
+        };
         // Slices are sorted in place, whatever the form of a recording.
         let plan = self.plan(config.in_place())?;
-        let counts = (count, segments.len() as u64);
-        let inputs =
-            [("keys", keys.bytes()), ("values", &*values), ("segments", bytemuck::cast_slice(segments))];
+        let counts = (count, segment_count);
+        let segments = config.row_length().is_none().then_some(segments);
+        let of_segments = segments.map(|segments| ("segments", bytemuck::cast_slice(segments)));
+        let inputs = [("keys", keys.bytes()), ("values", &*values)];
+        let inputs: Vec<_> = inputs.into_iter().chain(of_segments).collect();
         let slices = self.slices(plan, SegmentedSortBuffers::default(), counts, &inputs)?;
-        Ok(slices.sorted(*config.sort(), keys, values, Some(segments)))
+        Ok(slices.sorted(*config.sort(), keys, values, segments))
     }
 }
 
 /// Checks that segments begin in ascending order, and at most at `count`.
-fn check_segments(segments: &[u32], count: u64) -> Result<()> {
+pub(super) fn check_segments(segments: &[u32], count: u64) -> Result<()> {
     let mut earliest = 0;
     for (index, begin) in (0..).zip(segments.iter().copied().map(u64::from)) {
         if !(earliest..=count).contains(&begin) {

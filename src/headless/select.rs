@@ -15,6 +15,7 @@ pub struct SelectInputs<'a> {
     flags: Flags<'a>,
     values: &'a [u8],
     operands: Operands,
+    functions_data: &'a [u8],
     /// The type of the numbers in `source`; `None` for words of any type.
     element: Option<ElementType>,
 }
@@ -69,12 +70,26 @@ impl<'a> SelectInputs<'a> {
         self
     }
 
+    /// Sets what a function of the caller reads besides, its `data`, as bytes in memory order: whole words.
+    ///
+    /// # Safety
+    /// It is what the function reads; addresses in it are those of live memory of the device.
+    pub const unsafe fn functions_data(mut self, data: &'a [u8]) -> Self {
+        self.functions_data = data;
+        self
+    }
+
     /// What a recording reads, with flags of whole words.
-    fn given<'i>(&self, flags: &'i [u8]) -> [(&'static str, &'i [u8]); 3]
+    fn given<'i>(&self, flags: &'i [u8]) -> [(&'static str, &'i [u8]); 4]
     where
         'a: 'i,
     {
-        [("source", self.source), ("flags", flags), ("values", self.values)]
+        [
+            ("source", self.source),
+            ("flags", flags),
+            ("values", self.values),
+            ("functions_data", self.functions_data),
+        ]
     }
 
     /// The number of elements; fails unless there is a flag and a value for each.

@@ -150,7 +150,7 @@ impl Completed<'_> {
     }
 }
 
-/// Fails unless numbers of type `N` are those of the configuration; u32 stands for any type of 32 bits of a custom operator,
+/// Fails unless numbers of type `N` are those of the configuration; u32 stands for any type of 32 bits of a caller's functions,
 /// which has no type.
 pub(super) fn check_type<N: Number>(expected: impl Into<Option<ElementType>>) -> Result<()> {
     match expected.into() {

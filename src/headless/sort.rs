@@ -72,6 +72,33 @@ impl Gpu {
         Ok(indices)
     }
 
+    /// As [`Self::argsort`], of elements that a configuration computes keys from; `data` is what the function reads besides,
+    /// whole words.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it is not a [`SortConfig::argsort`] with [`SortConfig::computed`] keys, and the errors of
+    /// [`Self::prepare_sort`].
+    ///
+    /// # Safety
+    /// `data` is what the function reads; addresses in it are those of live memory of the device.
+    pub unsafe fn argsort_computed<T: bytemuck::Pod>(
+        &self,
+        config: SortConfig,
+        elements: &[T],
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
+        if !config.is_argsort() || !config.is_computed() {
+            return Err(Error::Unsupported {
+                reason: "Gpu::argsort_computed takes a computed SortConfig::argsort",
+            });
+        }
+        let elements = bytemuck::cast_slice(elements);
+        let count = row_count(elements, config.source_size(), 4)?;
+        let inputs = [("keys", elements), ("functions_data", data)];
+        let slices = self.slices(self.plan(config)?, SortBuffers::default(), count, &inputs)?;
+        slices.run(&inputs)?.read("values", count)
+    }
+
     /// Sorts `keys` in place, unless the configuration discards them, and returns the index that each had.
     ///
     /// # Errors
@@ -199,7 +226,7 @@ pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
 /// Number of keys. Checks that there is a whole value for each whole key, or no value for keys alone.
 pub(super) fn check_bytes(config: &SortConfig, keys: &[u8], values: &[u8]) -> Result<u64> {
     check_value_type(config.value_size(), values)?;
-    let key_count = row_count(keys, config.key_size(), config.key_size().min(4))?;
+    let key_count = row_count(keys, config.source_size(), config.source_size().min(4))?;
     check_values(config.value_size(), key_count, values)?;
     Ok(key_count)
 }

@@ -5,6 +5,7 @@ use super::list::KernelRow;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
 use super::sources::{Modules, read_text, rows};
 use super::spirv::{self, Module};
+use super::uses::USES;
 use super::{folder_of, write};
 use shaderc::{
     CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
@@ -43,20 +44,11 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     Ok((manifest, modules))
 }
 
-/// The modules that include a custom operator: the name, the source, and whether it has head flags.
-const CUSTOM_KERNELS: [(&str, &str, bool); 6] = [
-    ("reduce", "scan/reduce.comp", false),
-    ("downsweep", "scan/downsweep.comp", false),
-    ("reduce_segmented", "scan/reduce.comp", true),
-    ("downsweep_segmented", "scan/downsweep.comp", true),
-    ("reduction", "reduce/reduce.comp", false),
-    ("reduction_segments", "reduce/segments.comp", false),
-];
-/// The name of the include.
-const CUSTOM_OPERATOR: &str = "custom_operator.glsl";
+/// The include of a caller's functions.
+const FUNCTIONS: &str = "functions.glsl";
 
-/// Compiles each `.comp` of a folder both named and optimised, for the tests of `spirv`, and each `.glsl` as
-/// the operator of a scan.
+/// Compiles each `.comp` of a folder both named and optimised, for the tests of `spirv`, and each `.glsl` as functions of a
+/// caller, into the kernels of their uses.
 pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let shaders = Shaders::new(glsl)?;
@@ -66,13 +58,25 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let source = fs::read_to_string(&path).map_err(explain)?;
         if path.extension().is_some_and(|extension| extension == "glsl") {
-            let shaders = Shaders::new(glsl)?.with_custom_operator(source);
-            for (name, source, is_headed) in CUSTOM_KERNELS {
-                let defines = ["OPERATOR_CUSTOM", "HEADED"].map(str::to_owned);
-                let defines = &defines[..if is_headed { 2 } else { 1 }];
-                let words = shaders.compile(source, defines, OptimizationLevel::Performance)?;
+            let has_all =
+                |functions: &[&str]| functions.iter().all(|name| source.contains(&format!("{name}(")));
+            let kernels: Vec<_> = USES
+                .iter()
+                .filter(|(_, functions, _)| has_all(functions))
+                .flat_map(|(.., names)| *names)
+                .collect();
+            let shaders = Shaders::new(glsl)?.with_functions(source);
+            for KernelRow { name, mut defines } in rows(glsl)? {
+                if !kernels.contains(&&&*name) {
+                    continue;
+                }
+                defines.push("FUNCTIONS".to_owned());
+                let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
+                let words = shaders
+                    .compile(&path, &defines, OptimizationLevel::Performance)
+                    .map_err(|why| format!("{stem} in {name}: {why}"))?;
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                write(&to.join(format!("{stem}.{name}.spv")), &bytes)?;
+                write(&to.join(format!("{stem}.{}.spv", name.replace(['/', ':'], "."))), &bytes)?;
             }
             continue;
         }
@@ -140,18 +144,18 @@ struct Shaders<'a> {
     glsl: &'a Path,
     /// The hash of every file read.
     hashes: RefCell<BTreeMap<String, u64>>,
-    /// Replaces the include [`CUSTOM_OPERATOR`].
-    custom_operator: Option<String>,
+    /// Replaces the include [`FUNCTIONS`].
+    functions: Option<String>,
 }
 
 impl<'a> Shaders<'a> {
     fn new(glsl: &'a Path) -> Result<Self, String> {
         let compiler = Compiler::new().map_err(|error| error.to_string())?;
-        Ok(Self { compiler, glsl, hashes: RefCell::default(), custom_operator: None })
+        Ok(Self { compiler, glsl, hashes: RefCell::default(), functions: None })
     }
 
-    fn with_custom_operator(self, source: String) -> Self {
-        Self { custom_operator: Some(source), ..self }
+    fn with_functions(self, source: String) -> Self {
+        Self { functions: Some(source), ..self }
     }
 
     fn sources(self) -> Vec<Source> {
@@ -181,8 +185,8 @@ impl<'a> Shaders<'a> {
             options.add_macro_definition(name, value);
         }
         options.set_include_callback(|name, _, _, _| {
-            let content = match &self.custom_operator {
-                Some(source) if name == CUSTOM_OPERATOR => source.clone(),
+            let content = match &self.functions {
+                Some(source) if name == FUNCTIONS => source.clone(),
                 _ => self.read(name)?,
             };
             Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })

@@ -144,7 +144,7 @@ fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Res
         let (name, id, default) = (&constant.name, constant.id, constant.default);
         writeln!(to, "        SpecConstant {{ name: {name:?}, id: {id}, default: {default} }},")?;
     }
-    writeln!(to, "    ],\n}},")
+    writeln!(to, "    ],\n    has_functions: false,\n}},")
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use crate::scan::{ScanBuffers, ScanConfig, SegmentsBy};
 use crate::search::{SearchBuffers, SearchConfig};
 use crate::select::{Comparison, Operands, SelectAlgorithm, SelectBuffers, SelectConfig, SelectPolicy};
 use crate::sort::{
-    SegmentedSortBuffers, SegmentedSortConfig, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize,
+    Direction, Field, Key, SegmentedSortBuffers, SegmentedSortConfig, SortAlgorithm, SortBuffers, SortConfig,
+    SortPolicy, StructureSortBuffers, StructureSortConfig, ValueSize,
 };
 use crate::top_k::{TopKBuffers, TopKConfig};
 
@@ -91,6 +92,10 @@ fn sorts(device: &Device) -> Vec<Row> {
         let buffers = SegmentedSortBuffers::new(of_keys, array(3));
         (SegmentedSortConfig::from(keys), buffers, (count, count / u64::from(SEGMENT_EXTENT)))
     };
+    let along_rows = |count: u64| {
+        let (config, buffers, counts) = segmented(count);
+        (config.along_rows(SEGMENT_EXTENT), buffers, counts)
+    };
     vec![
         sort("sort of u32 keys, `onesweep`", keys, of_keys),
         sort("sort of u32 keys of a double buffer, `onesweep`", keys.double_buffer(), alternates),
@@ -102,6 +107,22 @@ fn sorts(device: &Device) -> Vec<Row> {
         sort("sort of u32 keys, `radix-4bit`", by(SortAlgorithm::Radix4Bit), of_keys),
         row(device, "sort of 8,192 u32 keys, `single-workgroup`", |_| (keys, of_keys, 1 << 13)),
         row(device, "segmented sort of u32 keys", segmented),
+        row(device, "sort of u32 keys along rows of 40", along_rows),
+    ]
+}
+
+fn structure_sorts(device: &Device) -> Vec<Row> {
+    let narrow = Key::fields([Field::new(U32, 0)]);
+    let wide = [(ElementType::I64, 8, Direction::Ascending), (ElementType::U64, 0, Direction::Ascending)];
+    let argsort = StructureSortConfig::argsort(16, Key::fields(wide));
+    let in_place = StructureSortConfig::structures(16, narrow);
+    let buffers = StructureSortBuffers::new(array(0), scratch());
+    let sort =
+        |name, config: StructureSortConfig, buffers| row(device, name, move |count| (config, buffers, count));
+    vec![
+        sort("sort of structures by a u32", in_place, buffers),
+        sort("sort of structures by a u32, out of place", in_place.out_of_place(), buffers.sorted(array(1))),
+        sort("argsort of structures by 128 bits", argsort, buffers.indices(array(1))),
     ]
 }
 
@@ -166,6 +187,7 @@ fn reductions(device: &Device) -> Vec<Row> {
     vec![
         reduce("reduce, u32 sum", sum, buffers),
         reduce("reduce, argmin of f32", ReduceConfig::argmin(F32), buffers),
+        reduce("reduce, argmin and argmax of f32", ReduceConfig::argminmax(F32), buffers),
         reduce("reduce along rows of 40", sum.along_rows(SEGMENT_EXTENT), buffers),
         row(device, "reduce segments by offsets", |count| {
             let offsets = AddressRange { size: count / u64::from(SEGMENT_EXTENT) * 4, ..array(2) };
@@ -179,7 +201,14 @@ fn reductions(device: &Device) -> Vec<Row> {
 fn histograms(device: &Device) -> Vec<Row> {
     let buffers = HistogramBuffers::new(array(0), array(1), array(2)).scratch(scratch());
     let even = |name, bins| row(device, name, |count| (HistogramConfig::even(F32, bins), buffers, count));
-    vec![even("histogram of f32, 256 even bins", 256), even("histogram of f32, 65,536 even bins", 65_536)]
+    let of_weights = HistogramConfig::even(F32, 256).weighted();
+    vec![
+        even("histogram of f32, 256 even bins", 256),
+        even("histogram of f32, 65,536 even bins", 65_536),
+        row(device, "histogram of f32 with weights, 256 even bins", move |count| {
+            (of_weights, buffers.weights(array(3)), count)
+        }),
+    ]
 }
 
 fn others(device: &Device) -> Vec<Row> {
@@ -193,6 +222,10 @@ fn others(device: &Device) -> Vec<Row> {
     let gather = GatherBuffers::new(array(0), array(1), array(2)).scratch(scratch());
     vec![
         row(device, "search", |count| (SearchConfig::lower_bound(U32), search, (count, count))),
+        row(device, "search along rows of 40", |count| {
+            let config = SearchConfig::lower_bound(U32).along_rows(SEGMENT_EXTENT, SEGMENT_EXTENT);
+            (config, search, (count, count))
+        }),
         row(device, "merge", |count| (MergeConfig::keys(U32), merge, (count / 2, count / 2))),
         row(device, "adjacent difference", |count| (DifferenceConfig::new(F32), difference, count)),
         top_k("top-k of a row, k = 32, by tiles", 32),
@@ -222,7 +255,7 @@ fn with_numbers(page: &str, rows: &[Row]) -> String {
 
 fn all_rows() -> Vec<Row> {
     let device = Device::absent(tuning::h200());
-    [sorts, scans, selections, run_lengths, histograms, reductions, others]
+    [sorts, structure_sorts, scans, selections, run_lengths, histograms, reductions, others]
         .iter()
         .flat_map(|rows| rows(&device))
         .collect()

@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::fmt;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, size_if};
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::packed::PackedForm;
 use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, configuration};
@@ -55,6 +55,8 @@ pub struct GatherConfig {
     words_per_element: u32,
     /// The type of packed elements.
     packed: Option<ElementType>,
+    /// A copy, without indices.
+    is_in_order: bool,
     has_indirect_count: bool,
     policy: Option<GatherPolicy>,
 }
@@ -66,7 +68,12 @@ impl GatherConfig {
     /// Elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`]: numbers, rows of a table, or any structs
     /// of a multiple of 4 bytes.
     pub const fn elements(words_per_element: u32) -> Self {
-        Self { words_per_element, packed: None, has_indirect_count: false, policy: None }
+        Self { words_per_element, packed: None, is_in_order: false, has_indirect_count: false, policy: None }
+    }
+
+    /// A copy: element i is that of the source, and there are no indices.
+    pub(super) const fn copy(words_per_element: u32) -> Self {
+        Self { is_in_order: true, ..Self::elements(words_per_element) }
     }
 
     /// Numbers of a type.
@@ -153,7 +160,8 @@ impl Buffers<Gather> for GatherBuffers {
         let source_size = self.source.size / element_size * element_size;
         table.count("count", count)?;
         table.of(config.form()).read("source", &mut self.source, source_size)?;
-        table.read("indices", &mut self.indices, max.saturating_mul(4))?;
+        let indices_size = size_if(!config.is_in_order, max.saturating_mul(4));
+        table.read("indices", &mut self.indices, indices_size)?;
         table.of(config.form()).write(
             "destination",
             &mut self.destination,
@@ -329,6 +337,7 @@ impl GatherPipeline {
             ("TILE_ELEMENTS", shape.tile_elements),
             ("PARTS_PER_ELEMENT", shape.parts_per_element),
             ("UNITS_PER_INVOCATION", policy.accesses_per_invocation),
+            ("IN_ORDER", config.is_in_order.into()),
         ];
         let GatherPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
@@ -437,7 +446,8 @@ impl GatherPlan {
     /// Bytes that a recording of `count` elements reads and writes: indices once, elements twice. Does not include the
     /// rest of cache lines that are larger than an element.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        count.saturating_mul(4 + 2 * self.config().element_size())
+        let indices = if self.config().is_in_order { 0 } else { 4 };
+        count.saturating_mul(indices + 2 * self.config().element_size())
     }
 }
 

@@ -8,6 +8,7 @@ pub mod arguments;
 #[cfg(test)]
 mod command_table;
 pub mod difference;
+mod functions;
 pub mod gather;
 pub mod histogram;
 mod level_args;
@@ -27,6 +28,7 @@ pub mod top_k;
 pub mod tuning;
 
 pub use crate::element::{Bf16, ElementType, F16, FloatOrder, Number, NumberKind};
+pub use functions::{FunctionModule, Functions};
 pub use look_back::LookBack;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};

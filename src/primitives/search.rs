@@ -19,7 +19,7 @@ use super::{
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{PolicyConflict, Result, at_most, within};
+use crate::error::{PolicyConflict, Result, at_most, in_range, within};
 use crate::kernels;
 
 /// Plan of a search.
@@ -58,15 +58,20 @@ pub struct SearchConfig {
     element: ElementType,
     order: FloatOrder,
     is_upper_bound: bool,
+    /// Sorted keys and needles of a row.
+    rows: Option<[u32; 2]>,
     has_indirect_count: bool,
     policy: Option<SearchPolicy>,
 }
 
 impl SearchConfig {
+    /// Maximum number of sorted keys of a [row](Self::along_rows).
+    pub const MAX_ROW_LENGTH: u32 = (1 << 30) - 1;
+
     /// The number of keys that are less than each needle: the first position at which it keeps the order.
     pub const fn lower_bound(element: ElementType) -> Self {
         let order = FloatOrder::Numpy;
-        Self { element, order, is_upper_bound: false, has_indirect_count: false, policy: None }
+        Self { element, order, is_upper_bound: false, rows: None, has_indirect_count: false, policy: None }
     }
 
     /// The number of keys that are not greater than each needle: the last position at which it keeps the order.
@@ -77,6 +82,20 @@ impl SearchConfig {
     setters! {
         /// Sets the order of floats, in which the keys are sorted; by default [`FloatOrder::Numpy`].
         order(order: FloatOrder) => order = order;
+        /// Searches for the needles of each row of a table, of `needle_length` keys, in the row of the same index of another, of
+        /// `sorted_length` keys, 1 to [`Self::MAX_ROW_LENGTH`], and 1 or more needles. Positions are those in the row. Counts are of all keys, and of at most 2^32 - 1
+        /// needles. Needles of more rows than sorted ones are searched for in the last of these.
+        ///
+        #[doc = example!()]
+        /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+        /// use subsweep::search::SearchConfig;
+        ///
+        /// let gpu = Gpu::open(GpuOptions::default())?;
+        /// let in_rows = SearchConfig::lower_bound(ElementType::U32).along_rows(3, 2);
+        /// assert_eq!(gpu.search(in_rows, &[1u32, 3, 7, 2, 4, 6], &[3, 9, 5, 0])?, [1, 3, 2, 0]);
+        /// # Ok::<(), subsweep::Error>(())
+        /// ```
+        along_rows(sorted_length: u32, needle_length: u32) => rows = Some([sorted_length, needle_length]);
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`SearchPolicy::choose`].
@@ -98,8 +117,15 @@ impl SearchConfig {
         self.is_upper_bound
     }
 
+    /// Sorted keys and needles of a row; none where all needles are searched for in all keys.
+    pub const fn row_lengths(&self) -> Option<[u32; 2]> {
+        self.rows
+    }
+
     fn check(&self, _: &Capabilities) -> Result<()> {
-        Ok(())
+        let [sorted_length, needle_length] = self.rows.unwrap_or([1; 2]);
+        in_range("sorted keys of a row", sorted_length, 1..=Self::MAX_ROW_LENGTH)?;
+        in_range("needles of a row", needle_length, 1..=u32::MAX)
     }
 
     /// The same configuration of unpacked keys.
@@ -255,6 +281,7 @@ impl fmt::Display for SearchPolicy {
 #[derive(Debug)]
 pub struct Search {
     tile_items: u32,
+    row_lengths: [u32; 2],
     search: Pipeline,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
@@ -275,11 +302,13 @@ impl Primitive for Search {
             ("KEY_NUMBERS", config.element.key_numbers(config.order)),
             ("UPPER", config.is_upper_bound.into()),
             ("SHARED_STEPS", policy.shared_steps),
+            ("ALONG_ROWS", config.rows.is_some().into()),
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
         Ok(Self {
             tile_items: policy.tile_items(),
+            row_lengths: config.rows.unwrap_or_default(),
             search: Pipeline::declare(device, kernel, options)?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
@@ -297,8 +326,10 @@ impl Primitive for Search {
         needle_count == 0
     }
 
-    fn check_count(&self, _: &SearchConfig, (count, _): (u64, u64)) -> Result<()> {
-        at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")
+    fn check_count(&self, config: &SearchConfig, (count, needle_count): (u64, u64)) -> Result<()> {
+        at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")?;
+        let max = if config.rows.is_some() { u32::MAX.into() } else { u64::MAX };
+        at_most(needle_count, max, "a search along rows")
     }
 }
 
@@ -317,6 +348,7 @@ impl Algorithm<Search> for Search {
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Search, u64>) -> Result<()> {
         let Checked { buffers, layout: levels, count } = given;
         let SearchBuffers { sorted, needles, positions, scratch } = *buffers;
+        let [sorted_length, needle_length] = self.row_lengths;
         let tiles = Tiles::new(count.second.max(), self.tile_items)?;
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         recorder.phase(c"level args");
@@ -332,6 +364,8 @@ impl Algorithm<Search> for Search {
             last_extent: tiles.last_extent,
             // Fits: `check_count` has found it.
             sorted_count: count.first.max() as u32,
+            sorted_length,
+            needle_length,
         };
         recorder.phase(c"search");
         workgroups.dispatch(recorder, &self.search, &push)
@@ -346,7 +380,9 @@ impl SearchPlan {
     /// steps of all searches, if these are fewer. Does not include the rest of cache lines.
     pub fn traffic_size(&self, sorted_count: u64, needle_count: u64) -> u64 {
         let key_size = self.unpacked_config().element.size() as u64;
-        let steps = u64::from(u64::BITS - sorted_count.leading_zeros());
+        let searched_count =
+            self.unpacked_config().rows.map_or(sorted_count, |[length, _]| sorted_count.min(length.into()));
+        let steps = u64::from(u64::BITS - searched_count.leading_zeros());
         let read_count = sorted_count.min(needle_count.saturating_mul(steps));
         let own =
             needle_count.saturating_mul(key_size + 4).saturating_add(read_count.saturating_mul(key_size));

@@ -56,11 +56,12 @@ constexpr bool are_plans() {
     static_assert((std::is_base_of_v<subsweep::Plan, Plans> && ...));
     static_assert(((!std::is_copy_constructible_v<Plans> && std::is_nothrow_move_constructible_v<Plans>) && ...));
     static_assert((std::is_constructible_v<Plans, const subsweep::Device &, typename Plans::CreateInfo> && ...));
-    return sizeof...(Plans) == 12;
+    return sizeof...(Plans) == 13;
 }
 static_assert(are_plans<subsweep::ScanPlan, subsweep::SortPlan, subsweep::SegmentedSortPlan, subsweep::GatherPlan,
                         subsweep::SelectPlan, subsweep::HistogramPlan, subsweep::ReducePlan, subsweep::RunLengthPlan,
-                        subsweep::SearchPlan, subsweep::MergePlan, subsweep::DifferencePlan, subsweep::TopKPlan>());
+                        subsweep::SearchPlan, subsweep::MergePlan, subsweep::DifferencePlan, subsweep::TopKPlan,
+                        subsweep::StructureSortPlan>());
 
 void requirements(const Host &host) {
     subsweep::Requirements requirements(vkGetInstanceProcAddr, host.instance, host.physical_device);
@@ -100,8 +101,8 @@ void plans(const Host &host) {
     const subsweep::ScanPlan scan = std::move(made);
     REFUSE(made.scratch_requirements(count), SUBSWEEP_ERROR_NULL, "plan is null");
     EXPECT(subsweep::rounding_depth(scan, count) > 0 && scan.max_count() > count && *scan.policy() != '\0');
-    info.column_count = 17;
-    REFUSE(subsweep::ScanPlan(device, info), SUBSWEEP_ERROR_UNSUPPORTED, "17 given");
+    info.column_count = 65;
+    REFUSE(subsweep::ScanPlan(device, info), SUBSWEEP_ERROR_UNSUPPORTED, "65 given");
 
     // The structure is that of both sorts; one pass of a double buffer is a sort's, and large counts are no segments'.
     subsweep::SortPlan::CreateInfo of_sort{};

@@ -58,6 +58,19 @@ static void sorts(const SubsweepGpu *gpu) {
     EXPECT(i == COUNT);
 }
 
+/* Each row of a table by itself, with the indices in it. */
+static void sorts_of_rows(const SubsweepGpu *gpu) {
+    SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info, .row_length = 3};
+    uint16_t table[] = {7, 9, 8, 2, 1, 1};
+    uint32_t order[6];
+    info.key_type = SUBSWEEP_ELEMENT_TYPE_U16;
+    info.values = SUBSWEEP_SORT_VALUES_INDICES;
+    EXPECT(subsweep_gpu_sort(gpu, &info, table, order, 6) == VK_SUCCESS);
+    EXPECT(table[0] == 7 && table[1] == 8 && table[2] == 9 && table[3] == 1 && table[4] == 1 && table[5] == 2);
+    EXPECT(order[0] == 0 && order[1] == 2 && order[2] == 1 && order[3] == 1 && order[4] == 2 && order[5] == 0);
+    REFUSE(subsweep_gpu_sort(gpu, &info, table, order, 5), SUBSWEEP_ERROR_UNSUPPORTED, "5 values are no whole rows of 3");
+}
+
 static void scans(const SubsweepGpu *gpu) {
     SubsweepScanPlanCreateInfo info = {.struct_size = sizeof info};
     uint32_t sum = 0, i;
@@ -195,6 +208,7 @@ int main(void) {
     host_check(subsweep_gpu_open(NULL, &gpu), "subsweep_gpu_open");
     EXPECT(strlen(subsweep_gpu_name(gpu)) > 0);
     sorts(gpu);
+    sorts_of_rows(gpu);
     scans(gpu);
     reductions(gpu);
     refusals(gpu);

@@ -5,11 +5,11 @@
 enum { COUNT = 5000, BINS = 10, COLUMNS = 2 };
 
 FIRST_VERSION(SubsweepHistogramPlanCreateInfo, column_count, 16, 20);
-FIRST_VERSION(SubsweepHistogramInfo, scratch, 72, 112);
+FIRST_VERSION(SubsweepHistogramInfo, scratch, 88, 128);
 
 /* Counts two columns of floats, for a count on the device of `stored` rows. */
 static void count_columns(const Host *host, const SubsweepDevice *device, uint32_t stored) {
-    const SubsweepHistogramPlanCreateInfo of_plan = {
+    SubsweepHistogramPlanCreateInfo of_plan = {
         .struct_size = sizeof of_plan,
         .flags = SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT | SUBSWEEP_HISTOGRAM_EVEN_BIT,
         .element_type = SUBSWEEP_ELEMENT_TYPE_F32,
@@ -21,6 +21,7 @@ static void count_columns(const Host *host, const SubsweepDevice *device, uint32
     Arrays arrays = {.host = host};
     Memory *count = array(&arrays, 4);
     Memory *rows = array(&arrays, 4 * COLUMNS * COUNT);
+    Memory *weights = array(&arrays, 4 * COLUMNS * COUNT);
     Memory *edges = array(&arrays, 4 * (BINS + 1));
     Memory *counts = array(&arrays, sizeof expected);
     uint32_t i, bin;
@@ -49,6 +50,19 @@ static void count_columns(const Host *host, const SubsweepDevice *device, uint32
     info.scratch = scratch_of(&arrays, plan, COUNT, 0);
     RUN(host, subsweep_cmd_histogram, plan, &info);
     EXPECT(memcmp(counts->words, expected, sizeof expected) == 0);
+    subsweep_plan_destroy(plan);
+
+    /* Each value with the weight 3. */
+    of_plan.flags |= SUBSWEEP_HISTOGRAM_WEIGHTED_BIT;
+    host_check(subsweep_histogram_plan_create(device, &of_plan, &plan), "subsweep_histogram_plan_create");
+    for (i = 0; i < COLUMNS * COUNT; i++) {
+        weights->words[i] = 3;
+    }
+    info.weights = all(weights);
+    RUN(host, subsweep_cmd_histogram, plan, &info);
+    for (i = 0; i < COLUMNS * BINS; i++) {
+        EXPECT(counts->words[i] == 3 * expected[i]);
+    }
     arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
 }
@@ -59,14 +73,13 @@ static void refuse_histograms(const SubsweepDevice *device, VkCommandBuffer comm
     SubsweepScratchRequirements needs = {.size = 1};
     SubsweepPlan *plan = NULL;
     uint32_t edges[3] = {7, 7, 7};
+    double wide[3];
     REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "bins of a histogram");
     of_plan.bin_count = 2;
-    of_plan.flags = 4;
+    of_plan.flags = 8;
     REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE,
            "SubsweepHistogramFlags");
     of_plan.flags = 0;
-    of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_F64;
-    REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "types of 8, 16 and 32 bits");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_I32;
     of_plan.column_count = 65537;
     REFUSE(subsweep_histogram_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED,
@@ -93,14 +106,14 @@ static void refuse_histograms(const SubsweepDevice *device, VkCommandBuffer comm
            "bins of a histogram");
     REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_U32, 2, 1.0, 1.0, edges), SUBSWEEP_ERROR_UNSUPPORTED,
            "the range of a histogram");
-    REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_U64, 2, 0.0, 1.0, edges), SUBSWEEP_ERROR_UNSUPPORTED,
-           "types of 8, 16 and 32 bits");
     REFUSE(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_I32, 2, 0.0, 1e10, edges), SUBSWEEP_ERROR_UNSUPPORTED,
            "has no numbers of the type");
     EXPECT(edges[0] == 7 && edges[2] == 7);
     host_check(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_I32, 2, -3.0, 2.5, edges),
                "subsweep_histogram_even_edges");
     EXPECT(edges[0] == (uint32_t)-3 && edges[1] == 0 && edges[2] == 2);
+    host_check(subsweep_histogram_even_edges(SUBSWEEP_ELEMENT_TYPE_F64, 2, -3.0, 2.0, wide), "subsweep_histogram_even_edges");
+    EXPECT(wide[0] == -3.0 && wide[1] == -0.5 && wide[2] == 2.0);
 }
 
 static void count_all(const Host *host, const SubsweepDevice *device) {

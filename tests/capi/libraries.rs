@@ -56,6 +56,19 @@ impl Libraries {
         Ok(libraries)
     }
 
+    /// Writes headers with functions beside `subsweep.h`, by `tools/custom`.
+    pub fn compile_functions(&self) -> Result<(), Failed> {
+        for (name, uses) in
+            [("even", &["select"][..]), ("distance", &["sort32"]), ("matrix", &["scan", "reduce"])]
+        {
+            let include = Path::new(ROOT).join(format!("src/kernels/fixtures/{name}.glsl"));
+            let mut custom = Command::new(Path::new(ROOT).join("tools/custom"));
+            let output = done(custom.arg(include).arg(name).args(uses))?;
+            fs::write(self.prefix().join(format!("include/{name}.h")), output.stdout)?;
+        }
+        Ok(())
+    }
+
     /// The folder of the installation.
     pub fn prefix(&self) -> PathBuf {
         self.folder.path().join("moved")

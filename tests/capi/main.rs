@@ -92,6 +92,7 @@ const HEADLESS_EXAMPLES: [(&str, &str, &str); 2] = [
 
 fn trials() -> Result<Vec<Trial>, Failed> {
     let libraries = Arc::new(Libraries::install()?);
+    libraries.compile_functions()?;
     let output = libraries.run(&libraries.build(EXAMPLE, Linking::Shared)?, Linking::Shared)?;
     let name = output.split(": ").next().unwrap_or_default();
     children::announce(&format!("{name}, on {}", name.split(' ').next().unwrap_or_default()));

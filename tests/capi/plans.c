@@ -158,6 +158,9 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
     Memory *keys = array(&arrays, 4 * COUNT);
     uint32_t i;
     EXPECT(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented) == SUBSWEEP_ERROR_UNSUPPORTED);
+    of_plan.row_length = 3;
+    EXPECT(subsweep_sort_plan_create(device, &of_plan, &plan) == SUBSWEEP_ERROR_UNKNOWN_VALUE && plan == NULL);
+    of_plan.row_length = 0;
     of_plan.values = SUBSWEEP_SORT_VALUES_ARGSORT;
     EXPECT(subsweep_sort_plan_create(device, &of_plan, &plan) == SUBSWEEP_ERROR_UNSUPPORTED && plan == NULL);
     of_plan.values = SUBSWEEP_SORT_VALUES_NONE;

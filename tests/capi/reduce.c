@@ -5,7 +5,7 @@
 enum { COUNT = 5000 };
 
 FIRST_VERSION(SubsweepReducePlanCreateInfo, runs, 20, 24);
-FIRST_VERSION(SubsweepReduceInfo, run_count, 128, 144);
+FIRST_VERSION(SubsweepReduceInfo, run_count, 144, 160);
 
 /* A plan, its scratch and one recording of all rows of `values`. */
 static void reduce(const Host *host, const SubsweepDevice *device, SubsweepReducePlanCreateInfo of_plan,
@@ -33,13 +33,14 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     Memory *keys = array(&arrays, 4 * COUNT);
     Memory *results = array(&arrays, 4 * COUNT + 4);
     Memory *unique = array(&arrays, 4 * COUNT);
-    uint32_t sum = 0, even = 0, least = 0, run_sum = 0, runs = 0, i;
+    uint32_t sum = 0, even = 0, least = 0, greatest = 0, run_sum = 0, runs = 0, i;
     for (i = 0; i < COUNT; i++) {
         values->words[i] = number(i) % 3000;
         keys->words[i] = i / 7 % 5;
         sum += values->words[i];
         even += i % 2 == 0 ? values->words[i] : 0;
         least = values->words[i] < values->words[least] ? i : least;
+        greatest = values->words[i] > values->words[greatest] ? i : greatest;
     }
     info.source = all(values);
     info.destination = part(results, 0, 4);
@@ -59,6 +60,14 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     info.destination = part(results, 0, 4);
     reduce(host, device, of_plan, info);
     EXPECT(results->words[0] == least);
+
+    of_plan.flags = SUBSWEEP_REDUCE_BOTH_INDICES_BIT;
+    of_plan.scan_operator = 0;
+    info.destination = part(results, 0, 8);
+    reduce(host, device, of_plan, info);
+    EXPECT(results->words[0] == least && results->words[1] == greatest);
+    of_plan.flags = SUBSWEEP_REDUCE_INDEX_BIT;
+    of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_MIN;
 
     of_plan.row_length = 7;
     info.destination = part(results, 0, 4 * ((COUNT + 6) / 7));
@@ -112,6 +121,18 @@ static void sums(const Host *host, const SubsweepDevice *device) {
         run_sum += values->words[i];
     }
     EXPECT(results->words[0] == 0 && results->words[1] == run_sum && results->words[2] == values->words[COUNT - 1]);
+
+    /* In descending order, and overlapping. */
+    of_plan.runs = SUBSWEEP_REDUCE_RUNS_RANGES;
+    unique->words[0] = COUNT - 1;
+    unique->words[1] = 12;
+    unique->words[2] = COUNT;
+    keys->words[1] = 9;
+    info.segment_ends = part(unique, 0, 12);
+    reduce(host, device, of_plan, info);
+    EXPECT(results->words[0] == run_sum);
+    EXPECT(results->words[1] == values->words[9] + values->words[10] + values->words[11]);
+    EXPECT(results->words[2] == values->words[COUNT - 1]);
     arrays_destroy(&arrays, __LINE__);
 }
 
@@ -125,10 +146,10 @@ static void refuse_reductions(const SubsweepDevice *device, VkCommandBuffer comm
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
     of_plan.flags = SUBSWEEP_REDUCE_INDEX_BIT;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "minimum or maximum");
-    of_plan.flags = 8;
+    of_plan.flags = 16;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepReduceFlags");
     of_plan.flags = 0;
-    of_plan.runs = 10;
+    of_plan.runs = 11;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepReduceRuns");
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_OFFSETS;
     of_plan.row_length = 3;

@@ -172,7 +172,7 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     REFUSE_SCAN_PLAN(info.algorithm = "bogo", SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
     info.algorithm = "two\nlines";
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'two\\nlines'");
-    REFUSE_SCAN_PLAN(info.column_count = 17, SUBSWEEP_ERROR_UNSUPPORTED, "17 given, 1 to 16 supported");
+    REFUSE_SCAN_PLAN(info.column_count = 65, SUBSWEEP_ERROR_UNSUPPORTED, "65 given, 1 to 64 supported");
     REFUSE_SCAN_PLAN((info.element_type = SUBSWEEP_ELEMENT_TYPE_F32, info.scan_operator = SUBSWEEP_SCAN_OPERATOR_XOR),
                      SUBSWEEP_ERROR_UNSUPPORTED, "whole numbers");
     REFUSE_SCAN_PLAN((info.algorithm = "chained", info.segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS),

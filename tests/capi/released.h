@@ -113,6 +113,9 @@
 /// incomplete: do not submit the command buffer.
 #define SUBSWEEP_ERROR_PANIC -2000000100
 
+/// The most fields of a key.
+#define SUBSWEEP_MAX_FIELDS 8
+
 /// An adopted VkDevice. Plans are made for it.
 typedef struct SubsweepDevice SubsweepDevice;
 
@@ -166,6 +169,9 @@ typedef uint32_t SubsweepScanOperator;
 /// always begins a segment.
 typedef uint32_t SubsweepSegmentsBy;
 
+/// Functions of the caller: what subsweep_functions_create returns, or 0 for none. They live as long as the process.
+typedef uint32_t SubsweepFunctions;
+
 /// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
 /// uint32_t.
 typedef struct SubsweepScanPlanCreateInfo {
@@ -181,7 +187,7 @@ typedef struct SubsweepScanPlanCreateInfo {
     SubsweepElementType element_type;
     /// The operator.
     SubsweepScanOperator scan_operator;
-    /// Elements of a row, 1 to 16; each column is scanned separately. 0 means 1.
+    /// Elements of a row, 1 to 64; each column is scanned separately. 0 means 1.
     uint32_t column_count;
     /// The representation of segments.
     SubsweepSegmentsBy segments_by;
@@ -194,6 +200,9 @@ typedef struct SubsweepScanPlanCreateInfo {
     /// the columns. The count of a recording is then that of all elements. Not with segments_by. Pipelines are for one
     /// length: each other length compiles its own.
     uint32_t row_length;
+    /// Functions whose identity and combine scan elements of their own, in place of element_type and scan_operator; 0 for
+    /// none.
+    SubsweepFunctions functions;
 } SubsweepScanPlanCreateInfo;
 
 /// A count of elements, on the host or in device memory.
@@ -285,6 +294,12 @@ typedef struct SubsweepSortPlanCreateInfo {
     /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup";
     /// null to choose by device. Read only during the call.
     const char *algorithm;
+    /// Keys of a row of a table whose rows are sorted, each by itself; otherwise 0. For segmented sorts and
+    /// subsweep_gpu_sort alone. Indices are those within a row.
+    uint32_t row_length;
+    /// Functions whose key_of computes the keys, of key_type, from elements that `keys` has then, and that are not changed; 0
+    /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES.
+    SubsweepFunctions functions;
 } SubsweepSortPlanCreateInfo;
 
 /// The memory and the count of one recording of a sort.
@@ -307,6 +322,8 @@ typedef struct SubsweepSortInfo {
     struct SubsweepAddressRange values_alt;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    struct SubsweepAddressRange functions_data;
 } SubsweepSortInfo;
 
 /// Options of a difference plan: several of SUBSWEEP_DIFFERENCE_..._BIT, or 0.
@@ -340,6 +357,32 @@ typedef struct SubsweepDifferenceInfo {
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
 } SubsweepDifferenceInfo;
+
+/// A kernel, compiled with functions of the caller.
+typedef struct SubsweepFunctionModule {
+    /// The name of the kernel in glsl/kernels.txt.
+    const char *kernel;
+    /// The module, SPIR-V for Vulkan 1.2.
+    const uint32_t *words;
+    /// Its size in bytes.
+    size_t size;
+} SubsweepFunctionModule;
+
+/// The parameters of subsweep_functions_create. tools/custom writes a header with one.
+typedef struct SubsweepFunctionsCreateInfo {
+    /// sizeof(SubsweepFunctionsCreateInfo).
+    uint32_t struct_size;
+    /// Words of 32 bits of an element: ELEMENT_WORDS of the functions.
+    uint32_t element_words;
+    /// A name for errors.
+    const char *name;
+    /// The modules.
+    const struct SubsweepFunctionModule *modules;
+    /// Number of modules.
+    uint32_t module_count;
+    /// Words of `functions_data` that the functions read, at least: a recording with less is refused.
+    uint32_t data_words;
+} SubsweepFunctionsCreateInfo;
 
 /// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
 typedef uint32_t SubsweepGatherFlags;
@@ -384,7 +427,7 @@ typedef struct SubsweepHistogramPlanCreateInfo {
     uint32_t struct_size;
     /// Options.
     SubsweepHistogramFlags flags;
-    /// The type of the values and edges: SUBSWEEP_ELEMENT_TYPE_U32, _I32 or _F32.
+    /// The type of the values.
     SubsweepElementType element_type;
     /// The number of bins, 1 to 65,536.
     uint32_t bin_count;
@@ -403,9 +446,12 @@ typedef struct SubsweepHistogramInfo {
     struct SubsweepCount count;
     /// The rows, of column_count values each.
     struct SubsweepAddressRange source;
-    /// The edges, bin_count + 1 of the type of the values: subsweep_histogram_even_edges.
+    /// The edges, bin_count + 1 of the type of the values, of types of 8 and 16 bits uint32_t, int32_t or float:
+    /// subsweep_histogram_even_edges.
     struct SubsweepAddressRange edges;
-    /// The counts, uint32_t: all bins of the first column, then those of the next.
+    /// With SUBSWEEP_HISTOGRAM_WEIGHTED_BIT in the plan the weight of each value, uint32_t or int32_t. Otherwise 0.
+    struct SubsweepAddressRange weights;
+    /// The counts, uint32_t, or sums of weights: all bins of the first column, then those of the next.
     struct SubsweepAddressRange counts;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -487,13 +533,16 @@ typedef struct SubsweepReducePlanCreateInfo {
     SubsweepElementType element_type;
     /// The operator that combines them.
     SubsweepScanOperator scan_operator;
-    /// Elements in a row, 1 to 16, or 0 for 1. Each column is reduced by itself.
+    /// Elements in a row, 1 to 64, or 0 for 1. Each column is reduced by itself.
     uint32_t column_count;
     /// What has a result each.
     SubsweepReduceRuns runs;
     /// Elements of a row of a table that is reduced along its rows, each of which has a result; 0 to reduce columns. The
     /// count of a recording is then that of all elements. With a column_count of 1, and without runs.
     uint32_t row_length;
+    /// Functions whose identity and combine reduce elements of their own, in place of element_type and scan_operator; 0 for
+    /// none.
+    SubsweepFunctions functions;
 } SubsweepReducePlanCreateInfo;
 
 /// The memory and the count of one recording of a reduction.
@@ -514,6 +563,8 @@ typedef struct SubsweepReduceInfo {
     struct SubsweepBufferRange scratch;
     /// For a plan with runs: offsets, as many as size / 4, or keys, which may be more than the rows need. Otherwise 0.
     struct SubsweepAddressRange segments;
+    /// For a plan with SUBSWEEP_REDUCE_RUNS_RANGES: the end of each segment. Otherwise 0.
+    struct SubsweepAddressRange segment_ends;
     /// For a plan with keys: the key of each run; room for as many as rows. Otherwise 0.
     struct SubsweepAddressRange unique_keys;
     /// For a plan with keys: the number of runs, uint32_t. Otherwise 0.
@@ -571,6 +622,11 @@ typedef struct SubsweepSearchPlanCreateInfo {
     SubsweepSearchFlags flags;
     /// The type of the keys and needles.
     SubsweepElementType element_type;
+    /// With needle_length: keys of a row of a table, in each of which the needles of the row of the same index are
+    /// searched for; positions are those in the row. 0 to search for all needles in all keys.
+    uint32_t sorted_length;
+    /// Needles of a row; 0 without rows.
+    uint32_t needle_length;
 } SubsweepSearchPlanCreateInfo;
 
 /// The memory and the counts of one recording of a search.
@@ -601,7 +657,7 @@ typedef struct SubsweepSegmentedSortInfo {
     uint32_t flags;
     /// The count of keys.
     struct SubsweepCount count;
-    /// The count of segments.
+    /// The count of segments; with row_length in the plan that of rows, of which as many are sorted as `count` keys fill.
     struct SubsweepCount segment_count;
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     struct SubsweepAddressRange keys;
@@ -614,7 +670,7 @@ typedef struct SubsweepSegmentedSortInfo {
     struct SubsweepAddressRange values_alt;
     /// Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
     /// next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
-    /// the first offset belong to no segment.
+    /// the first offset belong to no segment. 0 with row_length in the plan.
     struct SubsweepAddressRange segments;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -641,7 +697,7 @@ typedef struct SubsweepSelectPlanCreateInfo {
     /// The type of an element, of comparisons and SUBSWEEP_SELECT_BY_UNIQUE.
     SubsweepElementType element_type;
     /// Size of an element in 32-bit words, 1 to 2^28, of flags; 0 for elements of element_type, of
-    /// 8 or 16 bits.
+    /// 8 or 16 bits, and of functions, which have their own.
     uint32_t words_per_element;
     /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
     uint32_t words_per_value;
@@ -653,6 +709,8 @@ typedef struct SubsweepSelectPlanCreateInfo {
     /// Of 3 parts, the comparison of the elements that the first one rejects: those that satisfy it are the second
     /// part.
     SubsweepComparison second_comparison;
+    /// Of SUBSWEEP_SELECT_BY_FUNCTION the functions; otherwise 0.
+    SubsweepFunctions functions;
 } SubsweepSelectPlanCreateInfo;
 
 /// The memory and the count of one recording of a selection.
@@ -684,7 +742,57 @@ typedef struct SubsweepSelectInfo {
     uint64_t operands[4];
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    struct SubsweepAddressRange functions_data;
 } SubsweepSelectInfo;
+
+/// Options of a structure sort plan: several of SUBSWEEP_STRUCTURE_SORT_..._BIT, or 0.
+typedef uint32_t SubsweepStructureSortFlags;
+
+/// Options of a field: several of SUBSWEEP_FIELD_..._BIT, or 0.
+typedef uint32_t SubsweepFieldFlags;
+
+/// A field of a structure, by which it is sorted.
+typedef struct SubsweepField {
+    /// Its type.
+    SubsweepElementType element_type;
+    /// Its offset in a structure in bytes: a multiple of its size, and for 64 bits of 4.
+    uint32_t offset;
+    /// Options.
+    SubsweepFieldFlags flags;
+} SubsweepField;
+
+/// The parameters of subsweep_structure_sort_plan_create.
+typedef struct SubsweepStructureSortPlanCreateInfo {
+    /// sizeof(SubsweepStructureSortPlanCreateInfo).
+    uint32_t struct_size;
+    /// Options.
+    SubsweepStructureSortFlags flags;
+    /// Size of a structure in bytes: a multiple of 4, up to 2^20.
+    uint32_t structure_size;
+    /// The number of fields in the key, 1 to SUBSWEEP_MAX_FIELDS.
+    uint32_t field_count;
+    /// The key: fields of up to 16 bytes together, the most significant first. Those after field_count are not read.
+    struct SubsweepField fields[SUBSWEEP_MAX_FIELDS];
+} SubsweepStructureSortPlanCreateInfo;
+
+/// The memory and the count of one recording of a structure sort.
+typedef struct SubsweepStructureSortInfo {
+    /// sizeof(SubsweepStructureSortInfo).
+    uint32_t struct_size;
+    /// 0.
+    uint32_t flags;
+    /// The count of structures.
+    struct SubsweepCount count;
+    /// The structures; sorted in place unless flags of the plan say otherwise.
+    struct SubsweepAddressRange structures;
+    /// With SUBSWEEP_STRUCTURE_SORT_OUT_OF_PLACE_BIT the sorted structures; otherwise 0.
+    struct SubsweepAddressRange sorted;
+    /// With SUBSWEEP_STRUCTURE_SORT_ARGSORT_BIT the permutation, uint32_t; otherwise 0.
+    struct SubsweepAddressRange indices;
+    /// Scratch, as subsweep_plan_scratch_requirements says.
+    struct SubsweepBufferRange scratch;
+} SubsweepStructureSortInfo;
 
 /// Options of a top-k plan: several of SUBSWEEP_TOP_K_..._BIT, or 0.
 typedef uint32_t SubsweepTopKFlags;
@@ -725,6 +833,11 @@ typedef struct SubsweepTopKInfo {
     struct SubsweepAddressRange destination_values;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// With SUBSWEEP_TOP_K_SEGMENTS_BIT the index of the first key of each row, uint32_t, in ascending order; otherwise
+    /// ignored. A row ends where the next begins, and the last with `source`, which then has any size but 0.
+    struct SubsweepAddressRange segments;
+    /// With SUBSWEEP_TOP_K_OWN_K_BIT the k of each row, uint32_t; otherwise ignored.
+    struct SubsweepAddressRange ks;
 } SubsweepTopKInfo;
 
 /// Unsigned, 32 bits.
@@ -924,6 +1037,9 @@ typedef struct SubsweepTopKInfo {
 /// Bins are of equal widths: faster. Other edges are right as well, and slower.
 #define SUBSWEEP_HISTOGRAM_EVEN_BIT 2
 
+/// A count is the sum of the weights of its bin, modulo 2^32.
+#define SUBSWEEP_HISTOGRAM_WEIGHTED_BIT 4
+
 /// Recordings may have indirect counts, read from device memory: of `a`, of `b` or of both.
 #define SUBSWEEP_MERGE_INDIRECT_COUNT_BIT 1
 
@@ -942,6 +1058,10 @@ typedef struct SubsweepTopKInfo {
 
 /// Of elements of 8 and 16 bits: results of 32, uint32_t, int32_t or float, as they are accumulated.
 #define SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT 4
+
+/// Results are the indices of minima, all that SUBSWEEP_REDUCE_INDEX_BIT gives for SUBSWEEP_SCAN_OPERATOR_MIN, followed by as
+/// many of maxima: twice the memory, and one read of the elements. scan_operator has no effect.
+#define SUBSWEEP_REDUCE_BOTH_INDICES_BIT 8
 
 /// All rows.
 #define SUBSWEEP_REDUCE_RUNS_NONE 0
@@ -973,6 +1093,10 @@ typedef struct SubsweepTopKInfo {
 
 /// Runs of keys of SUBSWEEP_ELEMENT_TYPE_BF16, as SUBSWEEP_REDUCE_RUNS_FLOAT_KEYS32.
 #define SUBSWEEP_REDUCE_RUNS_BRAIN_KEYS16 9
+
+/// Segments by ranges: the first row of each in segments, and the row after its last in segment_ends, uint32_t. They may
+/// overlap, leave out rows, and be in any order; one that ends before it begins is empty.
+#define SUBSWEEP_REDUCE_RUNS_RANGES 10
 
 /// The value and the number of elements of each run of equal elements.
 #define SUBSWEEP_RUN_LENGTH_ENCODE 0
@@ -1017,6 +1141,9 @@ typedef struct SubsweepTopKInfo {
 /// The first of each run of equal elements.
 #define SUBSWEEP_SELECT_BY_UNIQUE 3
 
+/// The function keep of `functions`; their element is that of the selection.
+#define SUBSWEEP_SELECT_BY_FUNCTION 4
+
 /// x < operand.
 #define SUBSWEEP_COMPARISON_LESS 0
 
@@ -1051,6 +1178,23 @@ typedef struct SubsweepTopKInfo {
 /// is the same number.
 #define SUBSWEEP_SELECT_TOTAL_ORDER_BIT 8
 
+/// Descending order of the field.
+#define SUBSWEEP_FIELD_DESCENDING_BIT 1
+
+/// The field is a float in the order of numpy, as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
+#define SUBSWEEP_FIELD_NUMPY_ORDER_BIT 2
+
+/// Recordings may have an indirect count, read from device memory.
+#define SUBSWEEP_STRUCTURE_SORT_INDIRECT_COUNT_BIT 1
+
+/// Sorts from `structures` to `sorted`; the input is unchanged. Saves a copy, and an array of the structures in
+/// scratch.
+#define SUBSWEEP_STRUCTURE_SORT_OUT_OF_PLACE_BIT 2
+
+/// Writes the permutation that sorts the structures, as uint32_t, and leaves them unchanged. Not with
+/// SUBSWEEP_STRUCTURE_SORT_OUT_OF_PLACE_BIT.
+#define SUBSWEEP_STRUCTURE_SORT_ARGSORT_BIT 4
+
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT 1
 
@@ -1068,6 +1212,14 @@ typedef struct SubsweepTopKInfo {
 
 /// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
 #define SUBSWEEP_TOP_K_TOTAL_ORDER_BIT 32
+
+/// Rows of unequal lengths, of up to column_count keys, which begin at `segments`. A row of fewer than k keys has as many
+/// results, and in the other slots of its k are keys and values of 0, and indices of 2^32 - 1; longer rows are cut
+/// off. k is limited: see subsweep_top_k_plan_create.
+#define SUBSWEEP_TOP_K_SEGMENTS_BIT 64
+
+/// A k of its own for each row, in `ks`, of which none is greater than k: likewise.
+#define SUBSWEEP_TOP_K_OWN_K_BIT 128
 
 #ifdef __cplusplus
 extern "C" {
@@ -1217,7 +1369,7 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
 /// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile, and
 /// by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of tiles.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns and for bitwise operators on floats;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
 /// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration.
 ///
@@ -1326,6 +1478,20 @@ VkResult subsweep_cmd_difference(const struct SubsweepPlan *plan,
                                  VkCommandBuffer command_buffer,
                                  const struct SubsweepDifferenceInfo *info);
 
+/// Takes functions of the caller, compiled into kernels of this version of the library, for the plans to come: copies their
+/// modules, which are never freed. A plan checks the interfaces of those that it needs.
+///
+/// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, or SUBSWEEP_ERROR_UNKNOWN_VALUE for a kernel that this version does
+/// not have; `*functions` is 0 then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `info` is null or as its comments say, with live strings and modules. The modules are valid, and were compiled from this
+/// version's sources with FUNCTIONS and functions that keep to docs/functions.md. `functions` may be written.
+VkResult subsweep_functions_create(const struct SubsweepFunctionsCreateInfo *info,
+                                   SubsweepFunctions *functions);
+
 /// Creates a gather plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
@@ -1354,27 +1520,27 @@ VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
 
 /// Computes the edges of `bin_count` bins of equal widths from `low` to `high` for values of `element_type`, in host
 /// memory: those of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
-/// numbers of 4 bytes.
+/// numbers of 4 bytes, of types of 64 bits of 8.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for 0 or more than 65,536 bins, a range that is empty, not finite, or too
-/// narrow for so many bins, a bin that begins beyond the numbers of the type, and for types of 64 bits;
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_NULL. Nothing is written then.
+/// narrow for so many bins, and a bin that begins beyond the numbers of the type; SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// SUBSWEEP_ERROR_NULL. Nothing is written then.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
-/// `edges` is null, or bin_count + 1 numbers of 4 bytes may be written.
+/// `edges` is null, or as many numbers may be written.
 VkResult subsweep_histogram_even_edges(SubsweepElementType element_type,
                                        uint32_t bin_count,
                                        double low,
                                        double high,
-                                       uint32_t *edges);
+                                       void *edges);
 
 /// Creates a histogram plan.
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range, and for types of 64 bits.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1489,12 +1655,12 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 
 /// Creates a reduce plan.
 ///
-/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column; for segments a row for each 31
+/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column, for both four times that; for segments a row for each 31
 /// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
 /// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
 /// bytes for each level of tiles.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns, or more than one along rows, rows of 4 GiB or
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or
 /// more, bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
 /// shaderFloat64.
@@ -1558,6 +1724,8 @@ VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
 ///
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not.
+///
 /// # Safety
 /// As at the top of the header.
 VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
@@ -1567,8 +1735,9 @@ VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions from 0 to their count; no other memory
-///    is accessed.
+/// 4. Limits: at most 2^32 - 1 sorted keys, and along rows as many needles. No needles record nothing; in no keys every
+///    position is 0. Keys that are not sorted give positions from 0 to their count; no other memory is accessed. Needles
+///    of more rows than sorted ones are searched for in the last of these.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater.
 ///
@@ -1580,6 +1749,7 @@ VkResult subsweep_cmd_search(const struct SubsweepPlan *plan,
 
 /// Creates a segmented sort plan. `info` describes the sort of each segment; its algorithm must be null, and its
 /// flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.
+/// With `info->row_length` the segments are the rows of a table, of so many keys each.
 ///
 /// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a
 /// workgroup holds, also what a sort takes.
@@ -1604,7 +1774,7 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
 ///    overlapping segments may be lost, duplicated or mixed; no other memory is accessed.
 /// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt`
 ///    and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from the first of all
-///    keys, not from the start of a segment. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are
+///    keys, not from the start of a segment, but with row_length from the start of a row. With SUBSWEEP_SORT_DISCARDS_KEYS_BIT the keys of the result are
 ///    undefined. The sort is stable: keys equal in the bit range keep their order. Keys and values outside of all
 ///    segments are unchanged, unless they are discarded or of an input that is destroyed; so is the output there.
 ///
@@ -1645,6 +1815,33 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSelectInfo *info);
 
+/// Creates the plan of a sort of structures by several fields.
+///
+/// Scratch: for each structure a key of 4 or 8 bytes, unless of an argsort an index, and in place the structure; and
+/// the scratch of a sort of keys with indices that discards them.
+///
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a size of structures, a number of fields or a size of the key out of
+/// range, and for a field that is outside of the structure or misaligned.
+///
+/// # Safety
+/// As at the top of the header.
+VkResult subsweep_structure_sort_plan_create(const struct SubsweepDevice *device,
+                                             const struct SubsweepStructureSortPlanCreateInfo *info,
+                                             struct SubsweepPlan **plan);
+
+/// Records the sort of `info->count` structures.
+///
+/// 2. Memory: faster with `structures` and `sorted` at multiples of 16 and a structure size that is a multiple of 16.
+/// 4. Limits: a count of 1 in place records nothing either.
+/// 5. Result: in `structures`, in `sorted` or in `indices`, as the flags of the plan say. Stable: structures that agree
+///    in all fields of the key keep their order. Bytes that are not of the key may be anything.
+///
+/// # Safety
+/// As at the top of the header.
+VkResult subsweep_cmd_structure_sort(const struct SubsweepPlan *plan,
+                                     VkCommandBuffer command_buffer,
+                                     const struct SubsweepStructureSortInfo *info);
+
 /// Creates a top-k plan.
 ///
 /// Scratch: none for rows of one tile with a direct count; else k keys and indices for each tile of a row, and 32
@@ -1653,7 +1850,8 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
 /// 4 bytes, and the scratch of a segmented sort.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no
-/// keys, indices or values are written.
+/// keys, indices or values are written; SUBSWEEP_ERROR_INVALID_POLICY if rows have lengths or a k of their own and
+/// all keys would have to be sorted.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1663,7 +1861,7 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 
 /// Records the top-k of `info->count` rows.
 ///
-/// 2. Memory: ranges are as large as count, columns and k require.
+/// 2. Memory: ranges are as large as count, columns and k require, and `source` with segments as all rows are.
 /// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
 ///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. The same on every device.
 ///
@@ -1708,6 +1906,7 @@ const char *subsweep_gpu_name(const struct SubsweepGpu *gpu);
 
 /// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
 /// for keys alone. Always in place, whatever the form of memory in `info->flags`. An argsort only reads its keys.
+/// With `info->row_length` each row of so many keys is sorted by itself, and `count` is that of all keys.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1727,8 +1926,8 @@ VkResult subsweep_gpu_scan(const struct SubsweepGpu *gpu,
                            void *elements,
                            uint64_t count);
 
-/// Reduces `count` rows to `results`: a row, or with SUBSWEEP_REDUCE_INDEX_BIT a uint32_t for each column; along
-/// rows, with `info->row_length`, `count` elements to a result for each row of the table. Without runs.
+/// Reduces `count` rows to `results`: a row, or with SUBSWEEP_REDUCE_INDEX_BIT a uint32_t for each column, with
+/// SUBSWEEP_REDUCE_BOTH_INDICES_BIT two; along rows, with `info->row_length`, `count` elements to a result for each row of the table. Without runs.
 ///
 /// # Safety
 /// As at the top of the header.

@@ -68,6 +68,9 @@ static void refuse_searches(const SubsweepDevice *device, VkCommandBuffer comman
     of_plan.element_type = 12;
     REFUSE(subsweep_search_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
     of_plan.element_type = SUBSWEEP_ELEMENT_TYPE_U32;
+    of_plan.needle_length = 3;
+    REFUSE(subsweep_search_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "sorted keys of a row");
+    of_plan.needle_length = 0;
     host_check(subsweep_search_plan_create(device, &of_plan, &plan), "subsweep_search_plan_create");
     EXPECT(subsweep_plan_scratch_requirements(plan, 5, 0, &needs) == VK_SUCCESS && needs.size == 0);
     info.sorted = part(memory, 0, 40);

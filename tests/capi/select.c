@@ -76,7 +76,7 @@ static void refuse_selections(const SubsweepDevice *device, VkCommandBuffer comm
     SubsweepPlan *plan = NULL;
     REFUSE(subsweep_select_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "words per element");
     of_plan.words_per_element = 1;
-    of_plan.by = 4;
+    of_plan.by = 5;
     REFUSE(subsweep_select_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "by");
     of_plan.by = SUBSWEEP_SELECT_BY_FLAGS8;
     of_plan.flags = 2 * SUBSWEEP_SELECT_TOTAL_ORDER_BIT;

@@ -74,6 +74,43 @@ static void select_of_rows(const Host *host, const SubsweepDevice *device, uint3
     subsweep_plan_destroy(plan);
 }
 
+/* Rows of 0 to 6 keys, each with a k of its own, of which the slots that are not used are known. */
+static void select_of_segments(const Host *host, const SubsweepDevice *device) {
+    const SubsweepTopKPlanCreateInfo of_plan = {
+        .struct_size = sizeof of_plan,
+        .flags = SUBSWEEP_TOP_K_SEGMENTS_BIT | SUBSWEEP_TOP_K_OWN_K_BIT,
+        .element_type = SUBSWEEP_ELEMENT_TYPE_U32,
+        .column_count = 6,
+        .k = 3};
+    static const uint32_t begins[] = {1, 3, 3, 9}, ks_of_rows[] = {3, 1, 2, 0};
+    static const uint32_t expected[] = {20, 10, 0, 0, 0, 0, 80, 70, 0, 0, 0, 0};
+    static const uint32_t columns[] = {1, 0, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                       5, 4, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    SubsweepTopKInfo info = {.struct_size = sizeof info, .count = {.count = 4}};
+    SubsweepPlan *plan = NULL;
+    Arrays arrays = {.host = host};
+    Memory *keys = array(&arrays, 40), *segments = array(&arrays, 16), *ks = array(&arrays, 16);
+    Memory *top = array(&arrays, 48), *indices = array(&arrays, 48);
+    uint32_t i;
+    host_check(subsweep_top_k_plan_create(device, &of_plan, &plan), "subsweep_top_k_plan_create");
+    for (i = 0; i < 10; i++) {
+        keys->words[i] = 10 * i;
+    }
+    memcpy(segments->words, begins, sizeof begins);
+    memcpy(ks->words, ks_of_rows, sizeof ks_of_rows);
+    info.source = all(keys);
+    info.segments = all(segments);
+    info.ks = all(ks);
+    info.destination = all(top);
+    info.destination_indices = all(indices);
+    info.scratch = scratch_of(&arrays, plan, 4, 0);
+    RUN(host, subsweep_cmd_top_k, plan, &info);
+    EXPECT(memcmp(top->words, expected, sizeof expected) == 0);
+    EXPECT(memcmp(indices->words, columns, sizeof columns) == 0);
+    arrays_destroy(&arrays, __LINE__);
+    subsweep_plan_destroy(plan);
+}
+
 static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
     SubsweepTopKPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .column_count = 4, .k = 5};
     SubsweepTopKInfo info = {.struct_size = sizeof info, .count = {.count = 2}};
@@ -82,7 +119,7 @@ static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const
     of_plan.k = 0;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "k of a top-k");
     of_plan.k = 2;
-    of_plan.flags = 2 * SUBSWEEP_TOP_K_TOTAL_ORDER_BIT;
+    of_plan.flags = 2 * SUBSWEEP_TOP_K_OWN_K_BIT;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepTopKFlags");
     of_plan.flags = SUBSWEEP_TOP_K_NO_KEYS_BIT | SUBSWEEP_TOP_K_NO_INDICES_BIT;
     REFUSE(subsweep_top_k_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "keys, indices or values");
@@ -115,6 +152,7 @@ static void select_all(const Host *host, const SubsweepDevice *device) {
     select_of_rows(host, device, COUNT, 0);
     select_of_rows(host, device, 17, 1);
     select_of_rows(host, device, 0, 0);
+    select_of_segments(host, device);
 }
 
 int main(void) {

@@ -26,6 +26,9 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("edges.npy"), "(3,)", &[1, 3, 6]);
     write_npy(&folder.path().join("colors.npy"), "(6,)", &[7, 7, 8, 8, 8, 7]);
     write_npy(&folder.path().join("more.npy"), "(2,)", &[2, 3]);
+    // Trades at the prices 2, 1 and 2, of the sizes 5, 6 and 7.
+    let fields = "[('price', '<u4'), ('size', '<u4')]";
+    write(&folder.path().join("trades.npy"), fields, "(3,)", &[2, 5, 1, 6, 2, 7]);
     let run = |command: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(arguments(command))
@@ -45,6 +48,9 @@ fn commands_of_the_readme_work() {
         ("ids-by-key.npy", &[11, 13, 10, 12, 14, 15]),
         ("order.npy", &[1, 3, 0, 2, 4, 5]),
         ("by-parity.npy", &[4, 3, 1, 1, 5, 9]),
+        ("sorted-rows.npy", &[1, 2, 3, 4, 5, 6]),
+        ("by-price.npy", &[1, 6, 2, 7, 2, 5]),
+        ("in-rows.npy", &[0, 1, 2, 0, 1, 2]),
         ("sums.npy", &[0, 0, 0, 1, 2, 3]),
         ("suffix.npy", &[7, 7, 1, 8, 2]),
         ("lists.npy", &[1, 2, 7, 2, 8]),
@@ -107,7 +113,11 @@ fn filter(command: &str) -> &'static [&'static str] {
 }
 
 fn write_npy(path: &Path, shape: &str, words: &[u32]) {
-    let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': {shape}, }}");
+    write(path, "'<u4'", shape, words);
+}
+
+fn write(path: &Path, descr: &str, shape: &str, words: &[u32]) {
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
     header.push_str(&" ".repeat(117 - header.len()));
     header.push('\n');
     let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();

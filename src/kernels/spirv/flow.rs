@@ -17,7 +17,15 @@ use std::collections::HashMap;
 
 /// The access through each member of the push-constant block; none for members that are not pointers.
 pub fn accesses(module: &Module) -> Result<Vec<KernelAccess>, String> {
-    let traced = traced_accesses(module)?;
+    Ok(by_member(traced_accesses(module)?))
+}
+
+/// As [`accesses`], of a kernel whose functions of a caller may read by addresses from memory as well.
+pub fn accesses_with_functions(module: &Module) -> Result<Vec<KernelAccess>, String> {
+    Ok(by_member(traced(module, true)?))
+}
+
+fn by_member(traced: Traced<'_>) -> Vec<KernelAccess> {
     let mut accesses = vec![KernelAccess::NONE; traced.member_count];
     for (device_access, roots) in traced.accesses {
         for (member, all) in accesses.iter_mut().enumerate() {
@@ -26,7 +34,7 @@ pub fn accesses(module: &Module) -> Result<Vec<KernelAccess>, String> {
             }
         }
     }
-    Ok(accesses)
+    accesses
 }
 
 /// The accesses of a kernel through device addresses, each with the members of the push-constant block that its address
@@ -37,6 +45,10 @@ pub(super) struct Traced<'m> {
 }
 
 pub(super) fn traced_accesses(module: &Module) -> Result<Traced<'_>, String> {
+    traced(module, false)
+}
+
+fn traced(module: &Module, may_read_others: bool) -> Result<Traced<'_>, String> {
     let mut flow = Flow {
         module,
         graph: Graph::new(module.bound()),
@@ -50,7 +62,7 @@ pub(super) fn traced_accesses(module: &Module) -> Result<Traced<'_>, String> {
     for instruction in module.instructions() {
         flow.visit(&instruction)?;
     }
-    flow.resolve()
+    flow.resolve(may_read_others)
 }
 
 struct Flow<'m> {
@@ -332,7 +344,7 @@ impl<'m> Flow<'m> {
         }
     }
 
-    fn resolve(self) -> Result<Traced<'m>, String> {
+    fn resolve(self, may_read_others: bool) -> Result<Traced<'m>, String> {
         let Self { module, graph, block, device_accesses, .. } = self;
         let pointers = (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
         let roots = graph.solve(pointers);
@@ -340,7 +352,11 @@ impl<'m> Flow<'m> {
         let mut accesses = Vec::new();
         for access in device_accesses {
             let roots = roots.get(&access.pointer).copied().unwrap_or(0);
-            if roots & UNTRACED != 0 || roots == 0 {
+            let is_other = roots & UNTRACED != 0 || roots == 0;
+            if is_other && may_read_others && access.access == KernelAccess::READ {
+                continue;
+            }
+            if is_other {
                 let never = roots & !(UNTRACED | ROUNDED) == 0;
                 let what = if never { "comes" } else { "may come" };
                 let what = format!("accesses an address that {what} from no push constant");

@@ -19,7 +19,7 @@ pub mod sizes;
 #[cfg(all(test, feature = "compile-shaders"))]
 mod tests;
 
-pub use flow::accesses;
+pub use flow::{accesses, accesses_with_functions};
 #[cfg(test)]
 pub use heads::loop_header_accesses;
 pub use reflect::reflect;

@@ -1,9 +1,9 @@
 //! Configuration of a histogram, and the memory of a recording.
 
-use super::{Histogram, HistogramPolicy, edges};
+use super::{Histogram, HistogramPolicy};
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Result, in_range};
-use crate::primitives::arguments::Arguments;
+use crate::error::{Error, Result, in_range};
+use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType};
@@ -31,6 +31,7 @@ pub struct HistogramConfig {
     pub(super) bins: u32,
     pub(super) is_even: bool,
     pub(super) columns: u32,
+    pub(super) is_weighted: bool,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<HistogramPolicy>,
 }
@@ -43,10 +44,19 @@ impl HistogramConfig {
     /// Maximum number of counts, bins times columns: 1 GiB.
     pub const MAX_COUNTS: u32 = 1 << 28;
 
-    /// A histogram of one column of `element`, of at most 32 bits, in `bins` bins of equal widths, 1 to [`Self::MAX_BINS`]. A
-    /// multiplication guesses the bin, and the edges decide: others than even ones are right as well, and slower.
+    /// A histogram of one column of `element` in `bins` bins of equal widths, 1 to [`Self::MAX_BINS`]. A multiplication guesses
+    /// the bin, and the edges decide: others than even ones are right as well, and slower. So are values of f64 that f32 hardly
+    /// tells apart, such as times with a range of a second.
     pub const fn even(element: ElementType, bins: u32) -> Self {
-        Self { element, bins, is_even: true, columns: 1, has_indirect_count: false, policy: None }
+        Self {
+            element,
+            bins,
+            is_even: true,
+            columns: 1,
+            is_weighted: false,
+            has_indirect_count: false,
+            policy: None,
+        }
     }
 
     /// As [`Self::even`], with bins of any widths: a binary search finds the bin.
@@ -58,6 +68,10 @@ impl HistogramConfig {
         /// Sets the number of columns, 1 to [`Self::MAX_COLUMNS`]: the words of a row. Each has a histogram of its own; all
         /// have the same edges.
         columns(columns: u32) => columns = columns;
+        /// Adds weights, u32 or i32, one for each value: a count is the sum of the weights of its bin, modulo 2^32. There are none of
+        /// floats, whose sums depend on the order of additions, here another in each run: sort them with the bins that a
+        /// [search](crate::search) finds, and [reduce](crate::reduce) by these as keys.
+        weighted() => is_weighted = true;
         /// Supports indirect counts, [`Count::Indirect`], which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`HistogramPolicy::choose`].
@@ -86,6 +100,11 @@ impl HistogramConfig {
         self.columns
     }
 
+    /// Whether it adds weights.
+    pub const fn is_weighted(&self) -> bool {
+        self.is_weighted
+    }
+
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
         self.columns as u64 * self.element.size() as u64
@@ -94,6 +113,16 @@ impl HistogramConfig {
     /// Size of the counts of all columns, bytes.
     pub const fn counts_size(&self) -> u64 {
         (self.columns as u64 * self.bins as u64).saturating_mul(4)
+    }
+
+    /// Words of a value in kernels.
+    pub(super) const fn value_words(&self) -> u32 {
+        self.element.words()
+    }
+
+    /// Size of the weights of a row, bytes.
+    pub(super) const fn weights_size(&self) -> u64 {
+        size_if(self.is_weighted, self.columns as u64 * 4)
     }
 
     /// The same configuration of unpacked values.
@@ -107,8 +136,7 @@ impl HistogramConfig {
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
         // The product of the maximums, 2^32, is beyond 32 bits.
         let counts = u32::try_from(self.counts_size() / 4).unwrap_or(u32::MAX);
-        in_range("counts of a histogram, bins times columns", counts, 1..=Self::MAX_COUNTS)?;
-        if self.element.words() == 1 { Ok(()) } else { Err(edges::UNSUPPORTED_TYPE) }
+        in_range("counts of a histogram, bins times columns", counts, 1..=Self::MAX_COUNTS)
     }
 }
 
@@ -122,7 +150,9 @@ pub struct HistogramBuffers {
     pub source: AddressRange,
     /// Edges of the bins, one more than bins, of the type of the values, unpacked, as [`edge_words`](super::edge_words) makes them.
     pub edges: AddressRange,
-    /// Counts, u32: all bins of the first column, then those of the next.
+    /// The weight of each value, for a plan with [`HistogramConfig::weighted`].
+    pub weights: AddressRange,
+    /// Counts, u32, or sums of weights: all bins of the first column, then those of the next.
     pub counts: AddressRange,
     /// Scratch of [`HistogramPlan::scratch_requirements`](super::HistogramPlan::scratch_requirements).
     pub scratch: BufferRange,
@@ -131,13 +161,14 @@ pub struct HistogramBuffers {
 impl HistogramBuffers {
     /// Buffers without scratch, which only indirect counts need.
     pub fn new(source: AddressRange, edges: AddressRange, counts: AddressRange) -> Self {
-        Self { source, edges, counts, scratch: BufferRange::NONE }
+        Self { source, edges, counts, weights: AddressRange::NONE, scratch: BufferRange::NONE }
     }
 
-    /// Sets the scratch.
-    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
-        self.scratch = scratch;
-        self
+    setters! {
+        /// Sets the weights.
+        weights(weights: AddressRange) => weights = weights;
+        /// Sets the scratch.
+        scratch(scratch: BufferRange) => scratch = scratch;
     }
 }
 
@@ -148,6 +179,9 @@ impl Buffers<Histogram> for HistogramBuffers {
         count: &mut Count,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
+        if !config.is_weighted && self.weights.size > 0 {
+            return Err(Error::Unsupported { reason: "the plan takes no weights; make it with weighted" });
+        }
         table.count("count", count)?;
         let form = PackedForm::numbers(config.element);
         table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
@@ -155,7 +189,9 @@ impl Buffers<Histogram> for HistogramBuffers {
             &mut self.source,
             count.max().saturating_mul(config.row_size()),
         )?;
-        table.read("edges", &mut self.edges, (u64::from(config.bins) + 1) * 4)?;
+        let edge_size = u64::from(config.element.words()) * 4;
+        table.read("edges", &mut self.edges, (u64::from(config.bins) + 1) * edge_size)?;
+        table.read("weights", &mut self.weights, count.max().saturating_mul(config.weights_size()))?;
         table.write("counts", &mut self.counts, config.counts_size())?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)
     }

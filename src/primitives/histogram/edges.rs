@@ -36,15 +36,17 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
     })
 }
 
-/// The edges in the words of elements of the type, of 8 and 16 bits those of u32, i32 or f32, as plans take them. Each is rounded up to the next number of the type,
-/// and the last one down: that changes no count. An edge beyond the numbers of the type becomes the last of them.
+/// The edges in the words of elements of the type, of 8 and 16 bits those of u32, i32 or f32, of 64 bits two each, low word first,
+/// as plans take them. Each is rounded up to the next number of the type, and the last one down: that changes no count. An edge
+/// beyond the numbers of the type becomes the last of them. Integers of 64 bits are compared with edges as f64, as numpy does:
+/// several that are the same f64 are in one bin.
 ///
 /// A bin that begins above the greatest integer of the type can have no values, nor can later bins: their edges are left
-/// out, so that fewer words than edges are returned, for a plan of as many bins.
+/// out, so that those of fewer edges are returned, for a plan of as many bins.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for fewer than 2 edges, or more than [`HistogramConfig::MAX_BINS`] + 1;
-/// [`Error::InvalidEdge`] for a NaN, or an edge below the one before it; [`Error::Unsupported`] for a type of 64 bits.
+/// [`Error::InvalidEdge`] for a NaN, or an edge below the one before it.
 pub fn edge_words(element: ElementType, edges: &[f64]) -> Result<Vec<u32>> {
     let edge_count = u32::try_from(edges.len()).unwrap_or(u32::MAX);
     in_range("edges of a histogram", edge_count, 2..=HistogramConfig::MAX_BINS + 1)?;
@@ -57,29 +59,38 @@ pub fn edge_words(element: ElementType, edges: &[f64]) -> Result<Vec<u32>> {
     }
     let (last, begins) = edges.split_last().expect("there are two or more");
     let element = element.unpacked();
-    if element == ElementType::F32 {
-        let words = begins.iter().map(|&begin| round_up(begin).to_bits());
-        return Ok(words.chain([(-round_up(-last)).to_bits()]).collect());
-    }
-    let (least, greatest) = match element {
-        ElementType::U32 => (0.0, f64::from(u32::MAX)),
-        ElementType::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
-        _ => return Err(UNSUPPORTED_TYPE),
+    let words_of = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(element.words() as usize);
+    let (least, greatest): (i128, i128) = match element {
+        ElementType::F32 => {
+            let words = begins.iter().map(|&begin| round_up(begin).to_bits());
+            return Ok(words.chain([(-round_up(-last)).to_bits()]).collect());
+        }
+        ElementType::F64 => return Ok(edges.iter().map(|edge| edge.to_bits()).flat_map(words_of).collect()),
+        ElementType::U64 => (0, u64::MAX.into()),
+        ElementType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        ElementType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        _ => (0, u32::MAX.into()),
     };
-    let word = |whole: f64| whole.clamp(least, greatest) as i64 as u32;
-    // No value is in range.
-    if *last < least || begins[0] > greatest {
-        return Ok([word(greatest), word(least)].into());
+    // The first integer that is `reached` as f64, or the one after the greatest.
+    let first = |is_reached: &dyn Fn(f64) -> bool| {
+        let (mut low, mut high) = (least, greatest + 1);
+        while low < high {
+            let middle = (low + high) >> 1;
+            if is_reached(middle as f64) { high = middle } else { low = middle + 1 }
+        }
+        low
+    };
+    let last = first(&|number| number > *last) - 1;
+    let possible = begins.iter().map(|begin| first(&|number| number >= *begin));
+    let mut numbers: Vec<_> = possible.take_while(|&begin| begin <= greatest).collect();
+    if numbers.is_empty() || last < least {
+        // No value is in range.
+        numbers = vec![greatest, least];
+    } else {
+        numbers.push(if numbers.len() < begins.len() { greatest } else { last });
     }
-    let possible = begins.iter().map(|begin| begin.ceil()).take_while(|&begin| begin <= greatest);
-    let mut words: Vec<_> = possible.map(word).collect();
-    words.push(word(if words.len() < begins.len() { greatest } else { last.floor() }));
-    Ok(words)
+    Ok(numbers.into_iter().flat_map(|number| words_of(number as u64)).collect())
 }
-
-/// The error for a type of 64 bits.
-pub(super) const UNSUPPORTED_TYPE: Error =
-    Error::Unsupported { reason: "a histogram takes types of 8, 16 and 32 bits; convert the values first" };
 
 /// The least f32 that is not below `value`.
 fn round_up(value: f64) -> f32 {

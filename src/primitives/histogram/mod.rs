@@ -2,7 +2,7 @@
 //!
 //! Equals `numpy.histogram` to the bit. Bin `b` has the values from edge `b` on and below edge `b + 1`; the last bin has
 //! the last edge as well. Values out of range and NaNs are in no bin; -0 equals 0. [`even_edges`] and [`edge_words`] make
-//! the edges on the host.
+//! the edges on the host. With weights a count is the sum of the weights of its values, as `numpy.histogram(weights=…)`.
 //!
 //! ```text
 //!   clear ──► counts, all 0 ──────────────┐
@@ -52,8 +52,9 @@ pub type HistogramPlan = Plan<Histogram>;
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `source` | `count * columns * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `edges` | `(bins + 1) * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `edges` | `(bins + 1) * 4`, of 64 bits 8 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `weights` | `count * columns * 4`, if weighted | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `counts` | `columns * bins * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
@@ -103,14 +104,16 @@ impl Primitive for Histogram {
             ("EVEN", config.is_even.into()),
             ("LOADS_IN_FLIGHT", policy.loads_in_flight),
             ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
+            ("WEIGHTED", config.is_weighted.into()),
         ];
+        let wide: &[_] = if config.value_words() > 1 { &[("WIDE", 1)] } else { &[] };
         let pipeline = |kernel, constants: &[_]| {
             let options = PipelineOptions { workgroup_size, constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
         let count = |quad_access: bool| {
             let constants = [&constants[..], &[("QUAD_ACCESS", quad_access.into())]].concat();
-            pipeline(kernels::HISTOGRAM_COUNT.module(&[]), &constants)
+            pipeline(kernels::HISTOGRAM_COUNT.module(wide), &constants)
         };
         let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS);
         Ok(Self {
@@ -155,7 +158,7 @@ impl Algorithm<Histogram> for Histogram {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Histogram, u64>) -> Result<()> {
         let Checked { buffers, layout: levels, count } = given;
-        let HistogramBuffers { source, edges, counts, scratch } = *buffers;
+        let HistogramBuffers { source, edges, weights, counts, scratch } = *buffers;
         // A tile of no rows is never dispatched.
         let tiles = Tiles::new(count.max().max(1), self.tile_rows)?;
         recorder.check_workgroups(tiles.count.into())?;
@@ -181,11 +184,12 @@ impl Algorithm<Histogram> for Histogram {
             edges,
             counts,
             indirect_tiles: workgroups.indirect_tiles(),
+            weights,
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"count");
-        let quads = self.quads.as_ref().filter(|_| has_quads(&[source], true, count, QUAD_ITEMS));
+        let quads = self.quads.as_ref().filter(|_| has_quads(&[source, weights], true, count, QUAD_ITEMS));
         let pipeline = quads.unwrap_or(&self.words);
         workgroups.striding(self.max_workgroups).dispatch(recorder, pipeline, &push)
     }
@@ -195,9 +199,10 @@ impl HistogramPlan {
     /// Maximum number of rows: a count of values is a u32.
     pub const MAX_COUNT: u64 = u32::MAX as u64;
 
-    /// Bytes that a recording of `count` rows reads: the values once. Does not include edges and counts.
+    /// Bytes that a recording of `count` rows reads: the values and weights once. Does not include edges and counts.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        let own = count.saturating_mul(self.unpacked_config().row_size());
+        let config = self.unpacked_config();
+        let own = count.saturating_mul(config.row_size() + config.weights_size());
         own.saturating_add(self.packing_size(count))
     }
 }

@@ -49,7 +49,12 @@ impl HistogramPolicy {
     ) -> Choice<Self> {
         let room = (capabilities.shared_memory_size / 4).min(Self::MAX_WORDS);
         let counters = u32::try_from(config.counts_size() / 4).unwrap_or(u32::MAX);
-        let edges = config.bins.saturating_add(1);
+        let edges = config.bins.saturating_add(1).saturating_mul(config.value_words());
+        // The same bytes in flight of wider values.
+        let tuned = |part| {
+            let shape = tuned(part);
+            KernelShape { loads_in_flight: shape.loads_in_flight.min(16 / config.value_words()), ..shape }
+        };
         let limit = capabilities.max_workgroup_invocations;
         // Each array has a word more.
         let is_private = counters.saturating_add(2) <= room;
@@ -141,8 +146,8 @@ impl HistogramPolicy {
             PolicyConflict::check_range("copies", self.copies, 1..=32)?;
             PolicyConflict::check_power_of_two("copies", self.copies)?;
         }
-        let words =
-            u64::from(self.copies) * config.counts_size() / 4 + u64::from(self.shared_edges(config)) + 2;
+        let edges = u64::from(self.shared_edges(config)) * u64::from(config.value_words());
+        let words = u64::from(self.copies) * config.counts_size() / 4 + edges + 2;
         let size = u32::try_from(words * 4).unwrap_or(u32::MAX);
         within("bytes of shared memory", size, capabilities.shared_memory_size)
     }

@@ -30,7 +30,7 @@ impl ByKey {
         let of_operator = if value_words == 1 { "OPERATOR_WORDS32" } else { "OPERATOR_WORDS64" };
         let key_words = (runs.key_size() / 4) as u32;
         let defines = [("KEY_WORDS", key_words), (of_operator, 1), ("COLUMNS", 1), ("HEADED", 1)];
-        let operator = config.modules().constants;
+        let operator = config.modules()?.constants;
         let keys = [("KEY_NUMBERS", runs.key_numbers())];
         let constants = [&operator[..], &keys, &policy.look_back.constants()].concat();
         let kernel = kernels::REDUCE_BY_KEY.module(&defines);

@@ -8,8 +8,8 @@ use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::scan::{CustomOperator, ScanOperator, UNPACKED_RESULTS};
-use crate::primitives::{Count, ElementType, FloatOrder};
+use crate::primitives::scan::{ScanOperator, UNPACKED_RESULTS};
+use crate::primitives::{Count, ElementType, FloatOrder, Functions};
 
 /// Configuration of a [`ReducePlan`](super::ReducePlan).
 ///
@@ -24,6 +24,7 @@ use crate::primitives::{Count, ElementType, FloatOrder};
 /// assert_eq!(gpu.reduce(sum.columns(2), &values)?, [3.0, 4.0]);
 /// assert_eq!(gpu.reduce(sum.along_rows(2), &values)?, [2.5, 4.5]);
 /// assert_eq!(gpu.reduce_to_index(ReduceConfig::argmax(ElementType::F32), &values)?, [3]);
+/// assert_eq!(gpu.reduce_to_index(ReduceConfig::argminmax(ElementType::F32), &values)?, [0, 3]);
 /// assert_eq!(gpu.reduce_segments(sum.runs(ReduceRuns::Offsets), &values, &[0, 1])?, [1.0, 6.0]);
 /// let by_key = gpu.reduce_by_key(sum.runs(ReduceRuns::Keys32), &[7u32, 7, 8, 7], &values)?;
 /// assert_eq!(by_key, (vec![7, 8, 7], vec![2.5, 2.0, 2.5]));
@@ -46,8 +47,10 @@ pub(super) enum Operation {
     BuiltIn(ScanOperator, ElementType),
     /// The index of the minimum or maximum.
     Index(ScanOperator, ElementType),
+    /// The indices of both.
+    BothIndices(ElementType),
     /// An operator of the caller, which determines its elements.
-    Custom(&'static CustomOperator),
+    Custom(&'static Functions),
 }
 
 /// Runs of rows with a result each, and their representation in [`ReduceBuffers::segments`].
@@ -58,6 +61,10 @@ pub enum ReduceRuns {
     /// with the rows; of two that begin at the same row, the first is empty. Rows before the first are in no segment. The
     /// size of the range determines their number.
     Offsets,
+    /// Segments by ranges: the first row of each in [`ReduceBuffers::segments`], and the row after its last in
+    /// [`ReduceBuffers::segment_ends`], as u32. They may overlap, leave out rows, and be in any order; one that ends before it
+    /// begins is empty.
+    Ranges,
     /// Runs of bitwise equal 32-bit keys, one per row.
     Keys32,
     /// Runs of bitwise equal 64-bit keys, one per row.
@@ -81,7 +88,7 @@ pub enum ReduceRuns {
 
 impl ReduceRuns {
     /// All representations in memory.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Offsets,
         Self::Keys32,
         Self::Keys64,
@@ -91,6 +98,7 @@ impl ReduceRuns {
         Self::Keys16,
         Self::FloatKeys16,
         Self::BrainKeys16,
+        Self::Ranges,
     ];
 
     /// Runs of equal keys of a type; of floats in the order of numpy.
@@ -136,6 +144,7 @@ impl ReduceRuns {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Offsets => "offsets",
+            Self::Ranges => "ranges",
             Self::Keys32 => "keys32",
             Self::Keys64 => "keys64",
             Self::FloatKeys32 => "float_keys32",
@@ -151,7 +160,7 @@ impl ReduceRuns {
     /// Bytes of a key; 0 without keys.
     pub const fn key_size(self) -> u64 {
         match self {
-            Self::Offsets | Self::FixedSize(_) => 0,
+            Self::Offsets | Self::Ranges | Self::FixedSize(_) => 0,
             Self::Keys8 => 1,
             Self::Keys16 | Self::FloatKeys16 | Self::BrainKeys16 => 2,
             Self::Keys32 | Self::FloatKeys32 => 4,
@@ -168,7 +177,7 @@ impl ReduceRuns {
 
 impl ReduceConfig {
     /// Maximum number of columns.
-    pub const MAX_COLUMNS: u32 = 16;
+    pub const MAX_COLUMNS: u32 = 64;
 
     /// A sum, in one column.
     pub const fn sum(element: ElementType) -> Self {
@@ -190,9 +199,15 @@ impl ReduceConfig {
         Self::of(Operation::Index(ScanOperator::Max, element))
     }
 
-    /// A reduction by an operator of the caller with [`CustomOperator::with_reduction`], in one column.
-    pub const fn custom(operator: &'static CustomOperator) -> Self {
-        Self::of(Operation::Custom(operator))
+    /// The indices of the minimum and of the maximum, of the first of equals: those of all results of [`Self::argmin`], then
+    /// those of [`Self::argmax`], by one read of the elements.
+    pub const fn argminmax(element: ElementType) -> Self {
+        Self::of(Operation::BothIndices(element))
+    }
+
+    /// A reduction by functions of the caller, with their own element, in one column.
+    pub const fn custom(functions: &'static Functions) -> Self {
+        Self::of(Operation::Custom(functions))
     }
 
     const fn of(operation: Operation) -> Self {
@@ -207,7 +222,7 @@ impl ReduceConfig {
     }
 
     setters! {
-        /// Sets the number of columns, 1 to 16. Columns are reduced independently.
+        /// Sets the number of columns, 1 to 64. Columns are reduced independently.
         columns(columns: u32) => columns = columns;
         /// Reduces each segment or run independently; `runs` is their representation.
         runs(runs: ReduceRuns) => runs = Some(runs);
@@ -229,10 +244,12 @@ impl ReduceConfig {
         policy(policy: ReducePolicy) => policy = Some(policy);
     }
 
-    /// The element type; `None` for a custom operator.
+    /// The element type; `None` for functions of the caller.
     pub const fn element_type(&self) -> Option<ElementType> {
         match self.operation {
-            Operation::BuiltIn(_, element) | Operation::Index(_, element) => Some(element),
+            Operation::BuiltIn(_, element)
+            | Operation::Index(_, element)
+            | Operation::BothIndices(element) => Some(element),
             Operation::Custom(_) => None,
         }
     }
@@ -249,7 +266,16 @@ impl ReduceConfig {
 
     /// Whether results are indices.
     pub const fn is_index(&self) -> bool {
-        matches!(self.operation, Operation::Index(..))
+        self.index_count() > 0
+    }
+
+    /// Indices that are results of a column: 2 of [`Self::argminmax`].
+    pub const fn index_count(&self) -> u32 {
+        match self.operation {
+            Operation::BothIndices(_) => 2,
+            Operation::Index(..) => 1,
+            Operation::BuiltIn(..) | Operation::Custom(_) => 0,
+        }
     }
 
     /// Whether results depend on the order of operations: sums and products of floats.
@@ -271,27 +297,38 @@ impl ReduceConfig {
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
         let element_size = match self.operation {
-            Operation::BuiltIn(_, element) | Operation::Index(_, element) => element.size() as u64,
-            Operation::Custom(operator) => operator.element_words() as u64 * 4,
+            Operation::BuiltIn(_, element)
+            | Operation::Index(_, element)
+            | Operation::BothIndices(element) => element.size() as u64,
+            Operation::Custom(functions) => functions.element_words() as u64 * 4,
         };
         self.columns as u64 * element_size
     }
 
-    /// The type of the results; `None` for a custom operator. Of indices that is u32.
+    /// The type of the results; `None` for functions of the caller. Of indices that is u32.
     pub const fn result_type(&self) -> Option<ElementType> {
         match self.operation {
             Operation::BuiltIn(_, element) if self.has_unpacked_results => Some(element.unpacked()),
             Operation::BuiltIn(_, element) => Some(element),
-            Operation::Index(..) => Some(ElementType::U32),
+            Operation::Index(..) | Operation::BothIndices(_) => Some(ElementType::U32),
             Operation::Custom(_) => None,
         }
     }
 
-    /// Size of a result, bytes: a row, or an index for each column.
+    /// Size of a result, bytes: a row, or an index for each column, or two.
     pub const fn result_size(&self) -> u64 {
-        match self.result_type() {
-            Some(element) => self.columns as u64 * element.size() as u64,
-            None => self.row_size(),
+        match (self.index_count(), self.result_type()) {
+            (0, Some(element)) => self.columns as u64 * element.size() as u64,
+            (0, None) => self.row_size(),
+            (indices, _) => self.columns as u64 * indices as u64 * 4,
+        }
+    }
+
+    /// Bytes of a row of partial results of indices beside them: elements, then indices.
+    pub(super) const fn partial_sizes(&self) -> [u64; 2] {
+        match self.index_count() {
+            0 => [self.row_size(), 0],
+            indices => [self.row_size() * indices as u64, self.result_size()],
         }
     }
 
@@ -299,13 +336,18 @@ impl ReduceConfig {
     const fn form(&self, element: Option<ElementType>) -> Option<PackedForm> {
         match self.operation {
             Operation::BuiltIn(operator, _) => PackedForm::by(element, Some(operator)),
-            Operation::Index(..) | Operation::Custom(_) => PackedForm::by(element, None),
+            Operation::Index(..) | Operation::BothIndices(_) | Operation::Custom(_) => {
+                PackedForm::by(element, None)
+            }
         }
     }
 
     /// The same reduction of unpacked elements and keys.
     fn of_unpacked(mut self) -> Self {
-        if let Operation::BuiltIn(_, element) | Operation::Index(_, element) = &mut self.operation {
+        if let Operation::BuiltIn(_, element)
+        | Operation::Index(_, element)
+        | Operation::BothIndices(element) = &mut self.operation
+        {
             *element = element.unpacked();
         }
         self.runs = self.runs.map(ReduceRuns::of_unpacked);
@@ -326,6 +368,9 @@ impl ReduceConfig {
         if self.has_unpacked_results && !has_packed {
             return refused(UNPACKED_RESULTS);
         }
+        if let Operation::Custom(_) = self.operation {
+            self.modules()?;
+        }
         if let Some(ReduceRuns::FixedSize(length)) = self.runs {
             // Kernels multiply by the bytes of a row.
             in_range("the length of a row", length, 1..=u32::MAX / self.row_size() as u32)?;
@@ -335,18 +380,25 @@ impl ReduceConfig {
         }
         let has_packed_results = self.result_type().is_some_and(ElementType::is_packed);
         match self.operation {
-            Operation::BuiltIn(..) if has_packed_results && self.runs == Some(ReduceRuns::Offsets) => {
+            Operation::BuiltIn(..)
+                if has_packed_results
+                    && matches!(self.runs, Some(ReduceRuns::Offsets | ReduceRuns::Ranges)) =>
+            {
                 refused(
                     "segments have results of 32 bits; make the reduction of 8 or 16 bits with unpacked_results",
                 )
             }
             Operation::Custom(_) if self.columns != 1 => {
-                refused("a custom operator reduces single columns; let its element be the row")
+                refused("functions reduce single columns; let their element be the row")
             }
-            Operation::Custom(operator) => operator.check_reduction(),
-            Operation::Index(..) if !matches!(self.runs, None | Some(ReduceRuns::FixedSize(_))) => refused(
-                "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
-            ),
+            Operation::Custom(_) => Ok(()),
+            Operation::Index(..) | Operation::BothIndices(_)
+                if !matches!(self.runs, None | Some(ReduceRuns::FixedSize(_))) =>
+            {
+                refused(
+                    "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
+                )
+            }
             Operation::BuiltIn(operator, element) if !operator.takes(element) => {
                 refused("and, or and xor are of whole numbers; reduce the bits of floats as u32 or u64")
             }
@@ -358,12 +410,12 @@ impl ReduceConfig {
                     missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
                 })
             }
-            Operation::BuiltIn(..) | Operation::Index(..) => Ok(()),
+            Operation::BuiltIn(..) | Operation::Index(..) | Operation::BothIndices(_) => Ok(()),
         }
     }
 
     /// The kernels of a configuration that passes [`Self::check`].
-    pub(super) fn modules(&self) -> Modules {
+    pub(super) fn modules(&self) -> Result<Modules> {
         Modules::new(self.operation)
     }
 
@@ -387,6 +439,8 @@ pub struct ReduceBuffers {
     pub scratch: BufferRange,
     /// Segments or keys, for a plan with [`ReduceConfig::runs`], in its representation.
     pub segments: AddressRange,
+    /// The end of each segment, for a plan with [`ReduceRuns::Ranges`].
+    pub segment_ends: AddressRange,
     /// The key of each run, for a plan with keys.
     pub unique_keys: AddressRange,
     /// The number of runs, u32, for a plan with keys.
@@ -397,12 +451,15 @@ impl ReduceBuffers {
     /// A reduction of all rows.
     pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
         let none = AddressRange::new(0, 0);
-        Self { source, destination, scratch, segments: none, unique_keys: none, run_count: none }
+        let (unique_keys, run_count) = (none, none);
+        Self { source, destination, scratch, segments: none, segment_ends: none, unique_keys, run_count }
     }
 
     setters! {
         /// Sets the offsets of segments.
         segments(offsets: AddressRange) => segments = offsets;
+        /// Sets the ranges of segments.
+        ranges(begins: AddressRange, ends: AddressRange) => segments = begins, segment_ends = ends;
         /// Sets the keys of rows, and the results beside `destination`: the key of each run, and the number of runs.
         keys(keys: AddressRange, unique_keys: AddressRange, run_count: AddressRange) =>
             segments = keys, unique_keys = unique_keys, run_count = run_count;
@@ -425,11 +482,19 @@ impl Buffers<Reduce> for ReduceBuffers {
         if matches!(config.runs, None | Some(ReduceRuns::FixedSize(_))) && self.segments.size > 0 {
             return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
         }
+        let has_ranges = config.runs == Some(ReduceRuns::Ranges);
+        if !has_ranges && self.segment_ends.size > 0 {
+            return Err(Error::Unsupported {
+                reason: "the plan takes no ends of segments; make it with ranges",
+            });
+        }
         let keys_size = max.saturating_mul(key_size);
         let (segments_size, result_count) = match config.runs {
             None => (0, 1),
             Some(ReduceRuns::FixedSize(length)) => (0, max.div_ceil(length.into())),
-            Some(ReduceRuns::Offsets) => (self.segments.size / 4 * 4, self.segments.size / 4),
+            Some(ReduceRuns::Offsets | ReduceRuns::Ranges) => {
+                (self.segments.size / 4 * 4, self.segments.size / 4)
+            }
             Some(_) => (keys_size, max),
         };
         let results_size = result_count.saturating_mul(config.result_size());
@@ -442,6 +507,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         )?;
         let keys = config.runs.and_then(ReduceRuns::packed_keys).and_then(PackedForm::numbers);
         table.up_to(keys, Extent::of(*count)).read("segments", &mut self.segments, segments_size)?;
+        table.read("segment_ends", &mut self.segment_ends, size_if(has_ranges, segments_size))?;
         let form = config.form(config.result_type());
         let runs = Extent::written(self.run_count, max);
         match config.runs {

@@ -1,8 +1,8 @@
 //! Reduce: `destination = source[0] ⊕ source[1] ⊕ …`, of all rows, of segments, or of runs of equal keys.
 //!
 //! ⊕ is a [`ScanOperator`](crate::scan::ScanOperator) on elements of an [`ElementType`](crate::ElementType), a
-//! [`CustomOperator`](crate::scan::CustomOperator), or the search for the first least or greatest element. The columns of
-//! a table, 1 to 16, are reduced independently, or its rows. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
+//! [`Functions`](crate::Functions) of the caller, or the search for the first least or greatest element. The columns of
+//! a table, 1 to 64, are reduced independently, or its rows. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
 //! `argmin(axis=0)` and `argmax(axis=0)` in numpy, but for the sign of a zero and the bits of a NaN among minima and
 //! maxima. Along the rows of a table, each of a fixed length, results are those of `axis=1`. Indices are of all rows or along
 //! rows, not of other segments or runs:
@@ -14,7 +14,8 @@
 //!   [`ReducePlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64.
 //! * Integer sums and products wrap. A minimum or maximum of elements that include a NaN is an unspecified NaN; -0 is
 //!   less than +0.
-//! * The index of a minimum or maximum is that of the first of equals: of the first NaN, if there is one; -0 equals +0.
+//! * The index of a minimum or maximum is that of the first of equals: of the first NaN, if there is one; -0 equals +0. Of
+//!   both, the indices of all minima are followed by those of all maxima.
 //! * The result of no rows is the operator's identity, and the index `u32::MAX`. A sum of nothing but -0 is 0.
 
 mod by_key;
@@ -62,8 +63,8 @@ pub type ReducePlan = Plan<Reduce>;
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
 /// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `destination` | a row for each result; `4 * columns` for indices | COMPUTE_SHADER write | COMPUTE_SHADER write |
-/// | `segments`: offsets | 4 for each segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | a row for each result; `4 * columns` for indices, and for both twice as much | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `segments`: offsets; `segment_ends` | 4 for each segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `segments`: keys | 4 per row; 8 for 64-bit keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `unique_keys` | as the keys | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `run_count` | 4 | COMPUTE_SHADER write | COMPUTE_SHADER read; in a single pass write |
@@ -74,7 +75,7 @@ pub type ReducePlan = Plan<Reduce>;
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column |
+/// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column; for both of 8 KiB, and twice as much |
 /// | segments | a row for each 31 rows; none below 32 rows |
 /// | runs of keys | also 4 per row and 4 for each tile of [`ReducePolicy::heads`] |
 /// | runs of keys in a single pass | 16, and 16 for each tile, of 64-bit elements 24 |

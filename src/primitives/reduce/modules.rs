@@ -2,7 +2,9 @@
 
 use super::config::Operation;
 use super::policy::ReducePolicy;
+use crate::error::Result;
 use crate::kernels::{self, Define, Kernel};
+use crate::primitives::scan::ScanOperator;
 
 /// The kernels of an operation.
 #[derive(Debug, Clone)]
@@ -16,13 +18,20 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    pub(super) fn new(operation: Operation) -> Self {
-        let (operator, element, is_index) = match operation {
-            Operation::BuiltIn(operator, element) => (operator, element, false),
-            Operation::Index(operator, element) => (operator, element, true),
-            Operation::Custom(operator) => {
-                let (reduce, segments) = operator.reduction();
-                return Self { reduce, segments: Some(segments), constants: Vec::new() };
+    pub(super) fn new(operation: Operation) -> Result<Self> {
+        // Both indices are found by the order of minima.
+        let (operator, element, index_count) = match operation {
+            Operation::BuiltIn(operator, element) => (operator, element, 0),
+            Operation::Index(operator, element) => (operator, element, 1),
+            Operation::BothIndices(element) => (ScanOperator::Min, element, 2),
+            Operation::Custom(functions) => {
+                let reduce = kernels::REDUCE_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 4)]);
+                let segments = kernels::REDUCE_SEGMENTS.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
+                return Ok(Self {
+                    reduce: functions.combining(reduce)?,
+                    segments: Some(functions.combining(segments)?),
+                    constants: Vec::new(),
+                });
             }
         };
         let of_operator = match element.words() {
@@ -30,21 +39,22 @@ impl Modules {
             _ if operator.needs_float64(element) => "OPERATOR_FLOAT64",
             _ => "OPERATOR_WORDS64",
         };
-        let defines: [Define; 3] = [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1)];
-        Self {
-            reduce: kernels::REDUCE_REDUCE.module(&defines[..if is_index { 3 } else { 2 }]),
+        let defines: [Define; 4] =
+            [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1), ("BOTH", 1)];
+        Ok(Self {
+            reduce: kernels::REDUCE_REDUCE.module(&defines[..2 + index_count]),
             segments: kernels::REDUCE_SEGMENTS
                 .find(&[(of_operator, 1), ("COLUMNS", 1)])
-                .filter(|_| !is_index),
+                .filter(|_| index_count == 0),
             constants: vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
-        }
+        })
     }
 }
 
 /// Layout of rows in `reduce.comp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowShape {
-    /// Values in a pack of 16 bytes; a custom element is a pack.
+    /// Values in a pack of 16 bytes; a caller's element is a pack.
     pub(super) pack_values: u32,
     /// Columns that a workgroup reduces at once.
     pub(super) flat_columns: u32,
@@ -58,7 +68,9 @@ impl RowShape {
     /// The layout of rows of `columns` values. Rows that divide a pack are flat, except in segments.
     pub(super) const fn new(operation: &Operation, columns: u32, is_segmented: bool) -> Self {
         let (pack_values, is_custom) = match operation {
-            Operation::BuiltIn(_, element) | Operation::Index(_, element) => (4 / element.words(), false),
+            Operation::BuiltIn(_, element)
+            | Operation::Index(_, element)
+            | Operation::BothIndices(element) => (4 / element.words(), false),
             Operation::Custom(_) => (1, true),
         };
         let is_flat = columns == 1 || (!is_segmented && columns > 0 && pack_values.is_multiple_of(columns));

@@ -39,7 +39,7 @@ impl ReduceByKeyAlgorithm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReducePolicy {
-    /// Packs of 16 bytes per invocation, 1 to 32; of a custom operator elements. The only parameter on which the order of
+    /// Packs of 16 bytes per invocation, 1 to 32; with a caller's functions elements. The only parameter on which the order of
     /// operations depends. Reductions of segments, and along rows of up to 128 words, have a fixed one.
     pub packs_per_invocation: u32,
     /// Required subgroup size; `None` for the driver's default.
@@ -90,7 +90,9 @@ impl ReducePolicy {
         let KernelShape { items: packs, subgroup_size, mixed_access, .. } = shape(TunedPart::Reduce);
         let packs_per_invocation = match config.operation {
             Operation::BuiltIn(..) | Operation::Index(..) => packs,
-            Operation::Custom(operator) => (4 * packs / operator.element_words().max(1)).clamp(1, 16),
+            // Intel's compiler spills with as many as of one index.
+            Operation::BothIndices(_) => packs.div_ceil(2),
+            Operation::Custom(functions) => (4 * packs / functions.element_words().max(1)).clamp(1, 16),
         };
         Self { packs_per_invocation, subgroup_size, mixed_access, algorithm, heads, look_back }
     }
@@ -140,7 +142,8 @@ impl ReducePolicy {
         let partial_size = match config.operation {
             Operation::BuiltIn(..) => 16,
             Operation::Index(..) => 32,
-            Operation::Custom(operator) => 4 * operator.element_words(),
+            Operation::BothIndices(_) => 64,
+            Operation::Custom(functions) => 4 * functions.element_words(),
         };
         let shared_size = Self::WORKGROUP_SIZE / 2 * partial_size;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;

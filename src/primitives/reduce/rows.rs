@@ -32,7 +32,7 @@ pub(super) struct Rows {
     levels: Vec<Level>,
     mixed_access: bool,
     is_index: bool,
-    /// Bytes of an element, and of an index beside it.
+    /// Bytes of the values of a tile, and of the indices beside these.
     sizes: [u64; 2],
     pack_values: u32,
     level_args: Option<LevelArgsWriter>,
@@ -97,7 +97,7 @@ impl Rows {
         policy: &ReducePolicy,
         length: u32,
     ) -> Result<Self> {
-        let Modules { reduce, constants: operator, .. } = config.modules();
+        let Modules { reduce, constants: operator, .. } = config.modules()?;
         let row_shape = config.row_shape();
         let (is_index, pack_values) = (config.is_index(), row_shape.pack_values);
         let level = |(index, shape): (usize, Shape)| {
@@ -122,14 +122,14 @@ impl Rows {
             let by_words = (index == 0 || !takes_quads).then(|| pipeline(false)).transpose()?;
             Ok(Level { shape, by_words, by_quads })
         };
-        let pack = Pack { values: pack_values, words: pack_values * config.row_size() as u32 / 4 };
+        let pack = Pack { values: pack_values, words: pack_values * config.partial_sizes()[0] as u32 / 4 };
         let shapes = Shape::all(length, pack, policy.packs_per_invocation);
         Ok(Self {
             length,
             levels: shapes.into_iter().enumerate().map(level).collect::<Result<_>>()?,
             mixed_access: policy.mixed_access,
             is_index,
-            sizes: [config.row_size(), if is_index { 4 } else { 0 }],
+            sizes: config.partial_sizes(),
             pack_values,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })

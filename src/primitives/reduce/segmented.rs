@@ -116,7 +116,7 @@ impl Segmented {
         policy: &ReducePolicy,
         runs: ReduceRuns,
     ) -> Result<Self> {
-        let Modules { reduce, segments, constants: operator } = config.modules();
+        let Modules { reduce, segments, constants: operator } = config.modules()?;
         let shape = config.row_shape();
         let packs = TILE_ROWS / shape.tile_rows(1);
         let tiles = |by_quads: bool| {
@@ -193,7 +193,7 @@ impl Recording<'_> {
     /// Segments, or the maximum number of runs.
     fn max_segment_count(&self) -> u64 {
         match self.reduction.runs {
-            ReduceRuns::Offsets => self.buffers.segments.size / 4,
+            ReduceRuns::Offsets | ReduceRuns::Ranges => self.buffers.segments.size / 4,
             ReduceRuns::FixedSize(_) => unreachable!("rows have an algorithm of their own"),
             _ => self.count.max(),
         }
@@ -382,6 +382,8 @@ impl Recording<'_> {
                 true => scratch.slice(layout.offsets, layout.counts[0] * 4).addresses(),
                 false => buffers.segments,
             },
+            // Null without ranges.
+            ends: buffers.segment_ends,
             results: buffers.destination,
             indirect_count: count.indirect(),
             indirect_segments: if has_heads { buffers.run_count } else { none },

@@ -23,10 +23,9 @@ pub(super) struct Whole {
     tile_rows: u32,
     packs: u32,
     mixed_access: bool,
-    is_index: bool,
-    row_size: u64,
-    /// Bytes of a tile's rows of indices, beside its values.
-    rows_size: u64,
+    index_count: u32,
+    /// Bytes of a tile's values, and of the indices beside these.
+    sizes: [u64; 2],
     pipelines: Vec<(TileAccess, Pipeline)>,
     level_args: Option<LevelArgsWriter>,
 }
@@ -47,11 +46,13 @@ pub(super) struct Layout {
 
 impl Whole {
     pub(super) fn new(device: &Device, config: &ReduceConfig, policy: &ReducePolicy) -> Result<Self> {
-        let Modules { reduce, constants: operator, .. } = config.modules();
+        let Modules { reduce, constants: operator, .. } = config.modules()?;
         let shape = config.row_shape();
-        let is_index = config.is_index();
+        let index_count = config.index_count();
+        let is_index = index_count > 0;
         let mut pipelines: Vec<(TileAccess, Pipeline)> = Vec::new();
-        for (by_quads, is_upper) in [(true, false), (false, false), (policy.mixed_access, true)] {
+        let upper_by_quads = policy.mixed_access && index_count < 2;
+        for (by_quads, is_upper) in [(true, false), (false, false), (upper_by_quads, true)] {
             let key =
                 TileAccess { by_quads: by_quads && shape.takes_quads(), from_partials: is_upper && is_index };
             if pipelines.iter().any(|(other, _)| *other == key) {
@@ -71,9 +72,8 @@ impl Whole {
             tile_rows: shape.tile_rows(policy.packs_per_invocation),
             packs: policy.packs_per_invocation,
             mixed_access: policy.mixed_access,
-            is_index,
-            row_size: config.row_size(),
-            rows_size: if is_index { config.result_size() } else { 0 },
+            index_count,
+            sizes: config.partial_sizes(),
             pipelines,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
@@ -102,7 +102,7 @@ impl Algorithm<Reduce> for Whole {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
-        let levels = Levels::new(cursor, max, self.tile_rows, self.row_size + self.rows_size);
+        let levels = Levels::new(cursor, max, self.tile_rows, self.sizes.iter().sum());
         let size = if self.level_args.is_some() { LevelArgs::size(levels.len as u64) } else { 0 };
         Layout { levels, level_args: cursor.take("level arguments", size) }
     }
@@ -130,16 +130,16 @@ impl Algorithm<Reduce> for Whole {
         };
         // The rows of a level above the source, and the indices beside them.
         let arrays = |level: usize| {
-            let [size, rows_size] = [self.row_size, self.rows_size].map(|size| levels.counts[level] * size);
+            let [size, rows_size] = self.sizes.map(|size| levels.counts[level] * size);
             let offset = levels.offsets[level];
             [(offset, size), (offset + size, rows_size)]
                 .map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
         };
-        let none = AddressRange::NONE;
+        let (none, is_index) = (AddressRange::NONE, self.index_count > 0);
         for level in 0..levels.len {
             let is_last = level + 1 == levels.len;
             let [source, source_rows] = if level == 0 { [buffers.source, none] } else { arrays(level) };
-            let [sums, sum_rows] = match (is_last, self.is_index) {
+            let [sums, sum_rows] = match (is_last, is_index) {
                 (true, false) => [buffers.destination, none],
                 (true, true) => [none, buffers.destination],
                 (false, _) => arrays(level + 1),
@@ -148,9 +148,9 @@ impl Algorithm<Reduce> for Whole {
                 Tiles::at_least_one(levels.counts[level], self.tile_rows)?;
             let push = push::ReduceReduce {
                 source,
-                source_rows: if self.is_index { source_rows } else { none },
+                source_rows: if is_index { source_rows } else { none },
                 sums,
-                sum_rows: if self.is_index { sum_rows } else { none },
+                sum_rows: if is_index { sum_rows } else { none },
                 groups: none,
                 indirect_tiles: args.map_or(none, |args| args.tiles(level)),
                 tile_count,
@@ -159,11 +159,12 @@ impl Algorithm<Reduce> for Whole {
             };
             let by_quads = match level {
                 0 => has_quads(&[source], self.mixed_access, count, self.shape.pack_rows()),
-                _ => self.mixed_access,
+                // The indices of maxima begin anywhere.
+                _ => self.mixed_access && self.index_count < 2,
             };
             let key = TileAccess {
                 by_quads: by_quads && self.shape.takes_quads(),
-                from_partials: level > 0 && self.is_index,
+                from_partials: level > 0 && is_index,
             };
             match level {
                 0 => recorder.phase(c"tiles"),

@@ -95,7 +95,7 @@ impl AlongRows {
         policy: &ScanPolicy,
         length: u32,
     ) -> Result<Self> {
-        let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
+        let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules()?;
         let (tile_items, pack_items) = (policy.tile_items(), shape.items_per_pack());
         let tile = policy.tile_constants(shape);
         let mut levels = Vec::new();

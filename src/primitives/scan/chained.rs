@@ -75,7 +75,7 @@ impl Chained {
         policy: &ScanPolicy,
         kernel: &'static Kernel,
     ) -> Result<Self> {
-        let Modules { downsweep, constants: operator, shape, .. } = config.modules();
+        let Modules { downsweep, constants: operator, shape, .. } = config.modules()?;
         let pipeline = |kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
@@ -244,7 +244,7 @@ pub struct CountedChained(Chained);
 #[cfg(feature = "counters")]
 impl CountedChained {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
-        if config.modules().chained.is_none() || config.row_shape().element_words != 1 {
+        if config.modules()?.chained.is_none() || config.row_shape().element_words != 1 {
             return Ok(None);
         }
         let counted = kernels::SCAN_CHAINED_COUNTED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);

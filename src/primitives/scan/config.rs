@@ -1,7 +1,6 @@
 //! Configuration of a scan plan, and the memory of a recording.
 
 use super::Scan;
-use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities, Recorder};
@@ -9,7 +8,7 @@ use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType, Number};
+use crate::primitives::{Count, ElementType, Functions, Number};
 
 /// Inclusive or exclusive scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,7 +63,7 @@ enum Operation {
     /// An operator of the library, on numbers.
     BuiltIn(ScanOperator, ElementType),
     /// An operator of the caller, which determines its elements.
-    Custom(&'static CustomOperator),
+    Custom(&'static Functions),
 }
 
 /// Alignment of source and destination in a plan's recordings.
@@ -127,7 +126,7 @@ impl SegmentsBy {
 
 impl ScanConfig {
     /// Maximum number of columns.
-    pub const MAX_COLUMNS: u32 = 16;
+    pub const MAX_COLUMNS: u32 = 64;
 
     /// A scan of `kind`; by default sums in one column.
     pub const fn new(kind: ScanKind, element: ElementType) -> Self {
@@ -162,9 +161,9 @@ impl ScanConfig {
         Self::new(ScanKind::Exclusive, element)
     }
 
-    /// A scan of `kind` by an operator of the caller, with its own element, in one column.
-    pub const fn custom(kind: ScanKind, operator: &'static CustomOperator) -> Self {
-        Self::of(kind, Operation::Custom(operator))
+    /// A scan of `kind` by functions of the caller, with their own element, in one column.
+    pub const fn custom(kind: ScanKind, functions: &'static Functions) -> Self {
+        Self::of(kind, Operation::Custom(functions))
     }
 
     /// Sets the operator; has no effect on a custom one.
@@ -176,7 +175,7 @@ impl ScanConfig {
     }
 
     setters! {
-        /// Sets the number of columns, 1 to 16. Columns are scanned independently.
+        /// Sets the number of columns, 1 to 64. Columns are scanned independently.
         columns(columns: u32) => columns = columns;
         /// Scans from the last row to the first: suffix sums.
         reverse() => direction = Direction::Reverse;
@@ -236,7 +235,7 @@ impl ScanConfig {
         self
     }
 
-    /// The element type; `None` for a custom operator.
+    /// The element type; `None` for functions of the caller.
     pub const fn element_type(&self) -> Option<ElementType> {
         match self.operation {
             Operation::BuiltIn(_, element) => Some(element),
@@ -302,7 +301,7 @@ impl ScanConfig {
     pub const fn row_size(&self) -> u64 {
         let element_size = match self.operation {
             Operation::BuiltIn(_, element) => element.size() as u64,
-            Operation::Custom(operator) => operator.element_words() as u64 * 4,
+            Operation::Custom(functions) => functions.element_words() as u64 * 4,
         };
         self.columns as u64 * element_size
     }
@@ -311,11 +310,11 @@ impl ScanConfig {
     const fn row_words(&self) -> u32 {
         match self.operation {
             Operation::BuiltIn(_, element) => self.columns * element.words(),
-            Operation::Custom(operator) => operator.element_words(),
+            Operation::Custom(functions) => functions.element_words(),
         }
     }
 
-    /// The type of the results; `None` for a custom operator.
+    /// The type of the results; `None` for functions of the caller.
     pub const fn result_type(&self) -> Option<ElementType> {
         match self.element_type() {
             Some(element) if self.has_unpacked_results => Some(element.unpacked()),
@@ -363,9 +362,9 @@ impl ScanConfig {
         }
         match self.operation {
             Operation::Custom(_) if self.columns != 1 => Err(Error::Unsupported {
-                reason: "a custom operator scans single columns; let its element be the row",
+                reason: "functions scan single columns; let their element be the row",
             }),
-            Operation::Custom(operator) => operator.check(self.segments.is_some()),
+            Operation::Custom(_) => self.modules().map(|_| ()),
             Operation::BuiltIn(operator, element) if !operator.takes(element) => Err(Error::Unsupported {
                 reason: "and, or and xor are of whole numbers; scan the bits of floats as u32 or u64",
             }),
@@ -382,13 +381,13 @@ impl ScanConfig {
     }
 
     /// The kernels of a configuration that passes [`Self::check`].
-    pub(super) fn modules(&self) -> Modules {
+    pub(super) fn modules(&self) -> Result<Modules> {
         let is_segmented = self.segments.is_some();
         match self.operation {
             Operation::BuiltIn(operator, element) => {
-                Modules::new(element, operator, self.columns, is_segmented)
+                Ok(Modules::new(element, operator, self.columns, is_segmented))
             }
-            Operation::Custom(operator) => Modules::custom(operator, is_segmented),
+            Operation::Custom(functions) => Modules::custom(functions, is_segmented),
         }
     }
 
@@ -423,12 +422,13 @@ impl ScanConfig {
             Operation::BuiltIn(_, element) => {
                 RowShape::new(element.words(), self.columns, self.segments.is_some())
             }
-            Operation::Custom(operator) => RowShape::whole(operator.element_words()),
+            Operation::Custom(functions) => RowShape::whole(functions.element_words()),
         }
     }
 }
 
 /// Initial value: a row that precedes the first row, or, with segments, the first row of each segment.
+#[expect(clippy::large_enum_variant, reason = "a recording does not allocate")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum InitialValue {
@@ -441,7 +441,7 @@ pub enum InitialValue {
     Device(AddressRange),
 }
 
-/// A row of at most 128 bytes.
+/// A row of at most 512 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InitialRow {
     words: [u32; Self::MAX_WORDS],
@@ -450,7 +450,7 @@ pub struct InitialRow {
 }
 
 impl InitialRow {
-    const MAX_WORDS: usize = 32;
+    const MAX_WORDS: usize = 128;
 
     pub(super) fn words(&self) -> &[u32] {
         &self.words[..self.len]
@@ -462,7 +462,7 @@ impl InitialValue {
     /// [unpacked](ElementType::unpacked) one.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if they exceed 128 bytes, the largest row.
+    /// [`Error::Unsupported`] if they exceed 512 bytes, the largest row.
     pub fn host<N: Number>(values: &[N]) -> Result<Self> {
         Self::of_bytes(N::TYPE, bytemuck::cast_slice(values))
     }
@@ -477,7 +477,7 @@ impl InitialValue {
         }
         let len = numbers.len() / element.size() * element.words() as usize;
         if len > InitialRow::MAX_WORDS {
-            return Err(Error::Unsupported { reason: "an initial value is one row, of at most 128 bytes" });
+            return Err(Error::Unsupported { reason: "an initial value is one row, of at most 512 bytes" });
         }
         let mut words = [0; InitialRow::MAX_WORDS];
         words.iter_mut().zip(element.unpacked_words(numbers)).for_each(|(to, word)| *to = word);

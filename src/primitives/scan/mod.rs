@@ -1,6 +1,6 @@
 //! Scan: `destination[i] = source[0] ⊕ … ⊕ source[i]` (inclusive) or `… ⊕ source[i - 1]` (exclusive).
 //!
-//! ⊕ is a [`ScanOperator`] on elements of an [`ElementType`](crate::ElementType). The columns of a table, 1 to 16, are
+//! ⊕ is a [`ScanOperator`] on elements of an [`ElementType`](crate::ElementType). The columns of a table, 1 to 64, are
 //! scanned independently. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy, or along the rows of
 //! a table, each of a fixed length, those of `axis=1`:
 //!
@@ -18,14 +18,13 @@
 //!   [`ScanOperator::Max`], which is exact, or let [`ScanConfig::monotone`] do both.
 //! * Segments of one fixed size, such as the rows of a table, are scanned in an order that depends on their size alone: equal
 //!   rows have equal results in bits, wherever they are.
-//! * A [`CustomOperator`] is written by the caller.
+//! * [`Functions`](crate::Functions) of the caller combine elements of any kind.
 //! * u64 and i64 do not need `shaderInt64`; sums and products of f64 need `shaderFloat64`.
 
 mod algorithm;
 mod along_rows;
 mod chained;
 mod config;
-mod custom;
 pub(super) mod levels;
 mod monotone;
 mod operator;
@@ -38,7 +37,6 @@ mod textbook;
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
 pub(super) use config::UNPACKED_RESULTS;
 pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
-pub use custom::CustomOperator;
 pub use operator::ScanOperator;
 pub use policy::{ScanPolicy, SumsPlacement};
 pub(super) use progress::makes_progress;
@@ -175,7 +173,7 @@ impl Primitive for Scan {
             #[cfg(feature = "textbook")]
             (ScanAlgorithm::Strided, _) => Box::new(Strided::new(device, config, policy)?),
             (ScanAlgorithm::Chained, _) => {
-                let kernel = config.modules().chained.expect("`check` has found it");
+                let kernel = config.modules()?.chained.expect("`check` has found it");
                 Box::new(Chained::new(device, config, policy, kernel)?)
             }
         };

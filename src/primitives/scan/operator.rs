@@ -1,8 +1,8 @@
 //! Scan operators and their kernels.
 
-use super::custom::CustomOperator;
-use crate::kernels::{self, Kernel};
-use crate::primitives::ElementType;
+use crate::error::Result;
+use crate::kernels::{self, Family, Kernel};
+use crate::primitives::{ElementType, Functions};
 
 named! {
     /// A built-in associative operator.
@@ -143,11 +143,18 @@ impl Modules {
 }
 
 impl Modules {
-    /// The kernels of a custom operator.
-    pub(super) fn custom(operator: &'static CustomOperator, is_segmented: bool) -> Self {
-        let (reduce, downsweep) = operator.kernels(is_segmented);
-        let shape = RowShape::whole(operator.element_words());
-        Self { reduce, downsweep, chained: None, constants: Vec::new(), shape }
+    /// The kernels with functions of the caller.
+    pub(super) fn custom(functions: &'static Functions, is_segmented: bool) -> Result<Self> {
+        let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("HEADED", 1)];
+        let defines = &defines[..if is_segmented { 3 } else { 2 }];
+        let kernel = |family: &'static Family| functions.combining(family.module(defines));
+        Ok(Self {
+            reduce: kernel(&kernels::SCAN_REDUCE)?,
+            downsweep: kernel(&kernels::SCAN_DOWNSWEEP)?,
+            chained: None,
+            constants: Vec::new(),
+            shape: RowShape::whole(functions.element_words()),
+        })
     }
 }
 

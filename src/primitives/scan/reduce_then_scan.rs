@@ -138,7 +138,7 @@ impl ScratchLayout {
 
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
+        let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules()?;
         let (reduce, downsweep) = match policy.algorithm.workgroup_scan() {
             None | Some(WorkgroupScan::Subgroup) => (reduce, downsweep),
             Some(WorkgroupScan::Sklansky) if config.rounds() => fixed_tree(config),

@@ -5,10 +5,11 @@ use super::policy::SelectPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
+use crate::kernels::{Family, Kernel};
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType, FloatOrder, Number};
+use crate::primitives::{Count, ElementType, FloatOrder, Functions, Number};
 
 named! {
     /// Comparison of a key with one operand, or with the two of a range. Floats compare as in IEEE 754: -0 equals +0, and a
@@ -54,6 +55,8 @@ pub enum Predicate {
     Compare(Comparison),
     /// The first of each run of equal elements, as `np.unique` of sorted ones.
     Unique,
+    /// A function of the caller, `keep`.
+    Function(&'static Functions),
 }
 
 impl Predicate {
@@ -64,6 +67,7 @@ impl Predicate {
             Self::Flags32 => (1, 0),
             Self::Compare(comparison) => (2, comparison as u32),
             Self::Unique => (3, 0),
+            Self::Function(_) => (4, 0),
         }
     }
 
@@ -74,6 +78,7 @@ impl Predicate {
             Self::Flags32 => "flags32",
             Self::Compare(comparison) => comparison.name(),
             Self::Unique => "unique",
+            Self::Function(functions) => functions.name(),
         }
     }
 
@@ -196,6 +201,11 @@ impl SelectConfig {
         Self::of(Predicate::Flags32, element)
     }
 
+    /// Selects the elements that a function of the caller keeps: `bool keep(Element element, uint index, Words data)`.
+    pub const fn custom(functions: &'static Functions) -> Self {
+        Self::new(Predicate::Function(functions), None, functions.element_words())
+    }
+
     const fn of(predicate: Predicate, element: ElementType) -> Self {
         let packed = if element.is_packed() { Some(element) } else { None };
         Self { packed, ..Self::new(predicate, None, element.words()) }
@@ -298,13 +308,14 @@ impl SelectConfig {
         match self.predicate {
             Predicate::Flags8 => 1,
             Predicate::Flags32 => 4,
-            Predicate::Compare(_) | Predicate::Unique => 0,
+            Predicate::Compare(_) | Predicate::Unique | Predicate::Function(_) => 0,
         }
     }
 
     /// Bytes of `source` that a recording of `count` elements reads; none with flags and without elements.
     const fn source_size(&self, count: u64) -> u64 {
-        if self.has_elements || self.keys.is_some() { count.saturating_mul(self.element_size()) } else { 0 }
+        let is_tested = !self.predicate.has_flags();
+        if self.has_elements || is_tested { count.saturating_mul(self.element_size()) } else { 0 }
     }
 
     /// The form of elements that are packed.
@@ -319,6 +330,15 @@ impl SelectConfig {
     fn of_unpacked(mut self) -> Self {
         (self.keys, self.packed) = (self.keys.map(ElementType::unpacked), None);
         self
+    }
+
+    /// The kernels of a family of `glsl/select/`.
+    pub(super) fn kernel(&self, family: &'static Family) -> Result<&'static Kernel> {
+        let kernel = family.module(&[("KEY_WORDS", self.keys.map_or(1, |element| element.words()))]);
+        match self.predicate {
+            Predicate::Function(functions) => functions.reading(kernel),
+            _ => Ok(kernel),
+        }
     }
 
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
@@ -459,6 +479,8 @@ pub struct SelectBuffers {
     pub values: AddressRange,
     /// Operands of the comparisons.
     pub operands: Operands,
+    /// What a function of the caller reads besides.
+    pub functions_data: AddressRange,
     /// The selected elements, with room for all.
     pub destination: AddressRange,
     /// Their values, likewise.
@@ -485,6 +507,7 @@ impl SelectBuffers {
             flags: none,
             values: none,
             operands: Operands::None,
+            functions_data: none,
             destination,
             destination_values: none,
             destination_indices: none,
@@ -498,6 +521,8 @@ impl SelectBuffers {
         flags(flags: AddressRange) => flags = flags;
         /// Sets the operands of the comparisons.
         operands(operands: Operands) => operands = operands;
+        /// Sets what a function of the caller reads besides, its `data`.
+        functions_data(data: AddressRange) => functions_data = data;
         /// Sets the values, and the memory of the selected ones.
         values(values: AddressRange, destination_values: AddressRange) =>
             values = values, destination_values = destination_values;
@@ -532,6 +557,11 @@ impl Buffers<Select> for SelectBuffers {
             let operand_size = config.keys.map_or(0, |element| element.size() as u64);
             table.of(form).read("operands", range, config.operand_count() as u64 * operand_size)?;
         }
+        let data_size = match config.predicate {
+            Predicate::Function(functions) => functions.data_size(self.functions_data.size),
+            _ => 0,
+        };
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         let written = match config.parts {
             Parts::Selected => Extent::written(self.counts, max),
             Parts::Two | Parts::Three(_) => Extent::of(*count),

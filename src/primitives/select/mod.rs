@@ -236,7 +236,6 @@ impl Primitive for Select {
             let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
-        let key = [("KEY_WORDS", config.keys.map_or(1, |element| element.words()))];
         let (parts, kept) = (config.part_constants(), config.kept_constants());
         let (counting, compact) = match policy.algorithm {
             SelectAlgorithm::ReduceThenScan => {
@@ -244,10 +243,10 @@ impl Primitive for Select {
                 let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
                 let compact = |sums_counts: bool| {
                     let sums = [("SUMS_COUNTS", sums_counts.into())];
-                    pipeline(kernels::SELECT_COMPACT.module(&key), &[&parts, &kept, &sums])
+                    pipeline(config.kernel(&kernels::SELECT_COMPACT)?, &[&parts, &kept, &sums])
                 };
                 let counting = Counting {
-                    count: pipeline(kernels::SELECT_COUNT.module(&key), &[&parts])?,
+                    count: pipeline(config.kernel(&kernels::SELECT_COUNT)?, &[&parts])?,
                     summed_tiles: policy.summed_tiles.into(),
                     compact: (policy.summed_tiles > 1).then(|| compact(true)).transpose()?,
                     scan: ScanPlan::declare(device, scan)?,
@@ -256,7 +255,7 @@ impl Primitive for Select {
             }
             SelectAlgorithm::Chained => {
                 let look_back = policy.look_back.constants();
-                (None, pipeline(kernels::SELECT_CHAINED.module(&key), &[&kept, &look_back])?)
+                (None, pipeline(config.kernel(&kernels::SELECT_CHAINED)?, &[&kept, &look_back])?)
             }
         };
         // As many elements are gathered as the counts say, or all.
@@ -344,6 +343,7 @@ impl Algorithm<Select> for Select {
         let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
         recorder.check_workgroups(tiles.count.into())?;
         let state = scratch.slice(layout.state, layout.state_size);
+        recorder.functions_data(buffers.functions_data);
         recorder.phase(c"level args");
         if self.algorithm == SelectAlgorithm::Chained {
             recorder.fill(state, 0);
@@ -395,6 +395,7 @@ impl Select {
         let [elements, values] = self.config.kept();
         let of = |range, words| if words > 0 { range } else { AddressRange::NONE };
         let is_of_keys = self.config.keys.is_some();
+        let is_tested = !self.config.predicate.has_flags();
         let (operands, host) = match buffers.operands {
             Operands::None => (AddressRange::NONE, [[0; 2]; 4]),
             Operands::Host(operands) => (AddressRange::NONE, operands.of(&self.config)),
@@ -402,7 +403,7 @@ impl Select {
         };
         let [operand, range_end, second_operand, second_range_end] = host;
         push::SelectCount {
-            tested: if is_of_keys { buffers.source } else { buffers.flags },
+            tested: if is_tested { buffers.source } else { buffers.flags },
             source: if is_of_keys { AddressRange::NONE } else { of(buffers.source, elements) },
             values: of(buffers.values, values),
             destination: of(buffers.destination, elements),
@@ -465,7 +466,8 @@ impl SelectPlan {
     pub fn traffic_size(&self, count: u64, kept_count: u64) -> u64 {
         let config = self.unpacked_config();
         let moved_count = if config.parts == Parts::Selected { kept_count } else { count };
-        let tested_size = config.keys.map_or(config.flag_size(), |element| element.size() as u64);
+        let is_tested = !config.predicate.has_flags();
+        let tested_size = if is_tested { config.element_size() } else { config.flag_size() };
         let has_two_sweeps = self.policy().algorithm == SelectAlgorithm::ReduceThenScan
             && count > self.policy().tile_items().into();
         let tests = count.saturating_mul(tested_size * if has_two_sweeps { 2 } else { 1 });

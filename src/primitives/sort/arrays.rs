@@ -81,7 +81,7 @@ impl Arrays {
         alt: &AltLayout,
         count: u64,
     ) -> Self {
-        let SortBuffers { keys, values, keys_alt, values_alt, scratch } = *buffers;
+        let SortBuffers { keys, values, keys_alt, values_alt, scratch, .. } = *buffers;
         let in_scratch = |offset: u64, size: u64| scratch.slice(offset, count * size).addresses();
         let [first, second] = alt.keys;
         Self {

@@ -4,11 +4,11 @@ use super::policy::{SortAlgorithm, SortPolicy};
 use super::{Sort, SortPlan};
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
-use crate::kernels::Define;
+use crate::kernels::{Define, Kernel};
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::packed::{Content, Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType, FloatOrder};
+use crate::primitives::{Count, ElementType, FloatOrder, Functions};
 
 /// Size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,6 +112,8 @@ pub(super) enum Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortConfig {
     pub(super) key: ElementType,
+    /// Of the caller, which compute the keys.
+    functions: Option<&'static Functions>,
     pub(super) values: Values,
     pub(super) is_descending: bool,
     order: FloatOrder,
@@ -128,6 +130,7 @@ impl SortConfig {
     const fn new(key: ElementType, values: Values) -> Self {
         Self {
             key,
+            functions: None,
             values,
             is_descending: false,
             order: FloatOrder::Total,
@@ -197,6 +200,30 @@ impl SortConfig {
         large_counts() => has_large_counts = true;
     }
 
+    /// Sorts by keys that a function of the caller computes from elements while they are loaded: `Key key_of(Words element,
+    /// uint index, Words data)`, in the form of the key type. [`SortBuffers::keys`] are the elements, which are only read.
+    /// For an argsort, or [out of place](Self::out_of_place) keys with their indices, of 32 or 64 bits; by `onesweep`, or in
+    /// one workgroup.
+    pub const fn computed(mut self, functions: &'static Functions) -> Self {
+        self.functions = Some(functions);
+        self
+    }
+
+    /// Whether a function of the caller computes the keys.
+    pub const fn is_computed(&self) -> bool {
+        self.functions.is_some()
+    }
+
+    /// The function that computes the keys.
+    pub(super) const fn functions(&self) -> Option<&'static Functions> {
+        self.functions
+    }
+
+    /// A kernel that reads keys, or computes them.
+    pub(super) fn kernel(&self, kernel: &'static Kernel) -> Result<&'static Kernel> {
+        self.functions.map_or(Ok(kernel), |functions| functions.reading(kernel))
+    }
+
     /// Sets [`Self::large_counts`] if `count` requires it and the configuration supports it.
     pub const fn large_counts_for(self, count: u64) -> Self {
         let is_onesweep = match self.policy {
@@ -256,6 +283,14 @@ impl SortConfig {
     /// Size of a key, bytes.
     pub const fn key_size(&self) -> u64 {
         self.key.size() as u64
+    }
+
+    /// Bytes per key in [`SortBuffers::keys`]: the size of a key, or of the element that it is computed from.
+    pub const fn source_size(&self) -> u64 {
+        match self.functions {
+            Some(functions) => functions.element_words() as u64 * 4,
+            None => self.key_size(),
+        }
     }
 
     /// Bytes per key in [`SortBuffers::values`]: the size of a value or an index, or 0.
@@ -398,6 +433,12 @@ impl SortConfig {
             let reason = "only a sort of pairs, or of keys with their indices, discards its keys";
             return Err(Error::Unsupported { reason });
         }
+        let has_output = self.form == Form::OutOfPlace && self.values == Values::Indexed;
+        if self.functions.is_some() && (self.key.is_packed() || !(self.is_argsort() || has_output)) {
+            let reason = "computed keys have 32 or 64 bits, of an argsort, or of keys with indices out of place; on slices they are \
+                          sorted by Gpu::argsort_computed alone";
+            return Err(Error::Unsupported { reason });
+        }
         if self.has_large_counts && self.begins_as_indices() {
             let reason =
                 "an argsort has no large counts, nor have keys with indices: indices are 32-bit numbers";
@@ -422,6 +463,8 @@ pub struct SortBuffers {
     pub keys_alt: AddressRange,
     /// Likewise for the values of pairs.
     pub values_alt: AddressRange,
+    /// What a function of the caller reads besides.
+    pub functions_data: AddressRange,
     /// Scratch of [`SortPlan::scratch_requirements`](super::SortPlan::scratch_requirements).
     pub scratch: BufferRange,
 }
@@ -430,7 +473,7 @@ impl SortBuffers {
     /// Buffers of a sort of keys alone.
     pub const fn new(keys: AddressRange, scratch: BufferRange) -> Self {
         let none = AddressRange::new(0, 0);
-        Self { keys, values: none, keys_alt: none, values_alt: none, scratch }
+        Self { keys, values: none, keys_alt: none, values_alt: none, functions_data: none, scratch }
     }
 
     setters! {
@@ -439,6 +482,8 @@ impl SortBuffers {
         /// Sets the alternate keys of a double buffer, and the alternate values, which are empty for keys alone.
         alternates(keys_alt: AddressRange, values_alt: AddressRange) =>
             keys_alt = keys_alt, values_alt = values_alt;
+        /// Sets what a function of the caller reads besides, its `data`.
+        functions_data(data: AddressRange) => functions_data = data;
     }
 
     /// For a kernel that reads and writes each key once: sorted keys, values, and sorted values.
@@ -484,17 +529,20 @@ impl SortBuffers {
         }
         let size = |size: u64| count.max().saturating_mul(size);
         let (keys_size, values_size) = (size(config.key_size()), size(config.value_size()));
+        let source_size = size(config.source_size());
         let has_alternates = config.form != Form::InPlace;
         let given_values_size = size_if(!config.has_unused_values(), values_size);
         let (keys, values) = config.roles();
         table.count("count", count)?;
         let (form, extent) = (config.form(), Extent::of(*count));
-        table.up_to(form, extent).addresses("keys", keys, &mut self.keys, keys_size)?;
+        table.up_to(form, extent).addresses("keys", keys, &mut self.keys, source_size)?;
         table.addresses("values", values, &mut self.values, given_values_size)?;
         let output = if form.is_some() { output } else { Role::Write };
         let alternates_size = size_if(has_alternates, keys_size);
         table.up_to(form, extent).addresses("keys_alt", output, &mut self.keys_alt, alternates_size)?;
         table.write("values_alt", &mut self.values_alt, size_if(has_alternates, values_size))?;
+        let data_size = config.functions.map_or(0, |functions| functions.data_size(self.functions_data.size));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         table.scratch(&mut self.scratch)
     }
 }

@@ -91,7 +91,7 @@ impl DigitHistogram {
         let [numbers, descending] = config.constants();
         let [keys, _] = config.defines();
         let defines: &[Define] = if passes.has_bins { &[keys, ("BINS", 1)] } else { &[keys] };
-        let kernel = kernels::SORT_DIGIT_HISTOGRAM.module(defines);
+        let kernel = config.kernel(kernels::SORT_DIGIT_HISTOGRAM.module(defines))?;
         let mut constants = vec![
             numbers,
             descending,
@@ -106,7 +106,7 @@ impl DigitHistogram {
             constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
             constants.push(("COPIES", shape.copies));
         }
-        let has_quads = shape.loads_in_flight * config.key.words() >= 4;
+        let has_quads = shape.loads_in_flight * config.key.words() >= 4 && config.functions().is_none();
         let by_quads = if has_quads {
             Some(pipeline(kernel, &[&constants[..], &[("QUAD_ACCESS", 1)]].concat())?)
         } else {

@@ -2,7 +2,8 @@
 //!
 //! Each pass sorts by one digit, between ping-pong buffers: by three kernels, which count the digits of every tile,
 //! scan the counts and scatter the keys; or by one kernel (Onesweep). A histogram before the first pass determines the
-//! digits in which all keys agree; their passes are skipped. A [`SegmentedSortPlan`] sorts many segments at once.
+//! digits in which all keys agree; their passes are skipped. A [`SegmentedSortPlan`] sorts many segments at once,
+//! a [`StructureSortPlan`] structures by several fields.
 
 mod arrays;
 mod config;
@@ -12,8 +13,10 @@ mod dispatch_args;
 mod onesweep;
 mod passes;
 mod policy;
+mod row_mover;
 mod segmented;
 mod single_workgroup;
+mod structures;
 pub(crate) mod tuning;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
@@ -24,6 +27,10 @@ pub(super) use policy::{match_tables_size, shared_tables_size};
 pub use segmented::{
     ClusterShape, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan,
     SegmentedSortPolicy,
+};
+pub use structures::{
+    Direction, Field, Key, StructureSort, StructureSortBuffers, StructureSortConfig, StructureSortPlan,
+    StructureSortPolicy,
 };
 
 use std::ffi::CStr;
@@ -219,6 +226,9 @@ impl SortPlan {
             }
             None => config.moved_once(),
         };
+        // Elements that keys are computed from are read in the place of keys: by the histogram, and by the first pass.
+        let reads = if self.primitive.passes(count).is_some() { 2 } else { 1 };
+        let size = size + reads * config.source_size() - reads * keys;
         count.saturating_mul(size).saturating_add(self.packing_size(count))
     }
 

@@ -100,7 +100,7 @@ impl Onesweep {
             config.last_keys_constant(),
             ("FIRST_IN_ANY_ORDER", (policy.first_in_any_order && config.sorts_whole_keys_alone()).into()),
         ];
-        let kernel = kernels::SORT_ONESWEEP.module(&config.defines());
+        let kernel = config.kernel(kernels::SORT_ONESWEEP.module(&config.defines()))?;
         let options = PipelineOptions {
             workgroup_size: policy.workgroup_size,
             constants: &constants,
@@ -165,6 +165,7 @@ impl Algorithm<Sort> for Onesweep {
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
+        recorder.functions_data(buffers.functions_data);
         self.histogram.record(
             recorder,
             scratch,

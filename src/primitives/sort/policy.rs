@@ -362,12 +362,16 @@ impl SortPolicy {
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
         let words = [config.key.words(), config.values.words()];
-        let Choice { policy: algorithm, reason } = match config.has_large_counts {
-            true => Choice {
+        let Choice { policy: algorithm, reason } = match (config.has_large_counts, config.functions()) {
+            (_, Some(_)) => Choice {
+                policy: SortAlgorithm::Onesweep,
+                reason: "few keys take one dispatch; only onesweep computes keys",
+            },
+            (true, None) => Choice {
                 policy: SortAlgorithm::Onesweep,
                 reason: "few keys take one dispatch; only onesweep sorts 2^32 and more",
             },
-            false => tuning::algorithm_of(tuning::SORTS, capabilities, words),
+            (false, None) => tuning::algorithm_of(tuning::SORTS, capabilities, words),
         };
         let tuning = SortTuning::of(capabilities, words);
         let (single, large) = (tile(&tuning.counted), tile(&tuning.large_workgroup));
@@ -547,6 +551,11 @@ impl SortPolicy {
         }
         let is_onesweep = self.algorithm == SortAlgorithm::Onesweep;
         require(!config.has_large_counts || is_onesweep, "large counts require onesweep")?;
+        let computes = is_onesweep || self.algorithm == SortAlgorithm::SingleWorkgroup;
+        require(
+            config.functions().is_none() || computes,
+            "computed keys require onesweep or single-workgroup",
+        )?;
         require(self.max_workgroups.is_none() || is_onesweep, "max_workgroups is for onesweep")?;
         require(!self.first_in_any_order || is_onesweep, "first_in_any_order is for onesweep")?;
         require(self.few_keys.is_none() || is_onesweep, "few_keys is for onesweep")?;

@@ -25,7 +25,7 @@ impl SingleWorkgroup {
         shape: TileShape,
         policy: &SortPolicy,
     ) -> Result<Self> {
-        let kernel = kernels::SORT_SINGLE_WORKGROUP.module(&config.defines());
+        let kernel = config.kernel(kernels::SORT_SINGLE_WORKGROUP.module(&config.defines()))?;
         let pipeline = |quad_access: bool| {
             let [numbers, descending] = config.constants();
             let constants = [
@@ -83,6 +83,7 @@ impl Algorithm<Sort> for SingleWorkgroup {
             begin_bit,
             end_bit,
         };
+        recorder.functions_data(buffers.functions_data);
         let has_quads = has_quads(&[keys], self.mixed_access, count, 4);
         let pipeline = if has_quads { &self.by_quads } else { &self.by_words };
         recorder.dispatch(pipeline, &push, 1)

@@ -4,7 +4,7 @@ use super::TopK;
 use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
-use crate::primitives::arguments::Arguments;
+use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder};
@@ -35,6 +35,8 @@ pub struct TopKConfig {
     has_keys: bool,
     has_indices: bool,
     words_per_value: u32,
+    has_segments: bool,
+    has_own_k: bool,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<TopKPolicy>,
 }
@@ -58,6 +60,8 @@ impl TopKConfig {
             has_keys: true,
             has_indices: true,
             words_per_value: 0,
+            has_segments: false,
+            has_own_k: false,
             has_indirect_count: false,
             policy: None,
         }
@@ -79,6 +83,13 @@ impl TopKConfig {
         without_keys() => has_keys = false;
         /// Writes no columns, only keys and values.
         without_indices() => has_indices = false;
+        /// Rows of unequal lengths, of up to `columns` keys, which begin at the indices in [`TopKBuffers::segments`]. A row of fewer
+        /// than k keys has as many results: in the other slots of its k are keys and values of 0, and indices of 2^32 - 1. Longer rows
+        /// are cut off. By
+        /// [`TopKAlgorithm::Tiles`](super::TopKAlgorithm::Tiles) alone, which limits k; scratch is that of rows of `columns` keys.
+        segments() => has_segments = true;
+        /// A k of its own for each row in [`TopKBuffers::ks`], of which none is greater than k: likewise.
+        own_k() => has_own_k = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`TopKPolicy::choose`].
@@ -118,6 +129,21 @@ impl TopKConfig {
     /// Size of a value, bytes; 0 without values.
     pub const fn value_size(&self) -> u64 {
         self.words_per_value as u64 * 4
+    }
+
+    /// Whether rows have lengths of their own.
+    pub const fn has_segments(&self) -> bool {
+        self.has_segments
+    }
+
+    /// Whether rows have a k of their own.
+    pub const fn has_own_k(&self) -> bool {
+        self.has_own_k
+    }
+
+    /// Whether rows have lengths or a k of their own.
+    pub(super) const fn is_unequal(&self) -> bool {
+        self.has_segments || self.has_own_k
     }
 
     /// The constant of the kernels that move values.
@@ -160,8 +186,13 @@ configuration!(TopKConfig, TopKPolicy of TopK);
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct TopKBuffers {
-    /// Rows of keys.
+    /// Rows of keys; [with segments](TopKConfig::segments) all keys, of which there is at least one.
     pub source: AddressRange,
+    /// Indices of the first key of each row, u32, in ascending order, with [`TopKConfig::segments`]. A row ends where the next
+    /// begins, and the last with the keys.
+    pub segments: AddressRange,
+    /// The k of each row, u32, with [`TopKConfig::own_k`].
+    pub ks: AddressRange,
     /// The selected keys: k for each row.
     pub destination: AddressRange,
     /// The columns of the selected keys, u32: k for each row.
@@ -184,7 +215,35 @@ impl TopKBuffers {
     ) -> Self {
         let none = AddressRange::NONE;
         let (source_values, destination_values) = (none, none);
-        Self { source, destination, destination_indices, source_values, destination_values, scratch }
+        let (segments, ks) = (none, none);
+        Self {
+            source,
+            segments,
+            ks,
+            destination,
+            destination_indices,
+            source_values,
+            destination_values,
+            scratch,
+        }
+    }
+
+    /// Sets where rows begin, with [`TopKConfig::segments`].
+    pub const fn segments(mut self, segments: AddressRange) -> Self {
+        self.segments = segments;
+        self
+    }
+
+    /// Sets the k of each row, with [`TopKConfig::own_k`].
+    pub const fn ks(mut self, ks: AddressRange) -> Self {
+        self.ks = ks;
+        self
+    }
+
+    /// The number of keys in `source`, with segments.
+    pub(super) fn key_count(&self, config: &TopKConfig) -> u32 {
+        let count = self.source.size / config.element.size() as u64;
+        u32::try_from(count).unwrap_or(u32::MAX)
     }
 
     /// Sets the values, and the memory of the selected ones.
@@ -200,13 +259,23 @@ impl Buffers<TopK> for TopKBuffers {
         let size = |row_size: u64| max.saturating_mul(row_size);
         let values_size = |key_count: u32| size(u64::from(key_count) * config.value_size());
         table.count("count", count)?;
+        table.read("segments", &mut self.segments, size_if(config.has_segments, size(4)))?;
+        table.read("ks", &mut self.ks, size_if(config.has_own_k, size(4)))?;
         let form = PackedForm::numbers(config.element);
-        table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
-            "source",
-            &mut self.source,
-            size(config.row_size()),
-        )?;
-        table.read("source_values", &mut self.source_values, values_size(config.columns))?;
+        if config.has_segments && self.source.size > 0 {
+            let key_size = config.element.size() as u64;
+            let key_count = self.source.size / key_size;
+            table.of(form).read("source", &mut self.source, key_count * key_size)?;
+            let values_size = key_count.saturating_mul(config.value_size());
+            table.read("source_values", &mut self.source_values, values_size)?;
+        } else {
+            table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
+                "source",
+                &mut self.source,
+                size(config.row_size()),
+            )?;
+            table.read("source_values", &mut self.source_values, values_size(config.columns))?;
+        }
         table.up_to(form, Extent::of(*count).rows(config.k, 0)).write(
             "destination",
             &mut self.destination,

@@ -51,7 +51,8 @@ pub type TopKPlan = Plan<TopK>;
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `source` | `count * columns * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `source` | `count * columns * key_size`, or with segments any number of keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `segments`, `ks` | 4 per row, where the configuration has them | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | `count * k * key_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `destination_indices` | `count * k * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `source_values` | `count * columns * value_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
@@ -74,7 +75,8 @@ pub type TopKPlan = Plan<TopK>;
 ///
 /// The count is of rows, at most 2^32 - 1, and the workgroups of a two-dimensional dispatch; a sort has the limits of
 /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan). Written ranges are disjoint from each other and from those that
-/// are read. The number of results is known on the host: k for each row. A count of 0 records nothing. Sorted results are
+/// are read. The number of results is known on the host: k for each row, or slots for k where rows have lengths or a k of their
+/// own. A count of 0 records nothing. Sorted results are
 /// the best first, and of equal keys that of the lowest column; others are in the order of their columns. The results do
 /// not depend on timing, policy or device.
 #[derive(Debug)]
@@ -157,7 +159,8 @@ impl TopKPlan {
         self.primitive.max_count()
     }
 
-    /// Bytes that a recording of `count` rows reads and writes, without lists of the segmented sort.
+    /// Bytes that a recording of `count` rows reads and writes, without lists of the segmented sort; of rows of their own lengths
+    /// or k at most.
     pub fn traffic_size(&self, count: u64) -> u64 {
         let of_row = match &self.primitive.0 {
             Way::Tiles(tiles) => tiles.row_traffic_size(),

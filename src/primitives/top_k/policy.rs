@@ -123,7 +123,10 @@ impl TopKPolicy {
             "a digit has at most as many values as a workgroup has invocations",
         )?;
         if self.algorithm == TopKAlgorithm::Sort {
-            return Ok(());
+            return PolicyConflict::check(
+                !config.is_unequal(),
+                "rows with lengths or a k of their own take tiles: a k of up to 4,096, and half a tile",
+            );
         }
         let TopKConfig { columns, k, element, is_sorted, .. } = *config;
         PolicyConflict::check(

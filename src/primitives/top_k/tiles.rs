@@ -57,6 +57,7 @@ impl ByTiles {
                 ("RADIX_BITS", policy.radix_bits),
                 ("TOP_ITEMS", top_items(config.k, is_sorted)),
                 ("SORTED", is_sorted.into()),
+                ("UNEQUAL", config.is_unequal().into()),
                 words_per_value,
             ];
             let constants = [&shape[..], &config.order_constants()].concat();
@@ -142,7 +143,8 @@ impl Algorithm<TopK> for ByTiles {
             let level_args = (scratch, layout.level_args + LevelArgs::size(index as u64));
             let grid = TileGrid { tile_items: 1, column_count: level.tiles };
             let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
-            let of_last = |range| if is_last { range } else { AddressRange::NONE };
+            let of_config = |has, range| if has { range } else { AddressRange::NONE };
+            let of_last = |range| of_config(is_last, range);
             let push = push::TopKSelect {
                 keys,
                 indices,
@@ -156,6 +158,11 @@ impl Algorithm<TopK> for ByTiles {
                 values: of_last(buffers.source_values),
                 top_values: of_last(buffers.destination_values),
                 value_columns: self.config.columns,
+                segments: of_config(self.config.has_segments(), buffers.segments),
+                ks: of_config(self.config.has_own_k(), buffers.ks),
+                key_count: buffers.key_count(&self.config),
+                level: index as u32,
+                result_count: level.tiles * self.config.k,
             };
             let pipeline = if is_last { &self.last } else { self.inner.as_ref().unwrap_or(&self.last) };
             workgroups.dispatch(recorder, pipeline, &push)?;

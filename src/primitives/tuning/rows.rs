@@ -34,7 +34,7 @@ const H200_BY_WORDS: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elem
 const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
                    for sm_90; masks take fewer instructions than ballots, and less time on an H200";
-const NAK_LARGE: &str = "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 16 spill";
+const NAK_LARGE: &str = "derived: NAK, Mesa 26.1, Ampere: 512 x 24 and 1,024 x 16 spill, and keys of 64 bits with values 512 x 16";
 const IR3_LARGE: &str = "derived: ir3, Mesa 26.1, Adreno 630: 1,024 invocations spill";
 const NO_LARGE: &str = "no larger than the single workgroup: passes take over";
 const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 and 4 either: 32 lanes match in fewer \
@@ -183,6 +183,8 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::Cpu, COUNTED, KernelShape::tile(0, 0).from_registers().one_access(), LAVAPIPE)
         .formula(counted),
     row(Devices::All, COUNTED, KernelShape::tile(0, 0), FORMULA).formula(counted),
+    row(NVIDIA, LARGE, KernelShape::tile(512, 12), NAK_LARGE).words(2, 1),
+    row(NVIDIA, LARGE, KernelShape::tile(512, 12), NAK_LARGE).words(2, 2),
     row(NVIDIA, LARGE, KernelShape::tile(512, 16), NAK_LARGE),
     row(XE, LARGE, KernelShape::tile(256, 4), NO_LARGE),
     row(XE2, LARGE, KernelShape::tile(256, 4), NO_LARGE),

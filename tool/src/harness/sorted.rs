@@ -37,14 +37,7 @@ impl SortExpectation {
         let key_words = self.element.words() as usize;
         let count = (keys.len() / key_words) as u32;
         let first = begins.first().map_or(count, |&begin| begin);
-        let before = &keys[..first as usize * key_words];
-        let mut all = match self.values {
-            SortValues::Indices | SortValues::Indexed => {
-                Sorted { keys: before.to_vec(), values: vec![outside; first as usize] }
-            }
-            // An empty bit range keeps the order.
-            _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of(before),
-        };
+        let mut all = self.unsorted(&keys[..first as usize * key_words], 0, outside);
         for (&begin, &end) in begins.iter().zip(begins.iter().skip(1).chain([&count])) {
             let segment = &keys[begin as usize * key_words..end as usize * key_words];
             let sorted = self.of_segment(segment, begin);
@@ -52,6 +45,35 @@ impl SortExpectation {
             all.values.extend(sorted.values);
         }
         all
+    }
+
+    /// Sorts the whole rows of `length` keys, whose argsort indices are those within a row. The keys after them are unchanged,
+    /// and their argsort indices are `outside`.
+    pub fn of_rows(&self, keys: &[u32], length: u32, outside: u32) -> Sorted {
+        let key_words = self.element.words() as usize;
+        let row_count = keys.len() / key_words / length as usize;
+        let (rows, rest) = keys.split_at(row_count * length as usize * key_words);
+        let begins: Vec<_> = (0..row_count as u32).map(|row| row * length).collect();
+        let mut all = self.of_segments(rows, &begins, outside);
+        if matches!(self.values, SortValues::Indices | SortValues::Indexed) {
+            all.values.iter_mut().for_each(|index| *index %= length);
+        }
+        let rest = self.unsorted(rest, row_count as u32 * length, outside);
+        all.keys.extend(rest.keys);
+        all.values.extend(rest.values);
+        all
+    }
+
+    /// Keys of no segment, which begin at `first_index`.
+    fn unsorted(&self, keys: &[u32], first_index: u32, outside: u32) -> Sorted {
+        match self.values {
+            SortValues::Indices | SortValues::Indexed => {
+                let count = keys.len() / self.element.words() as usize;
+                Sorted { keys: keys.to_vec(), values: vec![outside; count] }
+            }
+            // An empty bit range keeps the order.
+            _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of_segment(keys, first_index),
+        }
     }
 
     /// Sorts a segment whose first key has the index `first_index`.
@@ -135,6 +157,14 @@ mod tests {
         let unsorted = words(&[9, 5, -1, 5, 0, -2]);
         assert_eq!(got, Sorted { keys: unsorted.clone(), values: vec![77, 2, 1, 3, 5, 4] });
         assert_eq!(of(SortValues::None, &[]), Sorted { keys: unsorted, values: vec![] });
+        let in_rows = |values, keys: &[i64]| {
+            let (element, order) = (ElementType::I64, FloatOrder::Total);
+            let expectation = SortExpectation { element, values, is_descending: false, order, bits: 0..64 };
+            expectation.of_rows(&words(keys), 2, 77)
+        };
+        let rows = Sorted { keys: words(&[5, 9, -1, 3, 4]), values: vec![1, 0, 2, 3, 4] };
+        assert_eq!(in_rows(SortValues::B4, &[9, 5, -1, 3, 4]), rows);
+        assert_eq!(in_rows(SortValues::Indices, &[9, 5, -1, 3, 4]).values, [1, 0, 0, 1, 77]);
         let wide: Vec<_> = [0, 2, 1, 3, 5, 4].into_iter().flat_map(wide_value).collect();
         assert_eq!(of(SortValues::B8, &[1, 4]), Sorted { keys: sorted, values: wide });
     }

@@ -13,6 +13,7 @@ mod promotion;
 mod read;
 mod reader;
 mod remedy;
+mod structures;
 #[cfg(test)]
 mod testing;
 mod words;
@@ -23,6 +24,7 @@ pub use order::ByRows;
 pub use promotion::promoted;
 pub use read::{Bytes, TableError};
 pub use reader::TableReader;
+pub use structures::{NamedField, Structure, Structures};
 pub use subsweep::ElementType;
 pub use words::{Padded, Trimmed, padded, padded_size, trimmed};
 

@@ -7,6 +7,7 @@ use crate::table::element::from_descr;
 use std::io::Read;
 
 use super::read::read_full;
+use super::structures::{NamedField, Structure};
 use super::{ElementType, Format, TableError, TableShape, Taken};
 use subsweep::internal::printable;
 
@@ -65,9 +66,11 @@ pub struct Header {
 
 /// Reads the header after the [`MAGIC`], up to the first element.
 pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
-    let (text, position) = read_text(reader)?;
-    let ((format, element, is_swapped), shape, by_columns) =
-        parse(&text, taken.elements, taken.max_dimensions, |descr| element(descr, taken.elements))?;
+    let Text { text, position, .. } = read_text(reader)?;
+    let elements = taken.elements;
+    let (found, extents) = parse(&text, taken.max_dimensions, |parser| parser.descr(elements))?;
+    let (format, element, is_swapped) = element(found, elements)?;
+    let (by_columns, shape) = (extents.by_columns, extents.shape()?);
     let too_large = || TableError::TooLarge { shape: shape.to_string() };
     let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
     let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
@@ -79,21 +82,47 @@ pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, Tabl
 /// Reads the header of flags after the [`MAGIC`]: bool, u8 or u32 in one dimension. Returns the bytes of a flag, and
 /// the number of flags.
 pub fn read_flags_header(reader: &mut impl Read) -> Result<(u64, u64), TableError> {
-    let (text, _) = read_text(reader)?;
-    let size = |descr: &[u8]| match descr {
-        b"|b1" | b"|u1" => Ok(1),
+    let Text { text, .. } = read_text(reader)?;
+    let (found, extents) = parse(&text, 1, |parser| parser.descr(&[ElementType::U32]))?;
+    let size = match found {
+        b"|b1" | b"|u1" => 1,
         // What is not 0 is so in either order of bytes.
-        b"<u4" | b">u4" => Ok(4),
-        _ => Err(TableError::FlagsNotTaken { found: shown(descr) }),
+        b"<u4" | b">u4" => 4,
+        _ => return Err(TableError::FlagsNotTaken { found: shown(found) }),
     };
-    let (size, shape, _) = parse(&text, &[ElementType::U32], 1, size)?;
-    Ok((size, shape.rows() as u64))
+    Ok((size, extents.shape()?.rows() as u64))
 }
 
-/// Reads the dictionary after the [`MAGIC`]. Returns its text, and the bytes up to its end.
-fn read_text(reader: &mut impl Read) -> Result<(Vec<u8>, u64), TableError> {
+/// Reads the header of structures after the [`MAGIC`], in one dimension. Returns all of its bytes, the magic included, the
+/// fields, and the number of structures.
+pub fn read_structured_header(reader: &mut impl Read) -> Result<(Vec<u8>, Structure, usize), TableError> {
+    let Text { text, version, .. } = read_text(reader)?;
+    let fields = |parser: &mut Parser<'_>| parser.structure(MAX_NESTED);
+    let (structure, extents) = parse(&text, 1, fields)?;
+    let count = extents.shape()?.rows();
+    let text_size = (text.len() as u32).to_le_bytes();
+    let text_size = if version[0] == 1 { &text_size[..2] } else { &text_size };
+    Ok(([&MAGIC[..], &version, text_size, &text].concat(), structure, count))
+}
+
+/// Bytes of a field's name; others cannot be named.
+const MAX_NAME_SIZE: usize = 256;
+
+/// Structures within structures.
+const MAX_NESTED: u32 = 16;
+
+/// The dictionary after the [`MAGIC`].
+struct Text {
+    version: [u8; 2],
+    text: Vec<u8>,
+    /// Bytes up to its end, the magic included.
+    position: u64,
+}
+
+/// Reads the dictionary after the [`MAGIC`].
+fn read_text(reader: &mut impl Read) -> Result<Text, TableError> {
     let mut position = MAGIC.len() as u64;
-    let [major, minor] = read_array(reader, &mut position)?;
+    let version @ [major, minor] = read_array(reader, &mut position)?;
     let text_size = match (major, minor) {
         (1, 0) => u32::from(u16::from_le_bytes(read_array(reader, &mut position)?)),
         (2 | 3, 0) => u32::from_le_bytes(read_array(reader, &mut position)?),
@@ -104,7 +133,7 @@ fn read_text(reader: &mut impl Read) -> Result<(Vec<u8>, u64), TableError> {
     }
     let mut text = vec![0; text_size as usize];
     read_exact(reader, &mut position, &mut text)?;
-    Ok((text, position))
+    Ok(Text { version, text, position })
 }
 
 /// The `descr` of numpy's bool.
@@ -143,13 +172,25 @@ fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> R
     if *position < needed { Err(TableError::Ended { held: *position, needed }) } else { Ok(()) }
 }
 
-/// Parses element type, shape, and whether the table lies by columns, from the dictionary's text; `element` converts the type.
-fn parse<T>(
-    text: &[u8],
-    taken: &[ElementType],
+/// A shape that is not checked yet: a type that is not taken is told first.
+struct Extents<'a> {
+    dimensions: &'a [u8],
+    by_columns: bool,
     max_dimensions: usize,
-    element: impl Fn(&[u8]) -> Result<T, TableError>,
-) -> Result<(T, TableShape, bool), TableError> {
+}
+
+impl Extents<'_> {
+    fn shape(self) -> Result<TableShape, TableError> {
+        shape(self.dimensions, self.max_dimensions)
+    }
+}
+
+/// Parses the dictionary's text, its type by `type_of`.
+fn parse<'a, T>(
+    text: &'a [u8],
+    max_dimensions: usize,
+    type_of: impl Fn(&mut Parser<'a>) -> Result<T, TableError>,
+) -> Result<(T, Extents<'a>), TableError> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
     parser.expect(b'{', "a dictionary is missing")?;
@@ -157,7 +198,7 @@ fn parse<T>(
         let key = parser.string()?;
         parser.expect(b':', "':' is missing")?;
         let repeated = match key {
-            b"descr" => descr.replace(parser.descr(taken)?).is_some(),
+            b"descr" => descr.replace(type_of(&mut parser)?).is_some(),
             b"fortran_order" => by_columns.replace(parser.boolean()?).is_some(),
             b"shape" => dimensions.replace(parser.tuple()?).is_some(),
             _ => return Err(parser.malformed("there is an unknown key")),
@@ -176,7 +217,7 @@ fn parse<T>(
     let (Some(descr), Some(by_columns), Some(dimensions)) = (descr, by_columns, dimensions) else {
         return Err(parser.malformed("'descr', 'fortran_order' or 'shape' is missing"));
     };
-    Ok((element(descr)?, shape(dimensions, max_dimensions)?, by_columns))
+    Ok((descr, Extents { dimensions, by_columns, max_dimensions }))
 }
 
 /// The format and the element type of a `descr` string, and whether it is big-endian, if accepted.
@@ -186,6 +227,22 @@ fn element(descr: &[u8], taken: &[ElementType]) -> Result<(Format, ElementType, 
         false => from_descr(descr).map(|(element, is_swapped)| (Format::Npy, element, is_swapped)),
     };
     found.filter(|(_, element, _)| taken.contains(element)).ok_or_else(|| not_taken(descr, taken))
+}
+
+fn no_fields(found: &[u8]) -> TableError {
+    TableError::NoFields { found: shown(found) }
+}
+
+/// Bytes of an element of a `descr`; none of objects, which are elsewhere.
+fn size_of_descr(descr: &[u8]) -> Option<usize> {
+    let (kind, rest) = descr.get(1..)?.split_first()?;
+    let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).map_or(rest, |end| &rest[..end]);
+    let size: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    match kind {
+        b'U' => size.checked_mul(4),
+        b'b' | b'i' | b'u' | b'f' | b'c' | b'm' | b'M' | b'S' | b'V' => Some(size),
+        _ => None,
+    }
 }
 
 fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
@@ -300,6 +357,96 @@ impl<'a> Parser<'a> {
             Some(b'[' | b'(') => Err(not_taken(bracketed(&self.text[self.at..]), taken)),
             _ => self.string(),
         }
+    }
+
+    /// The fields of a structured type: a list of tuples of a name, a type, and the shape of a field of several elements.
+    fn structure(&mut self, max_nested: u32) -> Result<Structure, TableError> {
+        match self.peek() {
+            Some(b'[') => self.accept(b'['),
+            Some(b'(') => return Err(no_fields(bracketed(&self.text[self.at..]))),
+            _ => return Err(no_fields(self.string()?)),
+        };
+        let mut structure = Structure::default();
+        while !self.accept(b']') {
+            self.expect(b'(', "a field is missing")?;
+            let name = self.field_name()?;
+            self.expect(b',', "a field has no type")?;
+            let start = self.at;
+            let mut field = self.field(max_nested)?;
+            let mut descr = &self.text[start..self.at];
+            if self.accept(b',') && self.peek() == Some(b'(') {
+                let count = self.element_count()?;
+                descr = &self.text[start..self.at];
+                field.size =
+                    field.size.checked_mul(count).ok_or_else(|| self.malformed("a field is too large"))?;
+                field.fields.clear();
+            }
+            self.expect(b')', "a field does not end")?;
+            let is_nested = !field.fields.is_empty();
+            for inner in field.fields {
+                let name =
+                    if inner.name.is_empty() { name.clone() } else { format!("{name}.{}", inner.name) };
+                structure.fields.push(NamedField { name, offset: structure.size + inner.offset, ..inner });
+            }
+            if !name.is_empty() && !is_nested {
+                let descr = shown(descr.trim_ascii());
+                structure.fields.push(NamedField { name, offset: structure.size, descr, number: None });
+            }
+            structure.size = structure
+                .size
+                .checked_add(field.size)
+                .ok_or_else(|| self.malformed("a field is too large"))?;
+            if !self.accept(b',') {
+                self.expect(b']', "',' or ']' is missing")?;
+                break;
+            }
+        }
+        // An outer name is that of every inner field: a header could make megabytes of it.
+        structure.fields.retain(|field| (1..=MAX_NAME_SIZE).contains(&field.name.len()));
+        Ok(structure)
+    }
+
+    /// A field's name, which may have a title before it.
+    fn field_name(&mut self) -> Result<String, TableError> {
+        let has_title = self.accept(b'(');
+        let mut name = self.string()?;
+        if has_title {
+            self.expect(b',', "a title has no name")?;
+            name = self.string()?;
+            self.expect(b')', "a name does not end")?;
+        }
+        Ok(String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// A field's type: as a structure of one field without a name, if it is a number.
+    fn field(&mut self, max_nested: u32) -> Result<Structure, TableError> {
+        if self.peek() == Some(b'[') {
+            let inner = max_nested.checked_sub(1).ok_or_else(|| self.malformed("it is nested too deep"))?;
+            return self.structure(inner);
+        }
+        let descr = self.string()?;
+        let size = size_of_descr(descr).ok_or_else(|| TableError::FieldNotTaken { found: shown(descr) })?;
+        let number = match from_descr(descr) {
+            Some((element, false)) => Some(element),
+            _ if descr == b"|b1" => Some(ElementType::U8),
+            _ => None,
+        };
+        let of_number =
+            |number| NamedField { name: String::new(), offset: 0, descr: shown(descr), number: Some(number) };
+        Ok(Structure { size, fields: number.into_iter().map(of_number).collect() })
+    }
+
+    /// The number of elements of a field's shape.
+    fn element_count(&mut self) -> Result<usize, TableError> {
+        let tuple = self.tuple()?;
+        let extents = tuple[1..tuple.len() - 1].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        let mut count = 1_usize;
+        for extent in extents.filter(|extent| !extent.is_empty()) {
+            let digits = std::str::from_utf8(extent).ok().and_then(|digits| digits.parse().ok());
+            let product = digits.and_then(|extent| count.checked_mul(extent));
+            count = product.ok_or_else(|| TableError::Shape { shape: shown(tuple) })?;
+        }
+        Ok(count)
     }
 
     fn boolean(&mut self) -> Result<bool, TableError> {

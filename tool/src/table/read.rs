@@ -102,6 +102,21 @@ pub enum TableError {
     /// An empty file without a declared type.
     #[error("is empty; give it elements, or say with --type of which type it holds none")]
     Empty,
+    /// A file without an `.npy` header, where fields are asked for.
+    #[error("is not an .npy file, and fields are those of a structured array; save it with numpy.save")]
+    NoHeader,
+    /// Elements without fields.
+    #[error("holds elements of type {found}, which have no fields; leave out --by")]
+    NoFields {
+        /// The type found, cut to a line.
+        found: String,
+    },
+    /// A field of no known size.
+    #[error("has a field of type {found}, which refers to objects; save the array without it")]
+    FieldNotTaken {
+        /// The type found, cut to a line.
+        found: String,
+    },
     /// A zip archive, as of `numpy.savez`.
     #[error("{}", archive_text(array.as_deref()))]
     Archive {
@@ -381,7 +396,7 @@ fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableEr
 }
 
 /// Reads up to `max_size` bytes. If that is known to be the size, memory is allocated at once, else it grows by doubling.
-fn read_payload(
+pub(super) fn read_payload(
     reader: &mut impl Read,
     max_size: u64,
     is_known: bool,

@@ -53,6 +53,29 @@ fn values_of_every_type_are_counted_in_even_bins_and_by_edges() {
 }
 
 #[test]
+fn values_of_64_bits_and_weights() {
+    let folder = Folder::new();
+    let numbers: Vec<f64> = (0..5003).map(|index| f64::from(index) / 5002.0).collect();
+    let edges = [0.0, 0.25, 0.5, 0.75, 1.0];
+    let even = ["histogram", "-", "--bins", "4", "--range", "0:1"];
+    let file = npy("<f8", "(5003,)", &doubles(&numbers));
+    let expected = counted(numbers.iter().copied(), &edges);
+    assert!(run_with(&mut subsweep(even), &file).done() == npy("<u4", "(4,)", &bytes(&expected)));
+    let weights = folder.file("weights.npy", npy("<i4", "(5003,)", &bytes(&[-2i32 as u32; 5003])));
+    let expected: Vec<_> = expected.iter().map(|count| count.wrapping_mul(-2i32 as u32)).collect();
+    let weighted = run_with(subsweep(even).args(["--weights", &weights]), &file).done();
+    assert!(weighted == npy("<i4", "(4,)", &bytes(&expected)));
+    // 2^53 and the next integer are one number of f64, by which they are compared.
+    let wide: Vec<u32> = [1u64 << 53, (1 << 53) + 1, (1 << 53) + 2, u64::MAX]
+        .iter()
+        .flat_map(|number| [*number as u32, (number >> 32) as u32])
+        .collect();
+    let edges = folder.file("edges.npy", npy("<f8", "(3,)", &doubles(&[0.0, 9_007_199_254_740_994.0, 2e19])));
+    let counts = run_with(&mut subsweep(["histogram", "-", "--edges", &edges]), &npy("<u8", "(4,)", &bytes(&wide)));
+    assert_eq!(counts.done(), npy("<u4", "(2,)", &bytes(&[2, 2])));
+}
+
+#[test]
 fn each_column_of_a_table_has_a_row_of_counts() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<i4", "(4, 2)", &bytes(&[0, 9, 1, 5, 2, 10, u32::MAX, 11])));
@@ -137,8 +160,16 @@ fn invalid_bins_and_edges() {
     let mut command = subsweep(["histogram", &input, "--edges", &edges, "-o", &edges]);
     run(without_drivers(&mut command)).refused(2, "is also the input");
 
-    let double = folder.file("double.npy", npy("<f8", "(2,)", &[0; 16]));
-    refused(&folder, &["histogram", &double, "--bins", "1", "--range", "0:1"], "elements of type <f8, and u32");
+    let even = ["histogram", &input, "--bins", "1", "--range", "0:1", "--weights"];
+    for (descr, numbers, what) in [
+        ("<u4", bytes(&[1; 3]), "has 3 weights for 4 elements; give one for each"),
+        ("<i4", bytes(&[1; 5]), "has 5 weights for 4 elements; give one for each"),
+        ("<f4", bytes(&[1; 4]), "elements of type <f4, and u32|i32 is taken"),
+    ] {
+        let shape = format!("({},)", numbers.len() / 4);
+        let weights = folder.file("weights.npy", npy(descr, &shape, &numbers));
+        run(subsweep(even).arg(&weights)).refused_with_words(2, what);
+    }
     let wide = folder.file("wide.npy", npy("<u4", "(0, 65537)", b""));
     refused(&folder, &["histogram", &wide, "--bins", "1", "--range", "0:1"], "has 65537 columns");
     let even = [&with(&["--bins", "2"]), &range[..]].concat();

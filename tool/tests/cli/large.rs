@@ -342,12 +342,28 @@ fn chunks_of_tables_have_the_results_of_the_whole() {
         column(of).position(|number| Some(number) == max).unwrap() as u32
     };
     assert!(written(&["reduce", "--op", "argmax"]) == npy("<u4", "(2,)", &bytes(&[first(0), first(1)])));
+    let least = |of: usize| column(of).position(|number| Some(number) == column(of).min()).unwrap() as u32;
+    let both = bytes(&[least(0), least(1), first(0), first(1)]);
+    assert!(written(&["reduce", "--op", "argminmax"]) == npy("<u4", "(2, 2)", &both));
+    let of_both = |is_max: bool| {
+        numbers.chunks(2).map(move |row| u32::from((row[1] as i32 > row[0] as i32) == is_max && row[0] != row[1]))
+    };
+    let both: Vec<_> = of_both(false).chain(of_both(true)).collect();
+    let shape = format!("(2, {rows})");
+    assert!(written(&["reduce", "--axis", "1", "--op", "argminmax"]) == npy("<u4", &shape, &bytes(&both)));
     let of_rows: Vec<u32> = numbers.chunks(2).map(|row| row[0].wrapping_add(row[1])).collect();
     assert!(written(&["reduce", "--axis", "1"]) == npy("<i4", &format!("({rows},)"), &bytes(&of_rows)));
     let down: Vec<_> = numbers.windows(3).map(|two| two[2].wrapping_sub(two[0])).collect();
     assert!(written(&["diff"]) == grid(rows - 1, 2, &down));
     let along: Vec<_> = numbers.chunks(2).map(|row| row[1].wrapping_sub(row[0])).collect();
     assert!(written(&["diff", "--axis", "1"]) == grid(rows, 1, &along));
+    let is_less = |row: &[u32]| (row[0] as i32) <= row[1] as i32;
+    let swapped = |row: &[u32], [first, second]: [u32; 2]| if is_less(row) { [first, second] } else { [second, first] };
+    let sorted: Vec<_> = numbers.chunks(2).flat_map(|row| swapped(row, [row[0], row[1]])).collect();
+    assert!(written(&["sort", "--axis", "1"]) == grid(rows, 2, &sorted));
+    let order: Vec<_> = numbers.chunks(2).flat_map(|row| swapped(row, [0, 1])).collect();
+    let expected = npy("<u4", &format!("({rows}, 2)"), &bytes(&order));
+    assert!(written(&["sort", "--axis", "1", "--argsort"]) == expected);
     let column = npy("<i4", &format!("({},)", 2 * rows), &bytes(numbers));
     let path = folder.file("flat.npy", column);
     run(&mut subsweep(["select", &path, "--where", "x == 21", "-o", &output])).done();

@@ -25,6 +25,7 @@ fn results_are_printed_as_numpy_prints_them() {
         ("xor", "11\n"),
         ("argmin", "1\n"),
         ("argmax", "2\n"),
+        ("argminmax", "1\n2\n"),
     ] {
         assert_eq!(text(&["--op", op], &whole), expected, "{op}");
     }
@@ -126,6 +127,8 @@ fn rows_of_a_table_have_a_result_each() {
     let grid = npy("<i4", "(2, 3)", &bytes(&[1, 2, 3, 9, 5, 9]));
     assert_eq!(text(&["--axis", "1"], &grid), "6\n23\n");
     assert_eq!(text(&["--axis", "1", "--op", "argmax"], &grid), "2\n0\n");
+    assert_eq!(text(&["--axis", "1", "--op", "argminmax"], &grid), "0 1\n2 0\n");
+    assert_eq!(text(&["--op", "argminmax"], &grid), "0 0 0\n1 1 1\n");
     for (rows, columns) in [(1000, 7), (33, 128), (9, 300), (4, 20_000), (3, 1)] {
         let numbers = random(rows * columns);
         let file = npy("<u4", &format!("({rows}, {columns})"), &bytes(&numbers));
@@ -151,6 +154,8 @@ fn files_have_the_type_of_the_input_and_indices_are_u32() {
     assert_eq!(folder.read("out.npy"), npy("<u8", "(2,)", &bytes(&[5, 0, 0, 1])));
     reduced(&["--op", "argmax", "-o", &output], &grid);
     assert_eq!(folder.read("out.npy"), npy("<u4", "(2,)", &bytes(&[0, 1])));
+    reduced(&["--op", "argminmax", "-o", &output], &grid);
+    assert_eq!(folder.read("out.npy"), npy("<u4", "(2, 2)", &bytes(&[0, 0, 0, 1])));
     let raw = folder.file("in", bytes(&[1, 2, 3]));
     let stdout = run(&mut subsweep(["reduce", &raw, "--type", "u32", "-o", "-"])).done();
     assert_eq!(words(&stdout), [6]);
@@ -190,8 +195,26 @@ fn invalid_reductions() {
     let printed = ["reduce", &table, "--by-key", &keys, "--keys-output", "-"];
     run(without_drivers(&mut subsweep(printed))).refused(2, "standard output is written once");
     run(&mut subsweep(["reduce", &table, "--by-key", &keys])).refused_with_words(2, "--keys-output");
-    let wide = folder.file("wide.npy", npy("<u4", "(1, 17)", &[0; 68]));
-    refused(&folder, &["reduce", &wide], "has 17 columns, and 1 to 16 are reduced");
+    let wide = folder.file("wide.npy", npy("<u4", "(1, 65)", &[0; 260]));
+    refused(&folder, &["reduce", &wide], "has 65 columns, and 1 to 64 are reduced");
+}
+
+#[test]
+fn segments_end_where_they_are_said_to() {
+    let folder = Folder::new();
+    let file = npy("<u4", "(6,)", &bytes(&[1, 2, 4, 8, 16, 32]));
+    let begins = folder.file("begins.npy", npy("<i8", "(4,)", &bytes(&[3, 0, 0, 0, 6, 0, 2, 0])));
+    let ends = folder.file("ends", bytes(&[6, 5, 6, 1]));
+    let ranges = ["--segments", &begins, "--segment-ends", &ends];
+    assert_eq!(text(&ranges, &file), "56\n31\n0\n0\n");
+    let table = folder.file("in.npy", file);
+    let few = folder.file("few", bytes(&[6, 5]));
+    let mut arguments = ["reduce", &table, "--segments", &begins, "--segment-ends", &few];
+    refused(&folder, &arguments, "has 2 ends of 4 segments; give one for each");
+    let beyond = folder.file("beyond", bytes(&[7, 5, 6, 1]));
+    arguments[5] = &beyond;
+    refused(&folder, &arguments, "a segment begins or ends at 7, and there are 6 rows");
+    run(&mut subsweep(["reduce", &table, "--segment-ends", &few])).refused_with_words(2, "--segments");
 }
 
 #[test]

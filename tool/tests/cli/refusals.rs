@@ -107,17 +107,17 @@ fn inputs_that_cannot_be_read() {
 #[test]
 fn tables_of_a_shape_that_the_command_does_not_take() {
     let folder = Folder::new();
-    let input = folder.file("in", npy("<u4", "(2, 17)", &[0; 136]));
-    refused(&folder, &["scan", &input], "has 17 columns, and 1 to 16 are scanned");
-    let what = "has 2 dimensions, shape (2, 17), and one is sorted; to sort each row by itself, save a.reshape(-1), and the \
-                beginnings of its rows, numpy.arange(0, a.size, a.shape[-1]), for --segments";
+    let input = folder.file("in", npy("<u4", "(2, 65)", &[0; 520]));
+    refused(&folder, &["scan", &input], "has 65 columns, and 1 to 64 are scanned");
+    let what = "has 2 dimensions, shape (2, 65), and one is sorted; --axis 1 sorts each row; for columns, save \
+                numpy.ascontiguousarray(a.T)";
     refused(&folder, &["sort", &input], what);
     refused(&folder, &["sort", &input, "--segments", &input], what);
     let column = folder.file("column", npy("<u4", "(3, 1)", &[0; 12]));
     refused(&folder, &["sort", &column], "has 2 dimensions, shape (3, 1), and one is taken; save a.reshape(-1)");
     let keys = folder.file("keys", npy("<u4", "(2,)", &[0; 8]));
     let values = ["sort", &keys, "--values", &input, "--values-output", &folder.argument("values")];
-    let what = "has 2 dimensions, shape (2, 17), and a value is one number for each key; leave out --values, sort with \
+    let what = "has 2 dimensions, shape (2, 65), and a value is one number for each key; leave out --values, sort with \
                 --argsort, and take the rows";
     refused(&folder, &values, what);
     refused(&folder, &[&values[..], &["--segments", &keys]].concat(), what);

@@ -85,6 +85,35 @@ fn needles_of_another_type_are_compared_in_the_common_one() {
 }
 
 #[test]
+fn rows_are_searched_by_themselves() {
+    let folder = Folder::new();
+    for (rows, sorted_length, needle_length) in [(300, 7, 3), (3, 1000, 401), (5, 1, 1), (0, 2, 3)] {
+        let mut sorted = random(rows * sorted_length);
+        sorted.iter_mut().for_each(|word| *word %= 500);
+        sorted.chunks_mut(sorted_length).for_each(<[u32]>::sort_unstable);
+        let needles: Vec<_> = random(rows * needle_length + 1).iter().map(|word| word % 510).skip(1).collect();
+        let table = |length: usize, words: &[u32]| npy("<u4", &format!("({rows}, {length})"), &bytes(words));
+        let input = folder.file("sorted.npy", table(sorted_length, &sorted));
+        for side in ["left", "right"] {
+            let position = |row: &[u32], needle: u32| {
+                row.iter().filter(|&&key| if side == "right" { key <= needle } else { key < needle }).count() as u32
+            };
+            let of_row = |(row, needles): (&[u32], &[u32])| needles.iter().map(|&needle| position(row, needle)).collect::<Vec<_>>();
+            let expected: Vec<_> = sorted.chunks(sorted_length).zip(needles.chunks(needle_length)).flat_map(of_row).collect();
+            let mut command = subsweep(["search", &input, "-", "--axis", "1", "--side", side]);
+            let got = run_with(&mut command, &table(needle_length, &needles)).done();
+            assert!(got == table(needle_length, &expected), "{rows} rows of {sorted_length}, {side}");
+        }
+    }
+    let flat = folder.file("flat.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
+    let two = folder.file("two.npy", npy("<u4", "(2, 1)", &bytes(&[1, 2])));
+    let one = folder.file("one.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
+    refused(&folder, &["search", &flat, &two, "--axis", "1"], "has one dimension, and no axis 1; leave out --axis 1");
+    refused(&folder, &["search", &two, &flat, "--axis", "1"], "has one dimension, and no axis 1; leave out --axis 1");
+    refused(&folder, &["search", &two, &one, "--axis", "1"], "has 1 rows, and ");
+}
+
+#[test]
 fn invalid_searches() {
     let folder = Folder::new();
     let ints = folder.file("ints.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));

@@ -47,6 +47,54 @@ fn offsets_of_segments_are_whole_numbers_of_any_type() {
     }
 }
 
+/// The rows of a table, sorted by the standard library as keys and as indices.
+fn sorted_rows(words: &[u32], columns: usize) -> [Vec<u32>; 2] {
+    let order = |row: &[u32]| -> Vec<u32> {
+        let mut order: Vec<u32> = (0..columns as u32).collect();
+        order.sort_by_key(|&index| row[index as usize]);
+        order
+    };
+    let keys = |row: &[u32]| order(row).into_iter().map(|index| row[index as usize]).collect::<Vec<_>>();
+    [words.chunks(columns).flat_map(keys).collect(), words.chunks(columns).flat_map(order).collect()]
+}
+
+#[test]
+fn rows_of_tables_are_sorted() {
+    let folder = Folder::new();
+    for (rows, columns) in [(300, 7), (40, 1), (1, 9_000), (3, 4_001), (0, 5)] {
+        let words: Vec<_> = random(rows * columns).into_iter().map(|word| word % 1_000).collect();
+        let shape = format!("({rows}, {columns})");
+        let input = folder.file("in.npy", npy("<u4", &shape, &bytes(&words)));
+        let [keys, order] = sorted_rows(&words, columns);
+        for (option, expected) in [(None, keys), (Some("--argsort"), order)] {
+            let ended = run(subsweep(["sort", &input, "--axis", "1"]).args(option));
+            assert!(ended.done() == npy("<u4", &shape, &bytes(&expected)), "{shape}, {option:?}");
+        }
+    }
+    // In the order of numpy, from a pipe, and of a type of 8 bits.
+    let floats = [f32::NAN, 0.0, -0.0, 1.0, -f32::INFINITY, -f32::NAN].map(f32::to_bits);
+    let table = npy("<f4", "(2, 3)", &bytes(&floats));
+    let options = ["sort", "-", "--axis", "1", "--order", "numpy"];
+    let expected = [1, 2, 0, 4, 3, 5].map(|index: usize| floats[index]);
+    assert_eq!(run_with(&mut subsweep(options), &table).done(), npy("<f4", "(2, 3)", &bytes(&expected)));
+    let small = npy("|i1", "(2, 3)", &[1, 255, 0, 128, 127, 0]);
+    let descending = ["sort", "-", "--axis", "1", "--descending"];
+    assert_eq!(run_with(&mut subsweep(descending), &small).done(), npy("|i1", "(2, 3)", &[1, 0, 255, 127, 0, 128]));
+
+    let flat = folder.file("flat.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
+    let grid = folder.file("grid.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
+    let refused = |input: &str, options: &[&str], what: &str| {
+        refused(&folder, &[&["sort", input, "--axis", "1"], options].concat(), what);
+    };
+    refused(&flat, &[], "has one dimension, and no axis 1; leave out --axis 1");
+    refused(&grid, &["--segments", &flat], "--segments are of an array of one dimension; leave out --axis 1");
+    let values = folder.argument("values");
+    refused(&grid, &["--values", &flat, "--values-output", &values], "--axis 1 moves no values");
+    refused(&grid, &["--temp-dir", "."], "--axis 1 writes no temporary files");
+    refused(&grid, &["--algorithm", "onesweep"], "leave out one of --axis 1 and --algorithm onesweep");
+    refused(&grid, &["--policy", "seed"], "the seed has no --axis 1");
+}
+
 /// Segment offsets: segments of every size class, empty ones, and keys before the first.
 fn begins(count: usize) -> Vec<u32> {
     let mut begins = vec![3, 3];

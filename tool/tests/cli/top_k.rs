@@ -95,6 +95,37 @@ fn values_move_with_their_elements() {
 }
 
 #[test]
+fn rows_have_lengths_and_a_k_of_their_own() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<u4", "(6,)", &bytes(&[5, 1, 4, 4, 9, 2])));
+    let segments = folder.file("segments.npy", npy("<u4", "(4,)", &bytes(&[1, 4, 4, 5])));
+    let ks = folder.file("ks.npy", npy("<i8", "(4,)", &[1u64, 0, 3, 2].map(u64::to_le_bytes).concat()));
+    let (output, indices) = (folder.argument("out.npy"), folder.argument("indices.npy"));
+    let selected = |options: &[&str]| {
+        let arguments = ["topk", &input, "-o", &output, "--indices", &indices];
+        assert_eq!(run(&mut subsweep([&arguments[..], options].concat())).done(), b"");
+        (folder.read("out.npy"), folder.read("indices.npy"))
+    };
+    let both = |keys: &[u32], columns: &[u32]| {
+        let of = |words: &[u32]| npy("<u4", &format!("({},)", words.len()), &bytes(words));
+        (of(keys), of(columns))
+    };
+    assert_eq!(selected(&["-k", "2", "--segments", &segments]), both(&[4, 4, 9, 2], &[1, 2, 0, 0]));
+    assert_eq!(selected(&["--ks", &ks, "--segments", &segments]), both(&[4, 9, 2], &[1, 0, 0]));
+    let smallest = ["-k", "9", "--smallest", "--segments", &segments];
+    assert_eq!(selected(&smallest), both(&[1, 4, 4, 9, 2], &[0, 1, 2, 0, 0]));
+    let table = folder.file("table.npy", npy("<u4", "(4, 2)", &bytes(&[1, 2, 3, 4, 6, 5, 8, 7])));
+    refused(&folder, &["topk", &table, "--ks", &ks], "a row of ");
+    let few = folder.file("few.npy", npy("<u4", "(4,)", &bytes(&[1, 0, 2, 1])));
+    let got = run(&mut subsweep(["topk", &table, "--ks", &few])).done();
+    assert_eq!(got, npy("<u4", "(4,)", &bytes(&[2, 6, 5, 8])));
+
+    refused(&folder, &["topk", &table, "-k", "1", "--segments", &segments], "has rows, and --segments are those of");
+    refused(&folder, &["topk", &input, "--ks", &ks], "has 4 numbers, and ");
+    run(&mut subsweep(["topk", &input, "-k", "1", "--ks", &ks])).refused_with_words(2, "--ks");
+}
+
+#[test]
 fn invalid_selections() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<f4", "(2, 5)", &[0; 40]));

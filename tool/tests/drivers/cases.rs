@@ -254,7 +254,7 @@ fn is_worth_watching(case: &Case) -> bool {
                 && !is_one_of_all
                 && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
         }
-        Work::Reduce(reduce) => reduce.operator == ScanOperator::Add || reduce.is_index,
+        Work::Reduce(reduce) => reduce.operator == ScanOperator::Add || reduce.indices > 0,
         Work::SegmentedSort(sort) => {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
             is_plain && sort.values == SortValues::B4 && sort.bits.len() as u32 == sort.element.bits()
@@ -363,7 +363,7 @@ fn has_half_of_shared_memory(gpu: &Gpu) -> bool {
 pub fn lacks_feature(gpu: &Gpu, case: &Case) -> bool {
     let needs_float64 = match &case.work {
         Work::Scan(scan) => scan.operator.needs_float64(scan.element),
-        Work::Reduce(reduce) => !reduce.is_index && reduce.operator.needs_float64(reduce.element),
+        Work::Reduce(reduce) => reduce.indices == 0 && reduce.operator.needs_float64(reduce.element),
         _ => false,
     };
     needs_float64 && !gpu.capabilities().enabled.shader_float64

@@ -50,8 +50,12 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
 }
 
 fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
-    let configs =
-        [HistogramConfig::even(ElementType::F32, 256), HistogramConfig::by_edges(ElementType::I32, 9)];
+    let configs = [
+        HistogramConfig::even(ElementType::F32, 256),
+        HistogramConfig::by_edges(ElementType::I32, 9),
+        HistogramConfig::even(ElementType::F64, 256).weighted(),
+        HistogramConfig::by_edges(ElementType::U64, 9),
+    ];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
 
@@ -59,8 +63,13 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let config = HistogramConfig::even(ElementType::U32, 100);
     let [source, edges, counts] = [0, 1, 2].map(|index| room.array(index));
     let buffers = HistogramBuffers::new(source, edges, counts).scratch(room.scratch);
-    let subjects = [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())];
-    Subject::all(device, "a histogram", buffers, subjects)
+    let counts = [Count::Direct(COUNT.into()), room.count()];
+    let subjects = [(config, counts[0]), (config.indirect_count(), counts[1])];
+    let mut all = Subject::all(device, "a histogram", buffers, subjects)?;
+    let (config, buffers) = (config.weighted(), buffers.weights(room.array(3)));
+    let subjects = [(config, counts[0]), (config.indirect_count(), counts[1])];
+    all.extend(Subject::all(device, "a histogram of weights", buffers, subjects)?);
+    Ok(all)
 }
 
 fn counting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
@@ -96,13 +105,14 @@ struct Shape {
     /// The maximum of workgroups, which stride; 0 for a workgroup per tile.
     max_workgroups: u32,
     has_quads: bool,
+    is_weighted: bool,
 }
 
 /// Every option but quads in device memory, in the first four shapes; then types, bins and columns.
 const SHAPES: [Shape; 10] = {
     const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
         let [has_shared_edges, is_even] = rest;
-        let (loads_in_flight, max_workgroups, has_quads) = (4, 0, false);
+        let (loads_in_flight, max_workgroups, has_quads, is_weighted) = (4, 0, false, false);
         Shape {
             numbers,
             bins,
@@ -113,7 +123,11 @@ const SHAPES: [Shape; 10] = {
             loads_in_flight,
             max_workgroups,
             has_quads,
+            is_weighted,
         }
+    }
+    const fn weighted(shape: Shape) -> Shape {
+        Shape { is_weighted: true, ..shape }
     }
     const fn loads(loads_in_flight: u32, shape: Shape) -> Shape {
         Shape { loads_in_flight, ..shape }
@@ -126,39 +140,36 @@ const SHAPES: [Shape; 10] = {
     }
     [
         loads(16, by_quads(shape(2, 37, 3, 4, [true, true]))),
-        loads(8, strided(2, shape(1, 64, 1, 1, [false, false]))),
+        weighted(loads(8, strided(2, shape(1, 64, 1, 1, [false, false])))),
         shape(0, 5, 2, 0, [true, false]),
-        loads(8, by_quads(shape(2, 100, 4, 2, [true, true]))),
+        weighted(loads(8, by_quads(shape(2, 100, 4, 2, [true, true])))),
         loads(16, shape(2, 1000, 1, 0, [false, true])),
         shape(0, 1, 1, 8, [true, true]),
         by_quads(strided(3, shape(1, 2, 5, 2, [true, true]))),
         shape(2, 257, 2, 1, [true, false]),
-        shape(0, 100, 7, 1, [false, true]),
+        weighted(shape(0, 100, 7, 0, [false, true])),
         shape(1, 33, 1, 32, [true, true]),
     ]
 };
 
 impl Shape {
-    fn element(self) -> ElementType {
-        [ElementType::U32, ElementType::I32, ElementType::F32][self.numbers as usize]
-    }
-
-    fn number(self, word: u32) -> f64 {
-        match self.element() {
-            ElementType::I32 => (word as i32).into(),
-            ElementType::F32 => f32::from_bits(word).into(),
-            _ => word.into(),
-        }
+    /// The type; with `is_wide` of 64 bits.
+    fn element(self, is_wide: bool) -> ElementType {
+        let narrow = [ElementType::U32, ElementType::I32, ElementType::F32];
+        let wide = [ElementType::U64, ElementType::I64, ElementType::F64];
+        (if is_wide { wide } else { narrow })[self.numbers as usize]
     }
 
     /// Edges of a part of all words; floats are those of all exponents, where no bins are even.
-    fn edges(self) -> Vec<f64> {
-        let range = match self.element() {
-            ElementType::F32 => [-3.5, 1e3],
+    fn edges(self, element: ElementType) -> Vec<f64> {
+        let range = match element {
+            ElementType::F32 | ElementType::F64 => [-3.5, 1e3],
             ElementType::I32 => [-2e9, 1.9e9],
+            ElementType::I64 => [-8e18, 7e18],
+            ElementType::U64 => [1e8, 1.7e19],
             _ => [1e8, 4e9],
         };
-        let mut edges = even_edges(self.element(), self.bins as u32, range).unwrap();
+        let mut edges = even_edges(element, self.bins as u32, range).unwrap();
         if !self.is_even {
             let middle = edges.len() / 2;
             edges[middle] = edges[middle - 1];
@@ -169,7 +180,10 @@ impl Shape {
 
 fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
+    let is_wide = kernel.name.contains("wide");
     for shape in selection.first(4, SHAPES) {
+        let element = shape.element(is_wide);
+        let words = element.words() as usize;
         let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } = shape;
         // Of 16 loads in flight a round of four groups of 4 values an invocation, and one of a whole group and a part.
         let rows = 22 * workgroup_size as usize / columns;
@@ -186,24 +200,32 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("LOADS_IN_FLIGHT", shape.loads_in_flight),
             ("MAX_WORKGROUPS", shape.max_workgroups),
             ("QUAD_ACCESS", has_quads.into()),
+            ("WEIGHTED", shape.is_weighted.into()),
         ];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        let edges = shape.edges();
-        let edge_input = edge_words(shape.element(), &edges)?;
+        let edges = shape.edges(element);
+        let edge_input = edge_words(element, &edges)?;
         for (index, rows) in sizes(tile_rows).into_iter().enumerate() {
             let tiles = Tiles::new(rows, tile_rows);
-            let mut input = random(rows, rows * columns);
+            let mut input = random(rows, rows * columns * words);
             // Some values are edges, and their neighbours.
-            for (position, value) in input.iter_mut().enumerate().filter(|(position, _)| position % 3 == 0) {
-                *value = edge_input[position % edge_input.len()].wrapping_add(*value % 3).wrapping_sub(1);
+            for (position, value) in input.chunks_mut(words).enumerate().filter(|(at, _)| at % 3 == 0) {
+                let step = value[0] % 3;
+                value.copy_from_slice(&edge_input[position * words % edge_input.len()..][..words]);
+                value[0] = value[0].wrapping_add(step).wrapping_sub(1);
             }
             let before = random(rows + 1, bins * columns);
-            let values: Vec<_> = input.iter().map(|&word| shape.number(word)).collect();
-            let counted = HistogramCase::counted(&values, columns, &edges);
+            let weights = match shape.is_weighted {
+                true => random(rows + 2, rows * columns),
+                false => vec![1; rows * columns],
+            };
+            let values = HistogramCase::numbers_of(element, &input);
+            let counted = HistogramCase::added(&values, weights.iter().copied(), columns, &edges);
             let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
 
             let source = Memory::of(gpu, &input, alignment)?;
             let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
+            let weight_memory = Memory::of(gpu, &weights, alignment)?;
             let counts = Memory::of(gpu, &before, Alignment::Words)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
@@ -213,6 +235,7 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
                     ("source", Value::Pointer(&source)),
                     ("edges", Value::Pointer(&edge_memory)),
                     ("counts", Value::Pointer(&counts)),
+                    ("weights", Value::pointer_if(shape.is_weighted, &weight_memory)),
                     ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
                     ("tile_count", Value::Number(tile_count)),
                     ("last_extent", Value::Number(last_extent)),
@@ -250,6 +273,19 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let values = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -1.0];
     assert_eq!(gpu.histogram(HistogramConfig::by_edges(ElementType::F32, 2), &values, &limit)?, [1, 2]);
 
+    // Two integers of 64 bits that are one f64, and weights of both signs.
+    let wide = [1u64 << 53, (1 << 53) + 1, (1 << 53) + 2, u64::MAX];
+    let two_to_53 = HistogramConfig::by_edges(ElementType::U64, 2);
+    let edges = [0.0, 9_007_199_254_740_994.0, 2e19];
+    assert_eq!(gpu.histogram(two_to_53, &wide, &edges)?, [2, 2]);
+    assert_eq!(gpu.weighted_histogram(two_to_53.weighted(), &wide, &[1, -2, 3, -7i32], &edges)?, [-1, -4]);
+    let doubles = [0.0, -0.0, 0.5, f64::NAN, 1.0, f64::INFINITY, -1e-310];
+    assert_eq!(gpu.histogram(even(ElementType::F64, 2), &doubles, &[0.0, 0.5, 1.0])?, [2, 2]);
+    let few = gpu.weighted_histogram(two_to_53.weighted(), &wide, &[1u32], &edges);
+    assert_eq!(few, Err(Error::ValueCountMismatch { key_count: 4, value_count: 1 }));
+    let floats = gpu.weighted_histogram(two_to_53.weighted(), &wide, &[1.0f32; 4], &edges);
+    assert!(matches!(floats, Err(Error::Unsupported { .. })), "{floats:?}");
+
     let mismatch = gpu.histogram(even(ElementType::F32, 2), &[1u32], &limit);
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
     let ragged = gpu.histogram(two, &rows[..5], &limit);
@@ -257,9 +293,9 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let few = gpu.histogram(even(ElementType::I32, 3), &rows, &limit);
     assert_eq!(few, Err(Error::RangeTooSmall { what: "the array of edges", needed: 32, got: 24 }));
     let (mut counts, ones) = ([7; 3], bytemuck::cast_slice(&[1, 2]));
-    let short = gpu.prepare_histogram(two, ones, &limit, &mut counts).err();
+    let short = gpu.prepare_histogram(two, ones, &[], &limit, &mut counts).err();
     assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
-    gpu.prepare_histogram(even(ElementType::I32, 2), ones, &limit, &mut counts)?.run()?;
+    gpu.prepare_histogram(even(ElementType::I32, 2), ones, &[], &limit, &mut counts)?.run()?;
     assert_eq!(counts, [0, 2, 7]);
     for edges in [[0.0, f64::NAN], [1.0, 0.0]] {
         let invalid = gpu.histogram(even(ElementType::U32, 1), &[1u32], &edges);
@@ -272,6 +308,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
 /// are even, up to the rounding of the type, and then uneven, which a histogram of even bins takes as well.
 fn guesses(gpu: &Gpu) -> Result<(), Failed> {
     let (u32, i32, f32) = (ElementType::U32, ElementType::I32, ElementType::F32);
+    let (u64, i64, f64) = (ElementType::U64, ElementType::I64, ElementType::F64);
     let two = f64::powi;
     for (element, bins, range) in [
         (f32, 256, [0.0, 1.0]),
@@ -294,6 +331,19 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
         (u32, 1000, [16_777_215.0, 4.1e9]),
         (i32, 256, [-two(2.0, 31), two(2.0, 31)]),
         (i32, 999, [-2e9, -2e9 + 2500.0]),
+        (f64, 256, [0.0, 1.0]),
+        (f64, 1000, [1e6, 1e6 + 1.0]),
+        (f64, 100, [1e9, 1e9 + 1.0]),
+        (f64, 33, [-1e38, 1e38]),
+        (f64, 33, [-1e300, 1e300]),
+        (f64, 7, [-1e-310, 2e-310]),
+        (f64, 65_536, [-0.1, 0.3]),
+        (u64, 256, [0.0, two(2.0, 64)]),
+        (u64, 65_536, [5e17, 1.8e19]),
+        (u64, 100, [4e9, two(2.0, 33)]),
+        (u64, 256, [two(2.0, 63), two(2.0, 63) + two(2.0, 19)]),
+        (i64, 256, [-two(2.0, 63), two(2.0, 63)]),
+        (i64, 999, [-2e9, 2.5e9]),
     ] {
         let even = even_edges(element, bins, range)?;
         let middle = even.len() / 2;
@@ -301,33 +351,28 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
             // Three quarters of a bin off, downward or upward.
             let mut edges = even.clone();
             edges[middle] = (even[middle] + 3.0 * even[neighbour]) / 4.0;
-            let words = edge_words(element, &edges)?;
-            let beside = |edge: &u32| [-2, -1, 0, 1, 2].map(|distance| edge.wrapping_add_signed(distance));
+            let size = element.words() as usize;
+            let bits = |words: &[u32]| words.iter().rev().fold(0, |bits, word| bits << 32 | u64::from(*word));
+            let words: Vec<u64> = edge_words(element, &edges)?.chunks(size).map(bits).collect();
+            let beside = |edge: &u64| [-2, -1, 0, 1, 2].map(|distance| edge.wrapping_add_signed(distance));
             let between = edges.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
             let word = |value: f64| match element {
-                ElementType::F32 => (value as f32).to_bits(),
-                _ => value as i64 as u32,
+                ElementType::F32 => (value as f32).to_bits().into(),
+                ElementType::F64 => value.to_bits(),
+                ElementType::U64 => value as u64,
+                _ => value as i64 as u64,
             };
             // Whole subgroups of values that are certain without the moved edge: no other lane asks the edges.
             let moved = f64::midpoint(even[middle], edges[middle]);
             let moved = beside(&words[middle]).into_iter().chain([word(moved)]);
             let moved = moved.flat_map(|value| std::iter::repeat_n(value, 2048));
             let values = words.iter().flat_map(beside).chain(between.map(word)).chain(moved);
-            let values: Vec<u32> = values.collect();
+            let values: Vec<u32> =
+                values.flat_map(|bits| [bits as u32, (bits >> 32) as u32].into_iter().take(size)).collect();
             let config = HistogramConfig::even(element, bins);
-            let numbers =
-                |number: fn(u32) -> f64| values.iter().map(|&word| number(word)).collect::<Vec<_>>();
-            let (counts, numbers) = match element {
-                ElementType::F32 => {
-                    let values: Vec<_> = values.iter().map(|&word| f32::from_bits(word)).collect();
-                    (gpu.histogram(config, &values, &edges)?, numbers(|word| f32::from_bits(word).into()))
-                }
-                ElementType::I32 => {
-                    let values: Vec<_> = values.iter().map(|&word| word as i32).collect();
-                    (gpu.histogram(config, &values, &edges)?, numbers(|word| (word as i32).into()))
-                }
-                _ => (gpu.histogram(config, &values, &edges)?, numbers(Into::into)),
-            };
+            let mut counts = vec![0; bins as usize];
+            gpu.prepare_histogram(config, bytemuck::cast_slice(&values), &[], &edges, &mut counts)?.run()?;
+            let numbers = HistogramCase::numbers_of(element, &values);
             let expected = HistogramCase::counted(&numbers, 1, &edges);
             let case = format!("{bins} bins of {element} in {range:?}, edge {middle} towards {neighbour}");
             let wrong = counts.iter().zip(&expected).position(|(count, expected)| count != expected);
@@ -378,7 +423,8 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let counted = refused.count(2048, 10);
     let scratch = refused.scratch(1024, 32);
     let buffers = HistogramBuffers::new(at(0, 80), at(256, 40), at(512, 72)).scratch(scratch);
-    let sizes = [("count", 4), ("source", 80), ("edges", 40), ("counts", 72), ("scratch", 32)];
+    let sizes =
+        [("count", 4), ("source", 80), ("edges", 40), ("weights", 0), ("counts", 72), ("scratch", 32)];
     refused.expect_sizes(config.indirect_count(), buffers, counted, &sizes);
     refused.expect_direct_only(config, buffers, counted);
 
@@ -388,9 +434,13 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let configs =
         shapes.map(|(bins, columns)| HistogramConfig::even(ElementType::U32, bins).columns(columns));
     refused.expect(configs, |error| matches!(error, Error::OutOfRange { .. }));
-    let configs = [ElementType::U64, ElementType::I64, ElementType::F64]
-        .map(|element| HistogramConfig::even(element, 2));
-    refused.expect(configs, |error| matches!(error, Error::Unsupported { .. }));
+    let weighted = HistogramBuffers::new(at(0, 160), at(256, 80), at(512, 72)).weights(at(1536, 80));
+    let sizes =
+        [("count", 0), ("source", 160), ("edges", 80), ("weights", 80), ("counts", 72), ("scratch", 0)];
+    let config64 = HistogramConfig::even(ElementType::F64, 9).columns(2).weighted();
+    refused.expect_sizes(config64, weighted, Count::Direct(10), &sizes);
+    let unused = refused.record(config, weighted, Count::Direct(10));
+    assert!(matches!(unused, Err(Error::Unsupported { .. })), "{unused:?}");
     let policies = [
         HistogramPolicy::new(0, 4, 1),
         HistogramPolicy::new(33, 4, 1),

@@ -11,13 +11,13 @@ mod cases;
 #[path = "../../../tests/common/children.rs"]
 mod children;
 mod counts;
-#[cfg(feature = "compile-shaders")]
-mod custom;
 mod difference;
 mod dispatched;
 mod embedding;
 mod faults;
 mod forms;
+#[cfg(feature = "compile-shaders")]
+mod functions;
 mod gather;
 mod histogram;
 mod long_work;
@@ -40,6 +40,7 @@ mod slices;
 mod sorts;
 mod sparse;
 mod streams;
+mod structures;
 mod top_k;
 
 use std::process::ExitCode;
@@ -54,7 +55,7 @@ use subsweep::ash::vk;
 use subsweep::headless::Gpu;
 
 /// The parts of each primitive.
-static PRIMITIVES: [Primitive; 12] = [
+static PRIMITIVES: [Primitive; 13] = [
     scans::PRIMITIVE,
     sorts::PRIMITIVE,
     segmented::PRIMITIVE,
@@ -67,6 +68,7 @@ static PRIMITIVES: [Primitive; 12] = [
     merge::PRIMITIVE,
     difference::PRIMITIVE,
     top_k::PRIMITIVE,
+    structures::PRIMITIVE,
 ];
 
 fn main() -> ExitCode {
@@ -125,8 +127,12 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
         trials.extend(addresses::trials(&gpu));
     }
     #[cfg(feature = "compile-shaders")]
-    if row.has_host_trials() {
-        trials.extend(custom::trials(&gpu));
+    if row.has_host_trials() || children::is_full() {
+        trials.extend(functions::operators(&gpu));
+    }
+    #[cfg(feature = "compile-shaders")]
+    if row.has_host_trials() || row.has_calls() || children::is_full() {
+        trials.extend(functions::readers(&gpu));
     }
     match row.watch {
         Watch::Usual => {
@@ -143,6 +149,7 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(merge::trials(&gpu));
                 trials.extend(difference::trials(&gpu));
                 trials.extend(top_k::trials(&gpu));
+                trials.extend(structures::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
             if row.has_host_trials() || row.has_calls() {

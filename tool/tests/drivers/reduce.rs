@@ -56,7 +56,8 @@ fn default_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         let config = ReduceConfig::new(operator, element);
         configs.extend([config, config.columns(3), config.indirect_count()]);
         configs.extend(ReduceRuns::ALL.map(|runs| config.runs(runs)));
-        configs.extend([ReduceConfig::argmin(element), config.along_rows(40), config.along_rows(1 << 16)]);
+        configs.extend([ReduceConfig::argmin, ReduceConfig::argminmax].map(|of| of(element)));
+        configs.extend([config.along_rows(40), config.along_rows(1 << 16)]);
     }
     configs.into_iter().map(PlanConfig::from).collect()
 }
@@ -83,9 +84,17 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     for (name, config, buffers, count) in [
         ("a reduction", sum, all, COUNT.into()),
         ("an index", ReduceConfig::argmax(ElementType::F32).columns(2), all, half),
+        ("both indices", ReduceConfig::argminmax(ElementType::F32).columns(2), all, half),
+        (
+            "both indices along rows",
+            ReduceConfig::argminmax(ElementType::F32).along_rows(5000),
+            all,
+            COUNT.into(),
+        ),
         ("a reduction along rows", sum.along_rows(40), all, COUNT.into()),
         ("a reduction along long rows", sum.along_rows(5000), all, COUNT.into()),
         ("a reduction of segments", sum.runs(ReduceRuns::Offsets), of_segments, COUNT.into()),
+        ("a reduction of ranges", sum.runs(ReduceRuns::Ranges), all.ranges(third, fourth), COUNT.into()),
         ("a reduction by key", segments, by_key, half),
         ("a reduction by key in a single pass", chained, by_key, half),
     ] {
@@ -166,11 +175,12 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn first_of_equals(gpu: &Gpu) -> Result<(), Failed> {
-    let [argmin, argmax] = [ReduceConfig::argmin, ReduceConfig::argmax];
+    let [argmin, argmax, both] = [ReduceConfig::argmin, ReduceConfig::argmax, ReduceConfig::argminmax];
     let of = |config: ReduceConfig, values: &[f32]| gpu.reduce_to_index(config, values);
     let element = ElementType::F32;
     assert_eq!(of(argmin(element), &[1.0, 0.0, -0.0, 0.0])?, [1]);
     assert_eq!(of(argmax(element), &[-0.0, 0.0, -1.0])?, [0]);
+    assert_eq!(of(both(element), &[-0.0, 0.0, -1.0])?, [2, 0]);
     let mut values = vec![5.0f32; 9000];
     assert_eq!(of(argmin(element), &values)?, [0]);
     for last in [8999, 4098, 4097, 300] {
@@ -181,11 +191,16 @@ fn first_of_equals(gpu: &Gpu) -> Result<(), Failed> {
     values[6000] = -f32::NAN;
     assert_eq!(of(argmin(element), &values)?, [6000]);
     assert_eq!(of(argmax(element), &values)?, [6000]);
+    assert_eq!(of(both(element), &values)?, [6000, 6000]);
+    assert_eq!(of(both(element).along_rows(3000), &values)?, [300, 1097, 0, 0, 0, 0]);
     let rows = [3u64, 9, 1 << 40, 9, 3, 1 << 40];
     assert_eq!(gpu.reduce_to_index(argmax(ElementType::U64).columns(2), &rows)?, [1, 2]);
     assert_eq!(gpu.reduce_to_index(argmin(ElementType::U64).columns(2), &rows)?, [0, 0]);
+    assert_eq!(gpu.reduce_to_index(both(ElementType::U64).columns(2), &rows)?, [0, 0, 1, 2]);
     // As great as the padding of a tile.
     assert_eq!(gpu.reduce_to_index(argmin(ElementType::U32), &[u32::MAX; 3])?, [0]);
+    assert_eq!(gpu.reduce_to_index(both(ElementType::U32), &[0, u32::MAX, 0])?, [0, 1]);
+    assert_eq!(gpu.reduce_to_index::<u32>(both(ElementType::U32), &[])?, [u32::MAX; 2]);
     Ok(())
 }
 
@@ -231,10 +246,19 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let keys = ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Keys64);
     let on_keys =
         ReduceBuffers::new(at(0, 40), at(512, 40), scratch).keys(at(128, 80), at(640, 80), at(768, 4));
-    let of_keys = [("segments", 80), ("destination", 40), ("unique_keys", 80), ("run_count", 4)];
-    let of_sums = [("segments", 0), ("destination", 8), ("unique_keys", 0), ("run_count", 0)];
+    let sizes = |segments, destination, unique_keys, run_count| {
+        [
+            ("segments", segments),
+            ("segment_ends", 0),
+            ("destination", destination),
+            ("unique_keys", unique_keys),
+            ("run_count", run_count),
+        ]
+    };
     let plain = ReduceBuffers::new(at(0, 80), at(512, 8), scratch);
-    for (config, buffers, source_size, sizes) in [(keys, on_keys, 40, of_keys), (sum, plain, 80, of_sums)] {
+    for (config, buffers, source_size, sizes) in
+        [(keys, on_keys, 40, sizes(80, 40, 80, 4)), (sum, plain, 80, sizes(0, 8, 0, 0))]
+    {
         let read = [("count", 0), ("source", source_size)];
         let scratch_size = gpu.plan(config)?.scratch_requirements(10).size;
         let all = [&read[..], &sizes, &[("scratch", scratch_size)]].concat();
@@ -242,13 +266,17 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     }
     assert_unsupported(reduce(sum, on_keys, ten), "");
     assert_unsupported(reduce(sum, plain.segments(at(128, 8)), ten), "");
+    let (begins, ranges) = (at(128, 16), ReduceConfig::sum(ElementType::U32).runs(ReduceRuns::Ranges));
+    let few = reduce(ranges, plain.ranges(begins, at(640, 12)), ten);
+    assert_eq!(few, Err(Error::RangeTooSmall { what: "segment_ends", needed: 16, got: 12 }));
+    assert_unsupported(reduce(ranges.runs(ReduceRuns::Offsets), plain.ranges(begins, begins), ten), "ranges");
     refused.expect_direct_only(sum, plain, refused.count(1024, 10));
     let many = Count::Direct(1 << 32);
     for config in [keys, ReduceConfig::argmin(ElementType::U32)] {
         let too_many = reduce(config, plain, many);
         assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
     }
-    let columns = [0, 17].map(|columns| sum.columns(columns));
+    let columns = [0, 65].map(|columns| sum.columns(columns));
     refused.expect(columns, |error| matches!(error, Error::OutOfRange { .. }));
     let policy = ReducePolicy::choose(gpu.capabilities(), &sum).policy;
     let heads = |workgroup_size, items_per_invocation| {

@@ -35,6 +35,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = clean_trials(gpu, "search");
     vec![
+        trial("rows of slices are searched by themselves", rows),
         trial("mismatched ranges are refused", refusals),
         trial("slices of every type are searched", slices),
         trial("any counts on the device give positions, also 0", counts),
@@ -57,7 +58,10 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         (config.indirect_count(), (room.count(), direct)),
         (config.indirect_count(), (room.count(), room.count())),
     ];
-    Subject::all(device, "a search", buffers, subjects)
+    let mut subjects = Subject::all(device, "a search", buffers, subjects)?;
+    let counts = (direct, direct);
+    subjects.push(Subject::new(device, "a search along rows", config.along_rows(3, 3), buffers, counts)?);
+    Ok(subjects)
 }
 
 fn searching(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
@@ -84,19 +88,29 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     for (index, (element, is_upper_bound, shared_steps)) in selection.first(3, shapes).into_iter().enumerate()
     {
         let order = FloatOrder::ALL[index % 2];
-        let case = SearchCase { is_upper_bound, order, ..SearchCase::lower_bound(element) };
+        // Along rows the second shape of each width, and then every third.
+        let rows = (index % 3 == 1).then_some([9, 4]);
+        let [sorted_length, needle_length] = rows.unwrap_or_default().map(|length: u32| length as usize);
+        let case = SearchCase { is_upper_bound, order, rows, ..SearchCase::lower_bound(element) };
         let constants = [
             ("ITEMS_PER_INVOCATION", 8),
             ("KEY_NUMBERS", element.key_numbers(order)),
             ("UPPER", is_upper_bound.into()),
             ("SHARED_STEPS", shared_steps),
+            ("ALONG_ROWS", rows.is_some().into()),
         ];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let tile = 8 * workgroup_size as usize;
         for (index, needle_count) in sizes(tile).into_iter().enumerate() {
-            let sorted_count = [1000, 0, 7, 1024, 1, 5000][index];
+            let sorted_count = match rows {
+                Some(_) => needle_count.div_ceil(needle_length) * sorted_length,
+                None => [1000, 0, 7, 1024, 1, 5000][index],
+            };
             let needles = keys(element, needle_count);
-            let sorted = SearchCase::sorted_keys(&case.config(), &keys(element, sorted_count));
+            let row_words = (if rows.is_some() { sorted_length } else { 5000 }) * element.words() as usize;
+            let unsorted = keys(element, sorted_count);
+            let sorted_row = |row| SearchCase::sorted_keys(&case.config(), row);
+            let sorted: Vec<_> = unsorted.chunks(row_words).flat_map(sorted_row).collect();
             let expected = SearchCase::positions(&case.config(), &sorted, &needles);
             let tiles = Tiles::new(needle_count, tile);
             let is_on_device = index % 2 == 1;
@@ -118,6 +132,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                     ("tile_count", Value::Number(tile_count)),
                     ("last_extent", Value::Number(last_extent)),
                     ("sorted_count", Value::Number(host_count)),
+                    ("sorted_length", Value::Number(sorted_length)),
+                    ("needle_length", Value::Number(needle_length)),
                 ],
                 tiles.tile_count,
             )?;
@@ -190,6 +206,35 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 12, got: 8 }));
     gpu.prepare_search(lower(ElementType::U32), bytes(&[1, 3]), bytes(&[2]), &mut positions)?.run()?;
     assert_eq!(positions, [1, 7]);
+    Ok(())
+}
+
+/// Needles of rows beyond the sorted ones are searched for in the last of these, and in no keys.
+fn rows(gpu: &Gpu) -> Result<(), Failed> {
+    let config = SearchConfig::upper_bound(ElementType::F32).along_rows(3, 2);
+    let (sorted, needles) = ([1.0, 3.0, f32::NAN, -0.0, 0.0, 5.0], [3.0, f32::NAN, 0.0, 9.0]);
+    assert_eq!(gpu.search(config, &sorted, &needles)?, [2, 3, 2, 3]);
+    let mut positions = [7; 5];
+    let ragged = gpu.prepare_search(config, bytes(&[0; 6]), bytes(&[0; 5]), &mut positions).err();
+    assert_eq!(ragged, Some(Error::RowLengthMismatch { value_count: 5, columns: 2 }));
+    let fewer = gpu.prepare_search(config, bytes(&[0; 3]), bytes(&[0; 4]), &mut positions).err();
+    assert!(matches!(fewer, Some(Error::Unsupported { .. })), "{fewer:?}");
+    for lengths in [(0, 2), (3, 0)] {
+        let none = SearchPlan::new(gpu.device(), config.along_rows(lengths.0, lengths.1));
+        assert!(matches!(none, Err(Error::OutOfRange { .. })), "{lengths:?}");
+    }
+
+    let plan = SearchPlan::new(gpu.device(), SearchConfig::lower_bound(ElementType::U32).along_rows(3, 2))?;
+    let sorted = Memory::of(gpu, &[1, 3, 7, 2, 4, 6], Alignment::Words)?;
+    let needles = Memory::of(gpu, &[3, 8, 4, 0, 5, 9], Alignment::Words)?;
+    for (sorted_count, expected) in
+        [(6, [1, 3, 1, 0, 2, 3]), (5, [1, 3, 2, 0, 2, 3]), (2, [1, 2, 2, 0, 2, 2]), (0, [0; 6])]
+    {
+        let positions = Memory::poisoned(gpu, 6, Alignment::Words)?;
+        let buffers = SearchBuffers::new(sorted.range(), needles.range(), positions.range());
+        run(gpu, &plan, &buffers, (sorted_count, 6))?;
+        compare(&format!("{sorted_count} keys"), "positions", &positions, &expected)?;
+    }
     Ok(())
 }
 

@@ -25,6 +25,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = clean_trials(gpu, "segments");
     vec![
         trial("slices are sorted by segment", slices),
+        trial("rows of slices are sorted", rows),
         trial("mismatched arguments are refused and data is unchanged", refusals),
         trial("segments in any order write no other memory", in_any_order),
     ]
@@ -73,6 +74,9 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         Subject::new(device, format!("a segmented sort, {:?}", count.0), config, buffers, count)
     };
     let mut subjects = vec![subject(host)?, subject((room.count(), few))?];
+    let along_rows = SegmentedSortConfig::new(SortConfig::argsort(ElementType::U32)).along_rows(7);
+    let of_rows = SegmentedSortBuffers::new(buffers.sort.values(room.array(3)), AddressRange::NONE);
+    subjects.push(Subject::new(device, "an argsort along rows", along_rows, of_rows, host)?);
     let pairs = SegmentedSortConfig::from(SortConfig::pairs(ElementType::U32, ValueSize::B4));
     let of_pairs = SegmentedSortBuffers::new(buffers.sort.values(room.array(3)), segments);
     subjects.push(Subject::new(device, "a segmented sort of pairs", pairs, of_pairs, host)?);
@@ -150,6 +154,37 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Rows of each size class, by the indices in them.
+fn rows(gpu: &Gpu) -> Result<(), Failed> {
+    let small = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
+    let policy = SegmentedSortCase { has_small_tiles: true, ..small }.policy(gpu.capabilities());
+    let [short, _, large] = policy.max_extents();
+    for length in [1, short, short + 1, large, 3 * large] {
+        let keys: Vec<f32> =
+            random(length as usize, 5 * length as usize).iter().map(|word| (word % 9) as f32).collect();
+        let along_rows = |sort| SegmentedSortConfig::new(sort).along_rows(length).policy(policy);
+        let argsort = along_rows(SortConfig::argsort(ElementType::F32).descending());
+        let indices = gpu.segmented_argsort(argsort, &keys, &[])?;
+        let (mut sorted, mut moved) = (keys.clone(), indices.clone());
+        let both = along_rows(SortConfig::keys_and_indices(ElementType::F32).descending());
+        gpu.segmented_sort_bytes(
+            both,
+            bytemuck::cast_slice_mut(&mut sorted),
+            bytemuck::cast_slice_mut(&mut moved),
+            &[],
+        )?;
+        assert!(moved == indices, "rows of {length}");
+        for (row, table_row) in keys.chunks(length as usize).enumerate() {
+            let mut expected: Vec<u32> = (0..length).collect();
+            expected.sort_by(|&a, &b| table_row[b as usize].total_cmp(&table_row[a as usize]));
+            let at = row * length as usize..(row + 1) * length as usize;
+            assert!(indices[at.clone()] == expected, "row {row} of {length}");
+            assert!(sorted[at].iter().zip(&expected).all(|(key, &index)| *key == table_row[index as usize]));
+        }
+    }
+    Ok(())
+}
+
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let keys = SortConfig::keys(ElementType::U32);
     let mut three = [3u32, 2, 1];
@@ -168,6 +203,12 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.segmented_sort(pairs, &mut three, &[0]), Err(sizes));
     let counts = Error::ValueCountMismatch { key_count: 3, value_count: 2 };
     assert_eq!(gpu.segmented_sort_pairs(pairs, &mut three, &mut [0u32; 2], &[0]), Err(counts));
+    let along_rows = SegmentedSortConfig::new(keys).along_rows(2);
+    let not_whole = Error::RowLengthMismatch { value_count: 3, columns: 2 };
+    assert_eq!(gpu.segmented_sort(along_rows, &mut three, &[]), Err(not_whole));
+    assert!(unsupported(gpu.segmented_sort(along_rows.along_rows(3), &mut three, &[0])));
+    let out_of_range = gpu.segmented_sort(along_rows.along_rows(0), &mut three, &[]);
+    assert!(matches!(out_of_range, Err(Error::OutOfRange { .. })), "{out_of_range:?}");
     assert_eq!(three, [3, 2, 1]);
     refused_buffers(gpu)?;
 
@@ -204,7 +245,7 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let buffers = SegmentedSortBuffers::new(SortBuffers::new(keys, scratch).values(values), segments);
     let arguments = plan.arguments(&buffers, (100, 10))?;
     let sizes: Vec<_> = arguments.iter().map(|argument| argument.size).collect();
-    assert_eq!(sizes, [0, 40, 0, 400, 400, 0, 0, needed]);
+    assert_eq!(sizes, [0, 40, 0, 400, 400, 0, 0, 0, needed]);
     assert_eq!(plan.scratch_requirements((u64::MAX, u64::MAX)).size, u64::MAX);
     let max = plan.max_count();
     let refused = run(gpu, &plan, &buffers, (max + 1, 10));

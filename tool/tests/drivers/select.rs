@@ -213,7 +213,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let ten = Count::Direct(10);
     assert_eq!(record(config, buffers, ten), Ok(()));
     let scratch_size = gpu.plan(config)?.scratch_requirements(10).size;
-    let read = [("count", 0), ("source", 40), ("flags", 0), ("values", 40)];
+    let read = [("count", 0), ("source", 40), ("flags", 0), ("values", 40), ("functions_data", 0)];
     let written =
         [("destination", 40), ("destination_values", 40), ("destination_indices", 40), ("counts", 4)];
     let all = [&read[..], &written, &[("scratch", scratch_size)]].concat();

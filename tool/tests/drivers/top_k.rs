@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::vk::CommandBuffer;
 use subsweep::device::{AddressRange, Capabilities, Command, Device, Recorder, Trace};
-use subsweep::headless::Gpu;
+use subsweep::headless::{Gpu, TopKRows};
 use subsweep::top_k::{TopKAlgorithm, TopKBuffers, TopKConfig, TopKPlan, TopKPolicy};
 use subsweep::{Count, ElementType, Error};
 use subsweep_tool::harness::{PlanConfig, TopKCase};
@@ -36,6 +36,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     vec![
         trial("mismatched ranges are refused", refusals),
         trial("slices of every type are selected", slices),
+        trial("rows of slices have lengths and a k of their own", rows),
         trial("values go to the dispatch of the result alone", last_values),
         trial("any count on the device selects of as many rows", counts),
     ]
@@ -46,6 +47,7 @@ fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
         TopKConfig::largest(ElementType::F32, 40, 8),
         TopKConfig::largest(ElementType::F32, 20_000, 32),
         TopKConfig::largest(ElementType::F32, 9000, 5000),
+        TopKConfig::largest(ElementType::F32, 20_000, 32).segments().own_k(),
     ];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
@@ -72,6 +74,20 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
             }
         }
     }
+    let config = config.policy(TopKPolicy::new(TopKAlgorithm::Tiles, 2 * lanes, 2)).values(1);
+    let numbers = |index| AddressRange { size: u64::from(rows) * 4, ..room.array(index) };
+    let all = AddressRange { size: u64::from(rows * columns) * 4, ..source };
+    // Of the keys of other arrays, which are read alone.
+    let unequal = TopKBuffers::new(all, keys, indices, room.scratch).values(source_values, values);
+    let unequal = unequal.segments(numbers(0)).ks(numbers(3));
+    let config = config.segments().own_k();
+    subjects.push(Subject::new(
+        device,
+        "a top-k of unequal rows",
+        config,
+        unequal,
+        Count::Direct(rows.into()),
+    )?);
     Ok(subjects)
 }
 
@@ -131,6 +147,62 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
     let ragged = gpu.top_k(of(ElementType::I64, 3, 1), &rows);
     assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 8, columns: 3 }));
+    Ok(())
+}
+
+/// Rows of none to several tiles, of keys of 16 and 64 bits.
+fn rows(gpu: &Gpu) -> Result<(), Failed> {
+    let largest = TopKConfig::largest(ElementType::U16, 4, 3);
+    let keys = [9u16, 5, 7, 7, 1, 2, 3, 8];
+    let segments = [1, 1, 5, 8];
+    let of_segments = TopKRows { segments: &segments, ks: &[] };
+    let expected = (vec![7, 7, 5, 8, 3, 2], vec![1, 2, 0, 2, 1, 0]);
+    assert_eq!(gpu.top_k_rows(largest.segments(), &keys, of_segments)?, expected);
+    let of_both = TopKRows { segments: &segments, ks: &[2, 2, 1, 3] };
+    let both = largest.segments().own_k();
+    assert_eq!(gpu.top_k_rows(both, &keys, of_both)?, (vec![7, 7, 8], vec![1, 2, 2]));
+    let of_ks = TopKRows { segments: &[], ks: &[0, 2] };
+    assert_eq!(gpu.top_k_rows(largest.own_k(), &keys, of_ks)?, (vec![8, 3], vec![3, 2]));
+    assert_eq!(
+        gpu.top_k_rows(both, &[0u16; 0], TopKRows { segments: &[0, 0], ks: &[1, 2] })?,
+        (vec![], vec![])
+    );
+    assert_eq!(gpu.top_k_rows(largest.segments(), &keys, TopKRows::default())?, (vec![], vec![]));
+
+    let policy = TopKPolicy::new(TopKAlgorithm::Tiles, small_workgroup(gpu), 2);
+    let config = TopKConfig::smallest(ElementType::I64, 3000, 9).segments().own_k().policy(policy);
+    let numbers: Vec<_> = random(8, 9000).into_iter().map(|word| i64::from(word % 300) - 150).collect();
+    let segments = [5, 2005, 2010, 2010, 5000, 6001];
+    let ks = [9, 7, 3, 0, 1, 8];
+    let (got, indices) = gpu.top_k_rows(config, &numbers, TopKRows { segments: &segments, ks: &ks })?;
+    let ends = segments.iter().skip(1).copied().chain([9000]);
+    let (mut expected, mut columns) = (Vec::new(), Vec::new());
+    for ((&begin, end), &k) in segments.iter().zip(ends).zip(&ks) {
+        let row = &numbers[begin as usize..end as usize];
+        let mut order: Vec<_> = (0..row.len()).collect();
+        order.sort_by_key(|&column| row[column]);
+        order.truncate(k as usize);
+        expected.extend(order.iter().map(|&column| row[column]));
+        columns.extend(order.iter().map(|&column| column as u32));
+    }
+    assert!(got == expected && indices == columns);
+
+    let refused = |config, rows| gpu.top_k_rows(config, &keys, rows).err();
+    assert!(matches!(refused(largest, of_segments), Some(Error::Unsupported { .. })));
+    assert!(matches!(refused(largest.segments(), of_both), Some(Error::Unsupported { .. })));
+    let descending = TopKRows { segments: &[2, 1], ks: &[] };
+    assert!(matches!(refused(largest.segments(), descending), Some(Error::SegmentOutOfOrder { .. })));
+    let long = TopKRows { segments: &[3], ks: &[] };
+    assert!(matches!(
+        refused(largest.segments(), long),
+        Some(Error::TooManyElements { count: 5, max: 4, .. })
+    ));
+    let few = Error::ValueCountMismatch { key_count: 4, value_count: 1 };
+    assert_eq!(refused(both, TopKRows { ks: &[1], ..of_both }), Some(few));
+    let great = TopKRows { ks: &[1, 4, 1, 1], ..of_both };
+    assert!(matches!(refused(both, great), Some(Error::OutOfRange { value: 4, max: 3, .. })));
+    let sort = TopKConfig::largest(ElementType::U16, 9000, 5000).segments();
+    assert!(matches!(refused(sort, of_segments), Some(Error::InvalidPolicy { .. })));
     Ok(())
 }
 
@@ -223,7 +295,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let buffers = buffers.values(at(512, 200), at(768, 80));
     let with_values = config.values(1).indirect_count();
     let scratch_size = gpu.plan(with_values)?.scratch_requirements(10).size;
-    let read = [("count", 4), ("source", 200), ("source_values", 200)];
+    let read = [("count", 4), ("segments", 0), ("ks", 0), ("source", 200), ("source_values", 200)];
     let written = [("destination", 80), ("destination_indices", 80), ("destination_values", 80)];
     let all = [&read[..], &written, &[("scratch", scratch_size)]].concat();
     refused.expect_sizes(with_values, buffers, counted, &all);

@@ -2,7 +2,7 @@
 //!
 //! A fault in a kernel needs no build: the package's build script compiles the affected modules, and the tests load them in
 //! place of the embedded ones (`SUBSWEEP_KERNELS`). A fault in host code takes one incremental build, and so does one that a
-//! check of custom operators finds. Results are kept by the fault's line and the sources, so that an interrupted run can be
+//! check of a caller's functions finds. Results are kept by the fault's line and the sources, so that an interrupted run can be
 //! continued.
 
 mod checks;
@@ -164,9 +164,11 @@ impl Run {
                 Some(_) => self.checker.kernels = Some(modules),
             }
         }
-        // The name of a custom operator's kernel is not that of its module, so none is loaded in place of those in the tests.
-        let is_custom = |words: &String| words.starts_with("custom");
-        if kernel.is_none() || fault.checks.iter().any(|check| check.words.as_ref().is_some_and(is_custom)) {
+        // No module is loaded in place of those with functions of a caller: the tests have them.
+        let has_functions = |words: &String| words.starts_with("functions");
+        if kernel.is_none()
+            || fault.checks.iter().any(|check| check.words.as_ref().is_some_and(has_functions))
+        {
             fs::write(&path, faulty).with_context(|| fault.file.clone())?;
             if !self.checker.builds(fault.checks[0].target)? {
                 return Ok(Some(trial::DOES_NOT_COMPILE));

@@ -44,7 +44,6 @@ fn invalid_ranges_and_edges_are_refused() {
         assert_eq!(index_of(&[1.0, 2.0, 1.5]), Some(2));
         assert_eq!(index_of(&[1.0, 1.0, 1.0]), None);
     }
-    assert_eq!(edge_words(ElementType::F64, &[0.0, 1.0]), Err(UNSUPPORTED_TYPE));
 }
 
 #[test]
@@ -67,4 +66,20 @@ fn edges_are_rounded_to_the_type_without_a_change_of_counts() {
     let infinite = [f32::NEG_INFINITY.to_bits(), f32::INFINITY.to_bits(), f32::MAX.to_bits()];
     assert_eq!(words(f32, &[f64::NEG_INFINITY, 1e300, 1e300]), infinite);
     assert_eq!(words(f32, &[-1e300, -1e300]), [f32::MIN.to_bits(), f32::NEG_INFINITY.to_bits()]);
+    // Of 64 bits: integers whose f64 is the edge, of which 2^53 + 1 is rounded down to even.
+    let (u64, i64) = (ElementType::U64, ElementType::I64);
+    let wide = |element, edges: &[f64]| -> Vec<u64> {
+        words(element, edges)
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[low, high]| u64::from(low) | u64::from(high) << 32)
+            .collect()
+    };
+    let two53 = 1 << 53;
+    assert_eq!(wide(u64, &[-1.0, two53 as f64, (two53 + 2) as f64]), [0, two53, two53 + 2]);
+    assert_eq!(wide(u64, &[0.0, two53 as f64]), [0, two53 + 1]);
+    assert_eq!(wide(u64, &[1e18, 1e19, 2e19, 3e19]), [10u64.pow(18) - 64, 10u64.pow(19) - 1024, u64::MAX]);
+    assert_eq!(wide(i64, &[-2.5, f64::INFINITY]), [-2i64 as u64, i64::MAX as u64]);
+    assert_eq!(wide(ElementType::F64, &[-0.5, 0.1]), [(-0.5f64).to_bits(), 0.1f64.to_bits()]);
 }

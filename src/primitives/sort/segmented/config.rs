@@ -3,9 +3,9 @@
 use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Capabilities};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_range};
 use crate::primitives::CountPair;
-use crate::primitives::arguments::{Arguments, Role};
+use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 
@@ -26,6 +26,7 @@ use crate::primitives::sort::config::{SortBuffers, SortConfig};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SegmentedSortConfig {
     pub(super) sort: SortConfig,
+    pub(super) row_length: Option<u32>,
     pub(super) policy: Option<SegmentedSortPolicy>,
 }
 
@@ -39,7 +40,30 @@ impl SegmentedSortConfig {
     /// A segmented `sort`, which must have no policy. The result of a [double buffer](SortConfig::double_buffer) is always
     /// in the primary one.
     pub const fn new(sort: SortConfig) -> Self {
-        Self { sort, policy: None }
+        Self { sort, row_length: None, policy: None }
+    }
+
+    /// Sorts along the rows of a table of `length` columns, 1 or more, as segments of so many keys: there are no
+    /// [`segments`](SegmentedSortBuffers::segments). Counts are of keys and of rows; of rows as many are sorted as the keys fill,
+    /// and other keys are in none. Indices, such as an argsort's, are those within a row, so that results are those of
+    /// `np.sort` and `np.argsort(table, axis=1, kind='stable')`. Of the kernels, only those for this length are compiled.
+    ///
+    #[doc = example!()]
+    /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+    /// use subsweep::sort::{SegmentedSortConfig, SortConfig};
+    ///
+    /// let gpu = Gpu::open(GpuOptions::default())?;
+    /// let rows_of_three = |sort| SegmentedSortConfig::new(sort).along_rows(3);
+    /// let mut table = [3u32, 2, 9, 8, 1, 4];
+    /// let argsort = rows_of_three(SortConfig::argsort(ElementType::U32));
+    /// assert_eq!(gpu.segmented_argsort(argsort, &table, &[])?, [1, 0, 2, 1, 2, 0]);
+    /// gpu.segmented_sort(rows_of_three(SortConfig::keys(ElementType::U32)), &mut table, &[])?;
+    /// assert_eq!(table, [2, 3, 9, 1, 4, 8]);
+    /// # Ok::<(), subsweep::Error>(())
+    /// ```
+    pub const fn along_rows(mut self, length: u32) -> Self {
+        self.row_length = Some(length);
+        self
     }
 
     /// Sets the policy; by default that of [`SegmentedSortPolicy::choose`].
@@ -61,6 +85,11 @@ impl SegmentedSortConfig {
         self
     }
 
+    /// Keys of a row; none of segments by offsets.
+    pub const fn row_length(&self) -> Option<u32> {
+        self.row_length
+    }
+
     /// The sort of each segment.
     pub const fn sort(&self) -> &SortConfig {
         &self.sort
@@ -72,16 +101,29 @@ impl SegmentedSortConfig {
                 reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
             });
         }
+        if self.sort.functions().is_some() {
+            return Err(Error::Unsupported {
+                reason: "a segmented sort computes no keys: store them by a kernel before it",
+            });
+        }
         if self.sort.has_large_counts {
             return Err(Error::Unsupported {
                 reason: "a segmented sort has no large counts: segments begin at 32-bit indices",
             });
+        }
+        if let Some(length) = self.row_length {
+            in_range("keys of a row that is sorted", length, 1..=u32::MAX)?;
         }
         self.sort.check(capabilities)
     }
 }
 
 impl SegmentedSortConfig {
+    /// What is added to an index in a segment, as a mask of the index of its first key.
+    pub(super) const fn begin_mask(&self) -> u32 {
+        if self.row_length.is_some() { 0 } else { u32::MAX }
+    }
+
     /// The same sort of unpacked keys.
     const fn of_unpacked(mut self) -> Self {
         self.sort = self.sort.of_unpacked();
@@ -99,7 +141,8 @@ pub struct SegmentedSortBuffers {
     /// [`SegmentedSortPlan::scratch_requirements`](super::SegmentedSortPlan::scratch_requirements).
     pub sort: SortBuffers,
     /// Indices at which segments begin, u32, in ascending order. A segment ends where the next begins, and the last
-    /// with the keys; of two that begin at the same key, the first is empty. Keys before the first are in no segment.
+    /// with the keys; of two that begin at the same key, the first is empty. Keys before the first are in no segment. None
+    /// [along rows](SegmentedSortConfig::along_rows).
     pub segments: AddressRange,
 }
 
@@ -118,7 +161,8 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         table.count("segment_count", &mut count.second)?;
-        table.read("segments", &mut self.segments, count.second.max().saturating_mul(4))?;
+        let segments_size = size_if(config.row_length.is_none(), count.second.max().saturating_mul(4));
+        table.read("segments", &mut self.segments, segments_size)?;
         self.sort.rows(&config.sort, &mut count.first, table, Role::ReadWrite)
     }
 }

@@ -1,6 +1,7 @@
 //! Segments that a cluster of lanes or a workgroup holds: one dispatch per size class, which reads and writes them
 //! once.
 
+use super::config::SegmentedSortConfig;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
@@ -15,11 +16,18 @@ pub(super) const CLASS_COUNT: usize = 3;
 #[derive(Debug)]
 pub(super) struct Held {
     config: SortConfig,
-    classes: [Pipeline; CLASS_COUNT],
+    /// Along rows that of their length alone.
+    classes: [Option<Pipeline>; CLASS_COUNT],
+    begin_mask: u32,
 }
 
 impl Held {
-    pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        of_segments: &SegmentedSortConfig,
+        policy: &SegmentedSortPolicy,
+    ) -> Result<Self> {
+        let config = &of_segments.sort;
         let SegmentedSortPolicy { cluster, workgroups: [small, large], subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
@@ -55,14 +63,25 @@ impl Held {
                 &constants,
             )
         };
+        let has = |class| policy.has_class(of_segments, class);
         Ok(Self {
             config: *config,
-            classes: [pipeline(kernel, cluster.workgroup_size, short)?, workgroup(small)?, workgroup(large)?],
+            classes: [
+                has(0).then(|| pipeline(kernel, cluster.workgroup_size, short)).transpose()?,
+                has(1).then(|| workgroup(small)).transpose()?,
+                has(2).then(|| workgroup(large)).transpose()?,
+            ],
+            begin_mask: of_segments.begin_mask(),
         })
     }
 
+    /// Whether there may be segments of a size class.
+    pub(super) fn has(&self, class: usize) -> bool {
+        self.classes[class].is_some()
+    }
+
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.classes.iter()
+        self.classes.iter().flatten()
     }
 
     /// Records a size class, whose segments are in `list`.
@@ -77,7 +96,8 @@ impl Held {
         recorder.phase([c"short segments", c"small segments", c"large segments"][class]);
         let SortBuffers { keys, .. } = *buffers;
         let [sorted, values, sorted_values] = buffers.of_one_pass(&self.config);
-        let (pipeline, workgroups) = (&self.classes[class], dispatch_args.nth(class as u64).workgroups());
+        let Some(pipeline) = &self.classes[class] else { return Ok(()) };
+        let workgroups = dispatch_args.nth(class as u64).workgroups();
         let dispatch_args = dispatch_args.nth(class as u64).words();
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         if class > 0 {
@@ -90,6 +110,7 @@ impl Held {
                 dispatch_args,
                 begin_bit,
                 end_bit,
+                begin_mask: self.begin_mask,
             };
             return recorder.dispatch_indirect(pipeline, &push, workgroups);
         }
@@ -105,6 +126,7 @@ impl Held {
             dispatch_args,
             low_mask,
             high_mask,
+            begin_mask: self.begin_mask,
         };
         recorder.dispatch_indirect(pipeline, &push, workgroups)
     }

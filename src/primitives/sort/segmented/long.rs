@@ -3,6 +3,7 @@
 //! Counts are stored by segment, in the order of a plain sort within each, and are scanned at once. The offset of a
 //! tile's digit in its segment is its prefix less the first prefix of the segment.
 
+use super::config::SegmentedSortConfig;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
@@ -27,6 +28,7 @@ const TILES: u64 = 4;
 #[derive(Debug)]
 pub(super) struct Long {
     config: SortConfig,
+    begin_mask: u32,
     tile_items: u32,
     /// Keys of the shortest long segment.
     min_extent: u64,
@@ -67,7 +69,12 @@ impl ScratchLayout {
 }
 
 impl Long {
-    pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        of_segments: &SegmentedSortConfig,
+        policy: &SegmentedSortPolicy,
+    ) -> Result<Self> {
+        let config = &of_segments.sort;
         let [keys, values] = config.defines();
         let count = kernels::SORT_COUNT_BINS_SEGMENTED.module(&[keys]);
         let scatter = kernels::SORT_SCATTER_SEGMENTED.module(&[("RANK_BY_MATCH", 1), keys, values]);
@@ -95,6 +102,7 @@ impl Long {
         let [.., max_large] = policy.max_extents();
         Ok(Self {
             config: *config,
+            begin_mask: of_segments.begin_mask(),
             tile_items: tile.tile_items(),
             min_extent: u64::from(max_large) + 1,
             pass_count: pass_count(config),
@@ -227,6 +235,7 @@ impl Long {
                 dispatch_args,
                 shift,
                 digit_mask,
+                begin_mask: self.begin_mask,
             };
             recorder.dispatch_indirect(&self.scatter, &push, workgroups)?;
         }

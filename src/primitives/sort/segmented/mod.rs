@@ -10,7 +10,8 @@
 //! counts, scratch is sized for the maximum, and the dispatch arguments are initialised to 0, since without segments no
 //! workgroup writes them.
 //!
-//! Results do not depend on the order of a list, since segments are independent.
+//! Results do not depend on the order of a list, since segments are independent. Along the rows of a table all segments
+//! are of one class: lists of the others, and their kernels, are left out.
 
 mod config;
 mod held;
@@ -68,20 +69,20 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort or an input that is kept read |
 /// | `values` | `count * value_size` | COMPUTE_SHADER read; of indices write | COMPUTE_SHADER write; of an input that is kept read |
 /// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
-/// | `segments` | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `segments`, unless along rows | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | an indirect count of keys, of segments | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | segments | at most 40 per segment, and 192 |
+/// | segments | at most 40 per segment, and 192; along rows 8, or 16 of long ones |
 /// | segments that may exceed a workgroup | alternate buffers as of a [sort](super::Sort); a word per tile and digit with the scratch of their scan |
 /// | indirect counts | 32 |
 ///
 /// | commands | |
 /// |---|---|
 /// | classification | a fill, a barrier, a dispatch, a barrier; for an indirect count of segments a dispatch and a barrier more |
-/// | short segments | up to three indirect dispatches, one per size class, with barriers |
+/// | short segments | up to three indirect dispatches, one per size class, with barriers; along rows one |
 /// | if `count` exceeds a workgroup | a dispatch that queues tiles; for each pass count, a scan and scatter, all indirect, with barriers, without workgroups if no segment is so long |
 ///
 /// No keys, no segments, a single key and an empty bit range record nothing; except that a sort of at least one key in a
@@ -91,20 +92,21 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// mixed; no other memory is accessed.
 ///
 /// The result is in `keys` and `values`, also of a double buffer; out of place in `keys_alt` and `values_alt`; of an
-/// argsort in `values`, with `keys` unchanged: indices into all keys, not into the segment. Where a result would have keys
+/// argsort in `values`, with `keys` unchanged: indices into all keys, not into the segment, but along rows into the row. Where a result would have keys
 /// that are [discarded](SortConfig::discards_keys), the contents are undefined. Stable: keys that agree in the bits of the
 /// configuration keep their order. Where a result has keys and values, or an argsort's indices, of no segment,
 /// its memory is unchanged.
 #[derive(Debug)]
 pub struct SegmentedSort {
-    config: SortConfig,
+    config: SegmentedSortConfig,
     classify_workgroup_size: u32,
     max_extents: [u32; CLASS_COUNT],
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
     classify: Pipeline,
     held: Held,
-    long: Long,
+    /// Where segments may be long.
+    long: Option<Long>,
 }
 
 /// Offsets of the arrays in scratch.
@@ -131,8 +133,15 @@ impl ScratchLayout {
 impl SegmentedSort {
     /// Whether there is nothing to record: the order cannot change, and neither indices nor an output are written.
     fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
-        let is_in_order = self.config.bit_count() == 0 && !self.config.must_write();
-        count < min_extent(&self.config).into() || segment_count == 0 || is_in_order
+        let SegmentedSortConfig { sort, row_length, .. } = &self.config;
+        let is_in_order = sort.bit_count() == 0 && !sort.must_write();
+        let is_short = |extent: u64| extent < min_extent(sort).into();
+        let are_short = is_short(count) || row_length.is_some_and(|length| is_short(length.into()));
+        are_short || segment_count == 0 || is_in_order
+    }
+
+    fn max_count(&self) -> u64 {
+        self.long.as_ref().map_or(u32::MAX.into(), Long::max_count)
     }
 }
 
@@ -162,13 +171,16 @@ impl Primitive for SegmentedSort {
         let [_, TileShape { workgroup_size, .. }] = policy.workgroups;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         Ok(Self {
-            config: *sort,
+            config: *config,
             classify_workgroup_size: workgroup_size,
             max_extents,
             level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
-            held: Held::new(device, sort, policy)?,
-            long: Long::new(device, sort, policy)?,
+            held: Held::new(device, config, policy)?,
+            long: policy
+                .has_class(config, CLASS_COUNT)
+                .then(|| Long::new(device, config, policy))
+                .transpose()?,
         })
     }
 
@@ -190,7 +202,7 @@ impl Primitive for SegmentedSort {
 
     fn check_count(&self, _: &SegmentedSortConfig, (count, segment_count): (u64, u64)) -> Result<()> {
         let what = "one segmented sort of this policy";
-        at_most(count, self.long.max_count(), what)?;
+        at_most(count, self.max_count(), what)?;
         at_most(segment_count, SegmentedSortPlan::MAX_SEGMENT_COUNT, what)
     }
 
@@ -208,14 +220,18 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             .into_iter()
             .chain([&self.classify])
             .chain(self.held.pipelines())
-            .chain(self.long.pipelines())
+            .chain(self.long.iter().flat_map(Long::pipelines))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, (count, segment_count): (u64, u64)) -> ScratchLayout {
         let [short, small, large] = self.max_extents.map(u64::from);
-        let min_extents = [min_extent(&self.config).into(), short + 1, small + 1];
+        let min_extents = [min_extent(&self.config.sort).into(), short + 1, small + 1, large + 1];
         // Segments are disjoint.
-        let capacities = min_extents.map(|extent| segment_count.min(count / extent));
+        let capacity = |class: usize| match self.config.row_length {
+            Some(length) => segment_count.min(count / u64::from(length)),
+            None => segment_count.min(count / min_extents[class]),
+        };
+        let capacities = std::array::from_fn(|class| if self.held.has(class) { capacity(class) } else { 0 });
         let state = cursor.take("counters of segments and tiles", STATE_SIZE);
         let dispatch_args = cursor.take("dispatch arguments", DispatchArgs::size(DISPATCHES));
         let zeroed_size = cursor.size;
@@ -226,7 +242,8 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             list(1, "list of small segments"),
             list(2, "list of large segments"),
         ];
-        let long = self.long.layout(cursor, count, segment_count.min(count / (large + 1)));
+        let long = self.long.as_ref();
+        let long = long.map_or(Default::default(), |long| long.layout(cursor, count, capacity(CLASS_COUNT)));
         ScratchLayout { zeroed_size, state, dispatch_args, level_args, capacities, lists, long }
     }
 
@@ -266,30 +283,34 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             long_capacity: layout.long.capacity as u32,
             tile_capacity: layout.long.tile_capacity as u32,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
+            row_length: self.config.row_length.unwrap_or(0),
         };
         let grid = TileGrid { tile_items: self.classify_workgroup_size, column_count: 1 };
         let levels = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), segment_count, grid, levels)?;
         workgroups.dispatch(recorder, &self.classify, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
-        if layout.long.capacity > 0 {
-            self.long.queue_tiles(recorder, &layout.long, scratch, dispatch_args)?;
+        let long = self.long.as_ref().filter(|_| layout.long.capacity > 0);
+        if let Some(long) = long {
+            long.queue_tiles(recorder, &layout.long, scratch, dispatch_args)?;
         }
         for class in 0..CLASS_COUNT {
             // Segments are disjoint, but the hazard checker tracks whole arrays.
             if layout.capacities[class] > 0 {
-                if class > 0 {
+                if class > 0 && layout.capacities[0] > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
                 self.held.record(recorder, &buffers.sort, class, list(class), dispatch_args)?;
             }
         }
-        if layout.long.capacity > 0 {
-            // The first pass reads keys, which may have been sorted in place since the barriers above.
-            if !self.config.has_no_last_keys() && !self.config.has_output() {
+        if let Some(long) = long {
+            // The first pass reads keys, which may have been sorted in place since the barriers above; along rows there was none
+            // after the queue of tiles.
+            let SegmentedSortConfig { sort, row_length, .. } = &self.config;
+            if row_length.is_some() || !sort.has_no_last_keys() && !sort.has_output() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            self.long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
+            long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
         }
         Ok(())
     }
@@ -301,17 +322,18 @@ impl SegmentedSortPlan {
 
     /// Maximum number of keys of a recording: 2^32 - 1, or fewer if the policy's tiles are small.
     pub fn max_count(&self) -> u64 {
-        self.primitive.long.max_count()
+        self.primitive.max_count()
     }
 
     /// Bytes of keys and values that a recording of segments of these lengths reads and writes; without lists and
     /// counts of tiles.
     pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
-        let SegmentedSort { config: sort, max_extents: [.., large], long, .. } = &self.primitive;
+        let SegmentedSort { config, max_extents: [.., large], long, .. } = &self.primitive;
+        let long_size = long.as_ref().map_or(0, |long| long.traffic_size(&config.sort));
         let of_segment = |extent: u64| match extent {
             _ if self.primitive.records_nothing(extent, 1) => 0,
-            _ if extent <= u64::from(*large) => extent.saturating_mul(sort.moved_once()),
-            _ => extent.saturating_mul(long.traffic_size(sort)),
+            _ if extent <= u64::from(*large) => extent.saturating_mul(config.sort.moved_once()),
+            _ => extent.saturating_mul(long_size),
         };
         extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
     }

@@ -127,6 +127,12 @@ impl SegmentedSortPolicy {
         [self.cluster.items(), small.tile_items(), large.tile_items()]
     }
 
+    /// Whether there may be segments of a size class: an index of [`Self::max_extents`], or after these that of long ones.
+    pub(super) fn has_class(&self, config: &SegmentedSortConfig, class: usize) -> bool {
+        let class_of = |extent: u32| self.max_extents().partition_point(|&max| max < extent);
+        config.row_length.is_none_or(|length| class_of(length) == class)
+    }
+
     pub(super) fn check(&self, _: &SegmentedSortConfig, capabilities: &Capabilities) -> Result<()> {
         check_scan_of_counts(&self.scan, &COUNT_SCAN.indirect_count())?;
         self.cluster.check(self.subgroup_size, capabilities)?;

@@ -1,4 +1,4 @@
-//! `subsweep histogram`: the number of values in each bin.
+//! `subsweep histogram`: the number of values in each bin, or the sum of their weights.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -21,8 +21,8 @@ use crate::policy;
 ///
 /// Equals numpy.histogram(a, bins=N, range=(A, B)), or with edges numpy.histogram(a, bins=edges): bin i has the values from
 /// edge i on and below edge i + 1, and the last bin its upper edge as well. Other values and NaNs are not counted. The
-/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. Elements are of 8, 16
-/// or 32 bits.
+/// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. With --weights a count is
+/// the sum of the weights in the bin, of their type.
 #[derive(Debug, Args)]
 pub struct HistogramArgs {
     #[command(flatten)]
@@ -46,32 +46,25 @@ pub struct HistogramArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
     pub edges: Option<OsString>,
 
+    /// Add the weights of values in place of their number, modulo 2^32: FILE has one for each element, i32 or u32, raw ones as u32
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<OsString>,
+
     #[command(flatten)]
     pub memory: MemoryLimit,
 }
 
-/// The types that have histograms.
-const ELEMENTS: [ElementType; 9] = [
-    ElementType::U32,
-    ElementType::I32,
-    ElementType::F32,
-    ElementType::U8,
-    ElementType::I8,
-    ElementType::U16,
-    ElementType::I16,
-    ElementType::F16,
-    ElementType::Bf16,
-];
-
 // Counts are u32.
-const TAKEN: Taken = Taken { elements: &ELEMENTS, max_dimensions: 2, max_count: u32::MAX as u64 };
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u32::MAX as u64 };
 
 impl Run for HistogramArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "histogram")?;
         let source = self.files.source();
-        let edges_source = self.edges.clone().map(Source::from);
-        let job = self.files.job(&source).input("--edges", &edges_source).checked()?;
+        let [edges_source, weights_source] =
+            [&self.edges, &self.weights].map(|file| file.clone().map(Source::from));
+        let job = self.files.job(&source).input("--edges", &edges_source);
+        let job = job.input("--weights", &weights_source).checked()?;
         // Checked before a large input is read.
         let bins = self.bins.unwrap_or(1);
         if bins == 0 || bins > HistogramConfig::MAX_BINS {
@@ -81,33 +74,45 @@ impl Run for HistogramArgs {
         let opened = files::open_table(&source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;
-        let TableReader { element, format, shape, .. } = opened.table;
-        let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let TableReader { element, format, shape: known, .. } = opened.table;
+        let shape = known.unwrap_or(TableShape::Flat { count: 0 });
         let edges = match (&edges_source, self.range) {
             (Some(source), _) => read_edges(source, element)?,
             (None, range) => even_edges(element, bins, range.unwrap_or_default())
                 .map_err(|error| Ended::usage(format!("--bins and --range: {error}")))?,
         };
         let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
+        let weights = weights_source.as_ref().map(Weights::read).transpose()?;
+        if let (Some(weights), Some(shape)) = (&weights, known) {
+            weights.check_count(shape.rows() * shape.columns())?;
+        }
         let outputs = job.prepare()?;
 
         let mut chunks =
             opened.chunks(&source, shape.columns(), files::ROWS_AND_RESULTS, "counting", &self.memory)?;
         let gpu = device::open(common)?;
         let zeroed = || files::zeroed((config.counts_size() / 4) as usize, "the result");
-        let (mut counts, mut of_chunk) = (zeroed()?, zeroed()?);
+        let (mut counts, mut of_chunk): (Vec<u32>, Vec<u32>) = (zeroed()?, zeroed()?);
+        let mut element_count = 0;
         while let Some(rows) = chunks.next(0)? {
-            device::run(&gpu, gpu.prepare_histogram(config, rows, &edges, &mut of_chunk)?)?;
-            // No count exceeds the number of elements, which is a u32.
-            counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count += more);
+            let first = element_count;
+            element_count += rows.len() / element.size();
+            let added = weights.as_ref().map_or(Ok(&[][..]), |weights| weights.of(first, element_count))?;
+            device::run(&gpu, gpu.prepare_histogram(config, rows, added, &edges, &mut of_chunk)?)?;
+            // No count exceeds the number of elements, which is a u32; sums of weights wrap.
+            counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count = count.wrapping_add(*more));
         }
         drop(chunks);
+        if let Some(weights) = &weights {
+            weights.check_count(element_count)?;
+        }
         let (columns, bins) = (config.column_count() as usize, config.bins() as usize);
         let shape = match shape.is_flat() {
             true => TableShape::Flat { count: bins },
             false => TableShape::Grid { rows: columns, columns: bins },
         };
-        Ok(outputs.commit([Table::of_u32(format, shape, &counts)])?)
+        let element = weights.map_or(ElementType::U32, |weights| weights.element);
+        Ok(outputs.commit([Table { element, ..Table::of_u32(format, shape, &counts) }])?)
     }
 }
 
@@ -132,7 +137,48 @@ impl HistogramArgs {
                  the rest apart"
             )));
         }
-        Ok(config.columns(columns as u32))
+        let config = config.columns(columns as u32);
+        Ok(if self.weights.is_some() { config.weighted() } else { config })
+    }
+}
+
+/// Weights of all elements.
+struct Weights<'a> {
+    source: &'a Source,
+    element: ElementType,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Weights<'a> {
+    fn read(source: &'a Source) -> Result<Self> {
+        let elements = &[ElementType::U32, ElementType::I32];
+        let taken = Taken { elements, max_dimensions: 2, max_count: u32::MAX.into() };
+        let opened = files::open_table(source, None, |file, size| {
+            TableReader::with_raw(file, size, ElementType::U32, &taken)
+        })?;
+        let (mut table, mut bytes) = (opened.table, Vec::new());
+        table.read_to_end(&mut bytes).map_err(|error| InputError::of(source, error))?;
+        Ok(Self { source, element: table.element, bytes })
+    }
+
+    /// Those of the elements from `first` on and before `end`.
+    fn of(&self, first: usize, end: usize) -> Result<&[u8], Ended> {
+        match self.bytes.get(4 * first..4 * end) {
+            Some(weights) => Ok(weights),
+            None => Err(self.mismatch(format_args!("{end} elements or more"))),
+        }
+    }
+
+    fn check_count(&self, element_count: usize) -> Result<(), Ended> {
+        match self.bytes.len() == 4 * element_count {
+            true => Ok(()),
+            false => Err(self.mismatch(format_args!("{element_count} elements"))),
+        }
+    }
+
+    fn mismatch(&self, elements: std::fmt::Arguments<'_>) -> Ended {
+        let count = self.bytes.len() / 4;
+        Ended::usage(format!("{}: has {count} weights for {elements}; give one for each", self.source))
     }
 }
 
@@ -171,6 +217,7 @@ pub const SHOWN: Shown = Shown {
             HistogramConfig::by_edges(ElementType::F32, 256),
             HistogramConfig::even(ElementType::U32, 4096),
             HistogramConfig::even(ElementType::F32, 256).columns(3),
+            HistogramConfig::even(ElementType::F64, 256).weighted(),
             HistogramConfig::even(ElementType::F32, HistogramConfig::MAX_BINS),
         ];
         plain_plans(common, configs)

@@ -9,6 +9,7 @@ mod device;
 mod devices;
 mod diff;
 mod error;
+mod fields;
 mod files;
 mod gather;
 mod gpus;
@@ -61,6 +62,8 @@ commands! {
         ("keys.npy -o sorted.npy --device 1", "on the second device of the list"),
         ("keys.npy -o order.npy --argsort --descending", ""),
         ("keys.npy -o sorted.npy --segments starts.npy", ""),
+        ("table.npy -o rows.npy --axis 1", "each row by itself"),
+        ("trades.npy -o by-price.npy --by price,-size", "a structured array, by its fields"),
         ("- --type u32 <keys.bin >sorted.bin", "raw elements through standard streams"),
     ];
     "gather" => Gather(gather::GatherArgs), [
@@ -88,6 +91,7 @@ commands! {
     ];
     "search" => Search(search::SearchArgs), [
         ("sorted.npy needles.npy -o positions.npy", "where each needle would be inserted"),
+        ("rows.npy needles.npy -o positions.npy --axis 1", "each row's needles in its own row"),
     ];
     "merge" => Merge(merge::MergeArgs), [
         ("a.npy b.npy -o merged.npy", "two sorted arrays into one"),
@@ -124,7 +128,7 @@ commands! {
 }
 
 /// What `devices` and `inspect` show of each primitive.
-const SHOWN: [Shown; 12] = [
+const SHOWN: [Shown; 13] = [
     scan::SHOWN,
     sort::SHOWN,
     sort::SHOWN_IN_SEGMENTS,
@@ -137,6 +141,7 @@ const SHOWN: [Shown; 12] = [
     merge::SHOWN,
     diff::SHOWN,
     top_k::SHOWN,
+    fields::SHOWN,
 ];
 
 fn main() -> ExitCode {

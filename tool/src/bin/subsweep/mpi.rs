@@ -10,6 +10,7 @@ mod cluster;
 mod command;
 mod device;
 mod error;
+mod fields;
 mod files;
 mod gpus;
 mod number;
@@ -86,7 +87,7 @@ fn parse() -> Result<Parsed, Ended> {
         command.mut_arg("output", |argument| argument.required(true).help(help).long_help(help))
     };
     let command = hide(Cli::command().name("subsweep-mpi"), &["list_algorithms", "list_gpus"])
-        .mut_subcommand("sort", |sort| with_file(hide(sort, &["segments", "temp_dir"])))
+        .mut_subcommand("sort", |sort| with_file(hide(sort, &["segments", "temp_dir", "by"])))
         .mut_subcommand("scan", with_file);
     match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => Ok(Parsed::Command(Box::new(cli))),

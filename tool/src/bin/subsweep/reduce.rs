@@ -26,8 +26,8 @@ use partial::Partial;
 /// Reduce an array, or each column or row of a table: a sum, or another operation
 ///
 /// Equals numpy.add.reduce(a, axis=0, dtype=a.dtype); --op selects another operation, as ufunc.reduce does, or the index
-/// of the first minimum or maximum, as numpy.argmin does. Sums of floats are rounded in another order than numpy's, which
-/// is the same on every device. A table has 1 to 16 columns, and each is reduced by itself; with --axis 1 each row is, of any
+/// of the first minimum or maximum, as numpy.argmin does, or a row of the former and one of the latter. Sums of floats are rounded in another order than numpy's, which
+/// is the same on every device. A table has 1 to 64 columns, and each is reduced by itself; with --axis 1 each row is, of any
 /// length. Without -o the result is
 /// printed, a row on a line; otherwise the output has the format and the type of the input, and indices are u32. Sums of whole
 /// numbers wrap, of u8 at 256: see --unpacked.
@@ -54,6 +54,11 @@ pub struct ReduceArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
     pub segments: Option<OsString>,
 
+    /// Let each of --segments end where FILE says, the row after its last: segments may then overlap, leave out rows, and be in any
+    /// order
+    #[arg(long, value_name = "FILE", requires = "segments")]
+    pub segment_ends: Option<OsString>,
+
     /// Reduce each run of equal keys by itself: KEYS has a key of any type for each row; raw keys are equal if their bits are
     #[arg(long, value_name = "KEYS", requires = "keys_output")]
     pub by_key: Option<OsString>,
@@ -79,6 +84,8 @@ pub enum Operation {
     ArgMin,
     /// The index of the first maximum.
     ArgMax,
+    /// Both.
+    ArgMinMax,
 }
 
 impl Default for Operation {
@@ -99,11 +106,12 @@ impl Operation {
             Self::Operator(operator) => operator.name(),
             Self::ArgMin => "argmin",
             Self::ArgMax => "argmax",
+            Self::ArgMinMax => "argminmax",
         }
     }
 
     fn all() -> impl Iterator<Item = Self> {
-        ScanOperator::ALL.into_iter().map(Self::Operator).chain([Self::ArgMin, Self::ArgMax])
+        ScanOperator::ALL.into_iter().map(Self::Operator).chain([Self::ArgMin, Self::ArgMax, Self::ArgMinMax])
     }
 }
 
@@ -120,6 +128,7 @@ fn operations() -> impl TypedValueParser<Value = Operation> {
             Operation::Operator(_) => "Bitwise exclusive or",
             Operation::ArgMin => "The index of the first minimum, or of the first NaN",
             Operation::ArgMax => "The index of the first maximum, or of the first NaN",
+            Operation::ArgMinMax => "A row of argmin and one of argmax, by one pass",
         };
         PossibleValue::new(operation.name()).help(help)
     };
@@ -142,9 +151,10 @@ impl Run for ReduceArgs {
             .into());
         }
         let source = self.files.source();
-        let [segments_source, keys_source] =
-            [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
+        let [segments_source, ends_source, keys_source] =
+            [&self.segments, &self.segment_ends, &self.by_key].map(|file| file.clone().map(Source::from));
         let job = self.files.job(&source).row_numbers("--segments", &segments_source);
+        let job = job.row_numbers("--segment-ends", &ends_source);
         let job = job.input("--by-key", &keys_source).output("--keys-output", &self.keys_output);
         let job = job.checked()?;
         let job = if self.files.output.is_none() { job.prints("-o") } else { job };
@@ -158,8 +168,13 @@ impl Run for ReduceArgs {
         let rows = table.shape.rows();
         let mut offsets = Vec::new();
         if let Some(segments_source) = &segments_source {
-            offsets = segments::read(segments_source, "reduce", rows, "rows")?;
             config = config.runs(ReduceRuns::Offsets);
+            if let Some(ends_source) = &ends_source {
+                offsets = segments::read_ranges([segments_source, ends_source], "reduce", rows, "rows")?;
+                config = config.runs(ReduceRuns::Ranges);
+            } else {
+                offsets = segments::read(segments_source, "reduce", rows, "rows")?;
+            }
         }
         let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
@@ -219,18 +234,25 @@ impl ReduceArgs {
         drop(chunks);
         let (element, payload) = self.results(element, results);
         let count = payload.len() / element.size();
+        let has_both = self.op == Operation::ArgMinMax;
         let shape = match self.axis == 1 || !shape.is_flat() {
+            true if has_both => TableShape::Grid { rows: 2, columns: count / 2 },
             true => TableShape::Flat { count },
             false => shape.with_rows(count),
         };
         let results = Table { format, element, shape, payload };
-        self.commit(outputs, results, None, if self.axis == 1 { 1 } else { columns })
+        let columns = match self.axis {
+            1 if has_both => (count / 2).max(1),
+            1 => 1,
+            _ => columns,
+        };
+        self.commit(outputs, results, None, columns)
     }
 
     /// The type of the results that are given, and these, from those of 32 bits of elements that have fewer.
     fn results(&self, element: ElementType, results: Vec<u8>) -> (ElementType, Vec<u8>) {
         match self.op {
-            Operation::ArgMin | Operation::ArgMax => (ElementType::U32, results),
+            Operation::ArgMin | Operation::ArgMax | Operation::ArgMinMax => (ElementType::U32, results),
             Operation::Operator(_) if self.unpacked || !element.is_packed() => (element.unpacked(), results),
             Operation::Operator(operator) => (element, packed(operator, element, &results)),
         }
@@ -315,6 +337,7 @@ impl ReduceArgs {
             }
             Operation::ArgMin => ReduceConfig::argmin(element),
             Operation::ArgMax => ReduceConfig::argmax(element),
+            Operation::ArgMinMax => ReduceConfig::argminmax(element),
         })
     }
 }
@@ -359,7 +382,8 @@ pub const SHOWN: Shown = Shown {
         let by_key = ReduceConfig::sum(ElementType::U64).runs(ReduceRuns::Keys32);
         let index = ReduceConfig::argmin(ElementType::F32);
         let rows = [sum.along_rows(128), sum.along_rows(1 << 16), index.along_rows(128)];
-        plain_plans(common, [sum, sum.columns(3), index, by_key].into_iter().chain(rows))
+        let both = ReduceConfig::argminmax(ElementType::F32);
+        plain_plans(common, [sum, sum.columns(3), index, both, by_key].into_iter().chain(rows))
     },
 };
 

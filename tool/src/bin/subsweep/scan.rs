@@ -32,7 +32,7 @@ use keys::Heads;
 /// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
 /// numpy's, so that sums of numbers that are not negative may decrease, as numpy's do not: see --monotone, which equals
 /// scan --op max of the result. The input may be larger than any memory. --reverse gives the scan of a[::-1], reversed again, of a file. A
-/// table has 1 to 16 columns, and each is scanned by itself; with --axis 1 each row of up to 2^32 - 1 elements is. The output
+/// table has 1 to 64 columns, and each is scanned by itself; with --axis 1 each row of up to 2^32 - 1 elements is. The output
 /// has the format, type and shape of the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {

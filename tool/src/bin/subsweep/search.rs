@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Table, Taken, promoted};
+use subsweep_tool::table::{Table, TableShape, Taken, promoted};
 
 use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -39,6 +39,11 @@ pub struct SearchArgs {
     #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
     pub element: Option<ElementType>,
 
+    /// The axis along which to search: 1 searches for the needles of each row of a table in the same row of SORTED, a table of as
+    /// many rows, and writes positions in the row
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    pub axis: u32,
+
     /// The side of elements that equal the needle
     #[arg(long, value_enum, default_value_t = Side::Left)]
     pub side: Side,
@@ -57,8 +62,10 @@ pub enum Side {
     Right,
 }
 
-const SORTED: Taken =
-    Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SearchPlan::MAX_SORTED_COUNT };
+const fn sorted(max_dimensions: usize) -> Taken<'static> {
+    Taken { elements: &ElementType::ALL, max_dimensions, max_count: SearchPlan::MAX_SORTED_COUNT }
+}
+
 // The device's memory limits the count; it is checked once the device is open.
 const NEEDLES: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
@@ -72,7 +79,7 @@ impl Run for SearchArgs {
             .input("NEEDLES", needles_source)
             .checked()?;
         device::check_inputs(common, &job)?;
-        let sorted = files::read(sorted_source, self.element, &SORTED)?;
+        let sorted = files::read(sorted_source, self.element, &sorted(1 + self.axis as usize))?;
         let needles = files::read(needles_source, self.element, &NEEDLES)?;
         let element = promoted(sorted.element, needles.element).ok_or_else(|| {
             Ended::usage(format!(
@@ -80,6 +87,7 @@ impl Run for SearchArgs {
                 needles.element, sorted.element
             ))
         })?;
+        let lengths = (self.axis == 1).then(|| row_lengths(&sources, [&sorted, &needles])).transpose()?;
         let convert = |table: Table, source: &Source| {
             table
                 .converted(element)
@@ -94,12 +102,36 @@ impl Run for SearchArgs {
             Side::Right => SearchConfig::upper_bound(sorted.element),
         }
         .order(self.order);
+        let config = match lengths {
+            Some([sorted_length, needle_length]) => config.along_rows(sorted_length, needle_length),
+            None => config,
+        };
         let count = needles.shape.element_count();
         let mut positions = files::zeroed(count, "the result")?;
         device::run_whole(&gpu, format_args!("searching for {count} elements"), || {
             gpu.prepare_search(config, &sorted.payload, &needles.payload, &mut positions)
         })?;
         Ok(outputs.commit([Table::of_u32(needles.format, needles.shape, &positions)])?)
+    }
+}
+
+/// Elements of a row of both tables, which have as many rows.
+fn row_lengths(sources: &[Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], Ended> {
+    let of = |index: usize| match tables[index].shape {
+        // More are refused when the files are read, or by the plan.
+        TableShape::Grid { columns, .. } => Ok(u32::try_from(columns).unwrap_or(u32::MAX)),
+        _ => {
+            let source = &sources[index];
+            Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
+        }
+    };
+    let lengths = [of(0)?, of(1)?];
+    match tables.map(|table| table.shape.rows()) {
+        [sorted, needles] if sorted != needles => Err(Ended::usage(format!(
+            "{}: has {needles} rows, and {} has {sorted}; give a row of needles for each sorted one",
+            sources[1], sources[0]
+        ))),
+        _ => Ok(lengths),
     }
 }
 

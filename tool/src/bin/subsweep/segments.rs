@@ -27,6 +27,30 @@ pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<V
     }
 }
 
+/// Reads the first rows of segments, then their ends, each at most `count`, in any order. The words are those of [`read`].
+pub fn read_ranges(sources: [&Source; 2], verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
+    let mut ranges = Vec::new();
+    for source in sources {
+        let refuse = |row, index| out_of_range(source, row, index as u64, count as u64, things);
+        let rows = files::read_row_numbers(source, &instead(verb), refuse)?;
+        if let Some(&row) = rows.iter().find(|row| **row as usize > count) {
+            return Err(Ended::usage(format!(
+                "{source}: a segment begins or ends at {row}, and there are {count} {things}; leave it out"
+            ))
+            .into());
+        }
+        if !ranges.is_empty() && rows.len() != ranges.len() {
+            let (ends, begins) = (rows.len(), ranges.len());
+            return Err(Ended::usage(format!(
+                "{source}: has {ends} ends of {begins} segments; give one for each"
+            ))
+            .into());
+        }
+        ranges.extend(rows);
+    }
+    Ok(ranges)
+}
+
 fn instead(verb: &str) -> String {
     format!("leave out --segments to {verb} all at once")
 }

@@ -24,12 +24,12 @@ use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, BegunOutput, Job, Outputs, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
-use crate::{device, segments};
+use crate::{device, fields, segments};
 
 /// Sort an array, stable, keys alone or with values
 ///
 /// Keys are in numeric order, floats in that of --order. Equal keys keep their order in either direction. The output has the
-/// format and type of the input, which has one dimension.
+/// format, type and shape of the input, which has one dimension, or two and --axis 1.
 #[derive(Debug, Args)]
 pub struct SortArgs {
     #[command(flatten)]
@@ -42,6 +42,11 @@ pub struct SortArgs {
     /// The order of floats
     #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Total)]
     pub order: FloatOrder,
+
+    /// Sort the rows of a structured array by its fields of these names, of which - is before each whose greatest comes first; to
+    /// 8 fields, together to 16 bytes. Rows are moved whole; --order is that of all floats
+    #[arg(long, value_name = "FIELD,…", allow_hyphen_values = true)]
+    pub by: Option<String>,
 
     /// Compare only bits B to E - 1 of each key, bit 0 being the lowest, in the unsigned integer that has the key's
     /// order; fewer bits take less time [default: all]
@@ -61,6 +66,11 @@ pub struct SortArgs {
     #[arg(long)]
     pub argsort: bool,
 
+    /// The axis along which to sort: 1 sorts each row of a table by itself, as np.sort(a, axis=1, kind='stable') does with --order
+    /// numpy, and --argsort writes indices in the row
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    pub axis: u32,
+
     /// Sort each segment by itself: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; keys before the first
     /// segment are not moved. With --argsort the result holds indices into the whole array
     #[arg(long, value_name = "FILE")]
@@ -78,6 +88,9 @@ pub struct SortArgs {
 impl Run for SortArgs {
     fn run(&self, common: &Common) -> Result<()> {
         device::check_one(&common.device, "sort")?;
+        if let Some(by) = &self.by {
+            return fields::sort(self, common, by);
+        }
         policy::check_sort(common)?;
         self.check_values()?;
         self.check_segments(common)?;
@@ -88,6 +101,7 @@ impl Run for SortArgs {
             check_bits(self, element)?;
         }
         match &segments {
+            _ if self.axis == 1 => self.run_along_rows(common, &job, &source),
             Some(segments) => self.run_in_segments(common, &job, &source, values.as_ref(), segments),
             None => self.run_in_chunks(common, &job, &source, values.as_ref()),
         }
@@ -196,6 +210,45 @@ impl SortArgs {
         }
     }
 
+    /// Sorts each row of a table of any size by itself.
+    fn run_along_rows(&self, common: &Common, job: &Job<'_>, source: &Source) -> Result<()> {
+        const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+        let opened = files::open_table(source, None, |file, size| {
+            TableReader::new(file, size, self.files.element, &TAKEN)
+        })?;
+        let TableReader { element, format, shape, .. } = opened.table;
+        let Some(shape @ TableShape::Grid { columns, .. }) = shape else {
+            let what = format!("{source}: has one dimension, and no axis 1; leave out --axis 1");
+            return Err(Ended::usage(what).into());
+        };
+        check_bits(self, element)?;
+        let length = u32::try_from(columns).map_err(|_| {
+            let max = u32::MAX;
+            Ended::usage(format!(
+                "{source}: has rows of {columns} keys, and up to {max} are sorted; split them"
+            ))
+        })?;
+        let config = SegmentedSortConfig::new(config(self, element, None)?).along_rows(length);
+        let outputs = job.prepare()?;
+        let mut chunks =
+            opened.chunks(source, columns, files::ROWS_AND_RESULTS, "sorting rows of", &self.memory)?;
+
+        let gpu = device::open(common)?;
+        // Before anything is written: the device may lack the type.
+        gpu.plan(config)?;
+        let [mut output] = outputs.begin()?;
+        let written = if self.argsort { ElementType::U32 } else { element };
+        output.write_bytes(&table::header(format, written, shape))?;
+        while let Some(keys) = chunks.next(0)? {
+            let count = if self.argsort { keys.len() / element.size() } else { 0 };
+            let mut indices = files::zeroed::<u32>(count, "the indices")?;
+            let values = bytemuck::cast_slice_mut(&mut indices);
+            device::run(&gpu, gpu.prepare_segmented_sort(config, keys, values, &[])?)?;
+            output.write_bytes(if self.argsort { bytemuck::cast_slice(&indices) } else { keys })?;
+        }
+        Ok(output.finish()?)
+    }
+
     /// The folder of temporary files.
     fn folder_of_runs(&self, outputs: &Outputs) -> TemporaryFolder {
         TemporaryFolder {
@@ -254,24 +307,35 @@ impl SortArgs {
     }
 
     /// Refuses options that a segmented sort does not support.
-    fn check_segments(&self, common: &Common) -> Result<(), Ended> {
-        if self.segments.is_none() {
-            return Ok(());
+    pub fn check_segments(&self, common: &Common) -> Result<(), Ended> {
+        let option = match (&self.segments, self.axis) {
+            (None, 0) => return Ok(()),
+            (None, _) => "--axis 1",
+            (Some(_), 0) => "--segments",
+            _ => return Err(Ended::usage("--segments are of an array of one dimension; leave out --axis 1")),
+        };
+        if self.axis == 1 && self.values.is_some() {
+            return Err(Ended::usage(
+                "--axis 1 moves no values; write --argsort, and take them by numpy.take_along_axis",
+            ));
         }
-        if self.memory.is_given() || self.temp_dir.is_some() {
+        if self.axis == 1 && self.temp_dir.is_some() {
+            return Err(Ended::usage("--axis 1 writes no temporary files; leave out --temp-dir"));
+        }
+        if self.axis == 0 && (self.memory.is_given() || self.temp_dir.is_some()) {
             return Err(Ended::usage(
                 "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
             ));
         }
         if let Some(algorithm) = common.algorithm {
             return Err(Ended::usage(format!(
-                "each segment is sorted by what suits its length; leave out one of --segments and --algorithm {}",
+                "each segment is sorted by what suits its length; leave out one of {option} and --algorithm {}",
                 algorithm.name()
             )));
         }
         match common.seed() {
             Some(_) => {
-                Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"))
+                Err(Ended::usage(format!("the seed has no {option}; leave out one of --policy and {option}")))
             }
             None => Ok(()),
         }
@@ -290,8 +354,8 @@ fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
     })
 }
 
-const OF_ROWS: &str = "and one is sorted; to sort each row by itself, save a.reshape(-1), and the beginnings of its rows, \
-                       numpy.arange(0, a.size, a.shape[-1]), for --segments";
+const OF_ROWS: &str =
+    "and one is sorted; --axis 1 sorts each row; for columns, save numpy.ascontiguousarray(a.T)";
 const OF_VALUES: &str = "and a value is one number for each key; leave out --values, sort with --argsort, and take the \
                          rows at the indices that it writes";
 
@@ -302,6 +366,13 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
             input,
             problem: InputProblem::Table(TableError::Dimensions { shape, count, is_line: false, .. }),
         }) => Ended::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
+        Some(InputError {
+            input,
+            problem: InputProblem::Table(TableError::ElementNotTaken { found, .. }),
+        }) if found.starts_with('[') => {
+            Ended::usage(format!("{input}: holds rows of {found}; name the fields to sort by with --by"))
+                .into()
+        }
         _ => error,
     }
 }

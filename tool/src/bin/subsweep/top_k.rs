@@ -4,31 +4,46 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::headless::TopKBytes;
+use subsweep::headless::{TopKBytes, TopKRows};
 use subsweep::top_k::{TopKConfig, TopKPolicy};
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Table, TableShape, Taken, padded, trimmed};
 
 use crate::args::{Common, Files, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
-use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Source};
-use crate::policy;
+use crate::{device, policy, segments};
 
 /// Select the k largest or smallest elements of an array, or of each row of a table
 ///
 /// With --smallest these are np.take_along_axis(a, i, axis=-1) for i = np.argsort(a, axis=-1, kind='stable')[..., :k];
 /// otherwise of the descending order, the largest first. Of equal elements that of the lowest index comes first.
-/// The output has k elements for each row.
+/// The output has k elements for each row; with --segments or --ks, the results of one row after those of the other, as many as each
+/// has.
 #[derive(Debug, Args)]
 pub struct TopKArgs {
     #[command(flatten)]
     pub files: Files,
 
     /// The number of elements to select of each row
-    #[arg(short, value_name = "N", allow_hyphen_values = true)]
-    pub k: u32,
+    #[arg(
+        short,
+        value_name = "N",
+        allow_hyphen_values = true,
+        required_unless_present = "ks",
+        conflicts_with = "ks"
+    )]
+    pub k: Option<u32>,
+
+    /// Select as many of each row as FILE says, a whole number for each; raw ones are u32
+    #[arg(long, value_name = "FILE")]
+    pub ks: Option<OsString>,
+
+    /// Take the segments of an array as rows: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; elements
+    /// before the first segment are in none. One of fewer than k elements has as many results
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
 
     /// Select the smallest, the smallest first
     #[arg(long)]
@@ -68,11 +83,15 @@ impl Run for TopKArgs {
             return Err(Ended::usage("--values and --values-output go together; give both or neither").into());
         }
         let job = self.files.job(&source).input("--values", &values_source);
+        let [segments_source, ks_source] =
+            [&self.segments, &self.ks].map(|file| file.clone().map(Source::from));
+        let job = job.row_numbers("--segments", &segments_source).row_numbers("--ks", &ks_source);
         let job = job.output("--indices", &self.indices).output("--values-output", &self.values_output);
         let job = job.checked()?;
         device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.element, &TAKEN)?;
-        let config = self.config(&source, &table)?;
+        let rows = Rows::read(&source, &table, segments_source.as_ref(), ks_source.as_ref())?;
+        let config = self.config(&source, &table, &rows)?;
         let mut values =
             values_source.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
         let value_size = values.as_ref().map_or(0, |values| value_size(values, table.shape));
@@ -90,12 +109,13 @@ impl Run for TopKArgs {
         let mut top = TopKBytes::default();
         device::run_whole(&gpu, format_args!("selecting from {source}"), || {
             let values = values.as_ref().map_or(&[][..], |values| &values.payload);
-            gpu.prepare_top_k(config, &table.payload, values, &mut top)
+            gpu.prepare_top_k_rows(config, &table.payload, values, rows.given(), &mut top)
         })?;
         let columns = config.k() as usize;
-        let shape = match table.shape.is_flat() {
-            true => TableShape::Flat { count: columns },
-            false => TableShape::Grid { rows: table.shape.rows(), columns },
+        let shape = match (rows.are_equal(), table.shape.is_flat()) {
+            (false, _) => TableShape::Flat { count: top.keys.len() / table.element.size() },
+            (true, true) => TableShape::Flat { count: columns },
+            (true, false) => TableShape::Grid { rows: table.shape.rows(), columns },
         };
         let TopKBytes { keys, indices, values: payload } = top;
         let indices = self.indices.is_some().then(|| Table::of_u32(table.format, shape, &indices));
@@ -111,15 +131,26 @@ impl Run for TopKArgs {
 
 impl TopKArgs {
     /// The configuration for a table; an array is one row.
-    fn config(&self, source: &Source, table: &Table) -> Result<TopKConfig, Ended> {
-        let columns = if table.shape.is_flat() { table.shape.rows() } else { table.shape.columns() };
+    fn config(&self, source: &Source, table: &Table, rows: &Rows) -> Result<TopKConfig, Ended> {
+        let columns = match (&rows.segments, table.shape.is_flat()) {
+            (Some(_), _) => rows.longest(table.shape.rows()),
+            (None, true) => table.shape.rows(),
+            (None, false) => table.shape.columns(),
+        };
         let max = TopKConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|&columns| columns <= max).ok_or_else(|| {
             Ended::usage(format!(
                 "{source}: has rows of {columns} elements, and up to {max} are taken; split it"
             ))
         })?;
-        let k = self.k;
+        let all_k = rows.ks.as_ref().map(|ks| ks.iter().copied().max().unwrap_or(0));
+        let k = self.k.or(all_k).unwrap_or(0);
+        // Of unequal rows some may be shorter than k, or none is selected of.
+        let (k, columns) = match (&rows.segments, &rows.ks) {
+            (None, None) => (k, columns),
+            (None, Some(_)) => (k.max(1), columns),
+            (Some(_), _) => (k.max(1), columns.max(k).max(1)),
+        };
         if k == 0 || k > columns {
             return Err(match columns {
                 0 => Ended::usage(format!(
@@ -134,7 +165,63 @@ impl TopKArgs {
         }
         .order(self.order);
         let config = if self.unsorted { config.unsorted() } else { config };
+        let config = if rows.segments.is_some() { config.segments() } else { config };
+        let config = if rows.ks.is_some() { config.own_k() } else { config };
         Ok(if self.indices.is_some() { config } else { config.without_indices() })
+    }
+}
+
+/// Rows with lengths or a k of their own.
+#[derive(Debug, Default)]
+struct Rows {
+    segments: Option<Vec<u32>>,
+    ks: Option<Vec<u32>>,
+}
+
+impl Rows {
+    fn read(source: &Source, table: &Table, segments: Option<&Source>, ks: Option<&Source>) -> Result<Self> {
+        if segments.is_some() && !table.shape.is_flat() {
+            let what = format!("{source}: has rows, and --segments are those of one dimension; leave it out");
+            return Err(Ended::usage(what).into());
+        }
+        let count = table.shape.rows();
+        let segments =
+            segments.map(|segments| segments::read(segments, "select", count, "elements")).transpose()?;
+        let row_count = match &segments {
+            Some(segments) => segments.len(),
+            None if table.shape.is_flat() => 1,
+            None => count,
+        };
+        let of = |ks: &Source| -> Result<Vec<u32>> {
+            let refuse = |k, index| {
+                Ended::usage(format!("{ks}: has a k of {k} at index {index}; it is 0 to 4294967295"))
+            };
+            let read = files::read_row_numbers(ks, "give -k for all rows", refuse)?;
+            if read.len() != row_count {
+                let what = format!(
+                    "{ks}: has {} numbers, and {source} {row_count} rows; give a k for each",
+                    read.len()
+                );
+                return Err(Ended::usage(what).into());
+            }
+            Ok(read)
+        };
+        Ok(Self { ks: ks.map(of).transpose()?, segments })
+    }
+
+    fn are_equal(&self) -> bool {
+        self.segments.is_none() && self.ks.is_none()
+    }
+
+    /// Elements of the longest segment of `count` elements.
+    fn longest(&self, count: usize) -> usize {
+        let begins = self.segments.as_deref().unwrap_or(&[]).iter().map(|&begin| begin as usize);
+        let ends = begins.clone().skip(1).chain([count]);
+        begins.zip(ends).map(|(begin, end)| end - begin).max().unwrap_or(0)
+    }
+
+    fn given(&self) -> TopKRows<'_> {
+        TopKRows { segments: self.segments.as_deref().unwrap_or(&[]), ks: self.ks.as_deref().unwrap_or(&[]) }
     }
 }
 

@@ -5,7 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
-use super::{BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, cases_of, small_workgroup};
+use super::{
+    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, UNPACKED, cases_of,
+    small_workgroup,
+};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::reference::packed;
@@ -26,6 +29,8 @@ pub struct HistogramCase {
     pub bins: u32,
     /// Number of columns.
     pub columns: u32,
+    /// Whether weights are added.
+    pub is_weighted: bool,
     /// Range of the edges.
     pub range: HistogramRange,
     /// Host or indirect count.
@@ -102,8 +107,18 @@ impl HistogramRange {
                 _ => [-high, high],
             };
         }
+        // f64 tells multiples of 1024 apart.
+        let apart = 1024.0 * f64::from(bins);
         match (self, element) {
-            (Self::Wide, ElementType::F32) => [-1.5, 2.3],
+            (Self::Narrow, ElementType::F64) => [-1e-310, 1e-309],
+            (Self::Full, ElementType::F64) => [-8e307, 8e307],
+            (Self::Wide, ElementType::I64) => [-1e18, 1.5e18],
+            (Self::Wide, ElementType::U64) => [1000.5, 1e19],
+            (Self::Full, ElementType::I64) => [-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0],
+            (Self::Full, ElementType::U64) => [0.0, 18_446_744_073_709_551_616.0],
+            (Self::Far, ElementType::I64) => [-2e18, -2e18 + apart],
+            (Self::Far, ElementType::U64) => [4e18, 4e18 + apart],
+            (Self::Wide, ElementType::F32 | ElementType::F64) => [-1.5, 2.3],
             (Self::Wide, ElementType::I32) => [-1e9, 1_500_000_000.5],
             (Self::Wide, _) => [1000.5, 4e9],
             (Self::Narrow, ElementType::F32) => [-1e-42, 1e-41],
@@ -111,7 +126,7 @@ impl HistogramRange {
             (Self::Full, ElementType::F32) => [-f64::from(f32::MAX), f64::from(f32::MAX)],
             (Self::Full, ElementType::I32) => [f64::from(i32::MIN), f64::from(i32::MAX)],
             (Self::Full, _) => [0.0, 4_294_967_296.0],
-            (Self::Far, ElementType::F32) => [1e6, 1e6 + 0.1 * f64::from(bins)],
+            (Self::Far, ElementType::F32 | ElementType::F64) => [1e6, 1e6 + 0.1 * f64::from(bins)],
             (Self::Far, ElementType::I32) => [-2e9, -2e9 + f64::from(bins)],
             (Self::Far, _) => [4e9, 4e9 + f64::from(bins)],
         }
@@ -126,6 +141,7 @@ impl HistogramCase {
             is_even,
             bins,
             columns: 1,
+            is_weighted: false,
             range: HistogramRange::Wide,
             count_from: CountFrom::Host,
             memory: None,
@@ -140,6 +156,7 @@ impl HistogramCase {
             false => HistogramConfig::by_edges(self.element, self.bins),
         };
         let config = config.columns(self.columns);
+        let config = if self.is_weighted { config.weighted() } else { config };
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
@@ -181,63 +198,102 @@ impl HistogramCase {
 
     /// The number of values of each column in each bin, by the definition of numpy.
     pub fn counted(values: &[f64], columns: usize, edges: &[f64]) -> Vec<u32> {
+        Self::added(values, std::iter::repeat(1), columns, edges)
+    }
+
+    /// The sums of weights, likewise.
+    pub fn added(
+        values: &[f64],
+        weights: impl IntoIterator<Item = u32>,
+        columns: usize,
+        edges: &[f64],
+    ) -> Vec<u32> {
         let bins = edges.len() - 1;
-        let mut counts = vec![0; columns * bins];
-        for (index, value) in values.iter().enumerate() {
+        let mut counts = vec![0u32; columns * bins];
+        for ((index, value), weight) in values.iter().enumerate().zip(weights) {
             if edges[0] <= *value && *value <= edges[bins] {
                 let bin = edges[1..bins].partition_point(|edge| edge <= value);
-                counts[index % columns * bins + bin] += 1;
+                let count = &mut counts[index % columns * bins + bin];
+                *count = count.wrapping_add(weight);
             }
         }
         counts
     }
 
-    /// The number that a word is.
-    fn number(&self, word: u32) -> f64 {
-        match self.element.unpacked() {
-            ElementType::F32 => f32::from_bits(word).into(),
-            ElementType::I32 => (word as i32).into(),
-            _ => word.into(),
+    /// The number of the bits of an unpacked element, as f64.
+    pub fn number_of(element: ElementType, bits: u64) -> f64 {
+        match element {
+            ElementType::F32 => f32::from_bits(bits as u32).into(),
+            ElementType::I32 => (bits as i32).into(),
+            ElementType::U32 => (bits as u32).into(),
+            ElementType::I64 => bits as i64 as f64,
+            ElementType::F64 => f64::from_bits(bits),
+            _ => bits as f64,
         }
     }
 
-    /// The word of the number of the type that is nearest to `number`.
-    fn word(&self, number: f64) -> u32 {
-        let word = match self.element.unpacked() {
-            ElementType::F32 => (number as f32).to_bits(),
-            ElementType::I32 => number as i32 as u32,
-            _ => number as u32,
+    /// The numbers of words.
+    pub fn numbers_of(element: ElementType, words: &[u32]) -> Vec<f64> {
+        let bits = |words: &[u32]| words.iter().rev().fold(0, |bits, word| bits << 32 | u64::from(*word));
+        words.chunks(element.words() as usize).map(|words| Self::number_of(element, bits(words))).collect()
+    }
+
+    /// The bits of the number of the type that is nearest to `number`.
+    fn bits(&self, number: f64) -> u64 {
+        let bits = match self.element.unpacked() {
+            ElementType::F32 => (number as f32).to_bits().into(),
+            ElementType::I32 => number as i32 as u64,
+            ElementType::U32 => number as u32 as u64,
+            ElementType::I64 => number as i64 as u64,
+            ElementType::F64 => number.to_bits(),
+            _ => number as u64,
         };
-        self.nearest(word)
+        self.nearest(bits)
     }
 
-    /// The number of the type that is nearest to that of a word.
-    fn nearest(&self, word: u32) -> u32 {
+    /// The number of the type that is nearest to that of the bits of an unpacked one.
+    fn nearest(&self, bits: u64) -> u64 {
         match self.element.is_packed() {
-            true => packed::unpacked(self.element, packed::packed(self.element, true, word)),
-            false => word,
+            true => packed::unpacked(self.element, packed::packed(self.element, true, bits as u32)).into(),
+            false => bits,
         }
+    }
+
+    /// The words of unpacked elements.
+    fn words(&self, bits: impl Iterator<Item = u64>) -> Vec<u32> {
+        let word_count = self.element.words() as usize;
+        bits.flat_map(|bits| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count)).collect()
     }
 
     /// Numbers at edges and beside them, and the special ones of floats.
     fn edge_values(&self, count: usize, random: &mut SplitMix64) -> Vec<u32> {
+        let element = self.element.unpacked();
         let edges = edge_words(self.element, &self.edges()).expect("the edges are valid");
-        let specials = match self.element.unpacked() {
-            ElementType::F32 => [
-                f32::NAN.to_bits(),
-                (-f32::NAN).to_bits(),
-                f32::INFINITY.to_bits(),
-                f32::NEG_INFINITY.to_bits(),
-                0,
-                0x8000_0000,
-                1,
-                0x8000_0001,
-                f32::MAX.to_bits(),
-                f32::MIN.to_bits(),
-            ],
-            _ => [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, 2, 3, 4, 5, 6],
+        let edges: Vec<u64> = edges
+            .chunks(element.words() as usize)
+            .map(|words| words.iter().rev().fold(0, |bits, word| bits << 32 | u64::from(*word)))
+            .collect();
+        let sign = 1u64 << (element.bits() - 1);
+        let (infinity, nan) = match element {
+            ElementType::F32 => (f32::INFINITY.to_bits().into(), f32::NAN.to_bits().into()),
+            _ => (f64::INFINITY.to_bits(), f64::NAN.to_bits()),
         };
-        let word = |_| {
+        let specials = match element.is_float() {
+            true => [
+                nan,
+                sign | nan,
+                infinity,
+                sign | infinity,
+                0,
+                sign,
+                1,
+                sign | 1,
+                infinity - 1,
+                sign | (infinity - 1),
+            ],
+            false => [0, 1, u64::MAX, sign - 1, sign, 2, 3, u32::MAX.into(), 1 << 31, 6],
+        };
+        let bits = |_| {
             let random = random.next_u64();
             let choice = (random >> 32) as usize;
             let edge = edges[choice % edges.len()];
@@ -248,7 +304,7 @@ impl HistogramCase {
                 _ => edge,
             })
         };
-        (0..count).map(word).collect()
+        self.words((0..count).map(bits))
     }
 }
 
@@ -261,6 +317,7 @@ impl fmt::Display for HistogramCase {
             "histogram:{kind}:type={element};bins={bins};columns={columns};range={}",
             self.range.name()
         )?;
+        f.write_str(if self.is_weighted { ";weights=yes" } else { "" })?;
         write!(f, "{}", self.count_from.parameter())?;
         match self.memory {
             None => write!(f, ";policy=default")?,
@@ -298,18 +355,22 @@ impl PrimitiveCase for HistogramCase {
             Input::Sorted | Input::Reversed | Input::OrganPipe => 1.2 / count.max(1) as f64,
             _ => 1.2 / f64::from(u32::MAX),
         };
-        let value = |word: u32| self.word(low + (f64::from(word) * scale - 0.1) * (high - low));
+        let value = |word: u32| self.bits(low + (f64::from(word) * scale - 0.1) * (high - low));
         // A value in the middle of a bin.
-        let middle = self.word(low + (high - low) * 0.37);
+        let middle = self.bits(low + (high - low) * 0.37);
         let words = input.generate(count, seed).into_iter();
         let values = words.map(|word| if let Input::Constant(_) = input { middle } else { value(word) });
-        [values.collect(), Vec::new()]
+        [self.words(values), Vec::new()]
     }
 
     fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let edges = self.edges();
         let (counted, mut operands) = self.count_from.operand("count", count);
         operands.push(("edges", edge_words(self.element, &edges)?.into()));
+        let weights = Input::Uniform.generate(self.item_count(counted.max()) as usize, 7);
+        if self.is_weighted {
+            operands.push(("weights", weights.clone().into()));
+        }
         let case = self.clone();
         let needs = Needs {
             // The rows are only read: they stay as they are, and the counts are the values.
@@ -318,8 +379,11 @@ impl PrimitiveCase for HistogramCase {
             ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
         };
         let expected = move |source: &[u32]| {
-            let values: Vec<_> = source.iter().map(|&word| case.number(word)).collect();
-            let counts = Self::counted(&values, case.columns as usize, &edges);
+            let values = Self::numbers_of(case.element.unpacked(), source);
+            let counts = match case.is_weighted {
+                true => Self::added(&values, weights.iter().copied(), case.columns as usize, &edges),
+                false => Self::counted(&values, case.columns as usize, &edges),
+            };
             (Expected::exact(source.to_vec()), vec![counts])
         };
         Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
@@ -330,9 +394,7 @@ impl PrimitiveCase for HistogramCase {
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<HistogramCase>; 1] {
     let plain = HistogramCase::new(ElementType::U32, true, 1);
     let axes = [
-        axis(&[ElementType::U32, ElementType::I32, ElementType::F32], |case: &mut HistogramCase, element| {
-            case.element = element;
-        }),
+        axis(&UNPACKED, |case: &mut HistogramCase, element| case.element = element),
         axis(&[true, false], |case, is_even| case.is_even = is_even),
         axis(&[1, 2, 16, 257], |case, bins| case.bins = bins),
         axis(&[1, 3, 4, 70], |case, columns| case.columns = columns),
@@ -340,6 +402,7 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<HistogramCase>; 1]
         axis(&HistogramMemory::ALL, |case, memory| case.memory = Some(memory)),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
+        axis(&[false, true], |case, is_weighted| case.is_weighted = is_weighted),
     ];
     // The counters fit in any shared memory.
     let is_valid = |case: &HistogramCase| case.bins * case.columns <= 1200;
@@ -363,7 +426,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: counters and edges in shared memory, counters alone, edges alone, neither.
-pub(super) fn selectable_works(_: &Capabilities) -> [HistogramCase; 7] {
+pub(super) fn selectable_works(_: &Capabilities) -> [HistogramCase; 10] {
     let columns = |case: HistogramCase, columns| HistogramCase { columns, ..case };
     [
         HistogramCase::new(ElementType::F32, true, 256),
@@ -373,6 +436,9 @@ pub(super) fn selectable_works(_: &Capabilities) -> [HistogramCase; 7] {
         HistogramCase::new(ElementType::I32, true, 65_536),
         HistogramCase::new(ElementType::F32, false, 65_536),
         columns(HistogramCase::new(ElementType::U32, false, 100), 1000),
+        HistogramCase::new(ElementType::F64, true, 256),
+        HistogramCase::new(ElementType::I64, false, 5000),
+        HistogramCase { is_weighted: true, ..HistogramCase::new(ElementType::F64, true, 256) },
     ]
 }
 
@@ -414,7 +480,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.push(full.case(2 * tile + 5, Input::EdgeValues));
         cases.push(work.case((1 << 26) / u64::from(work.columns) + 3, Input::Uniform));
     }
-    for element in [ElementType::U32, ElementType::I32, ElementType::F32] {
+    for element in UNPACKED {
         for (bins, is_even) in [(10, true), (1000, true), (1000, false), (4096, false)] {
             let case = HistogramCase::new(element, is_even, bins);
             cases.extend([Input::EdgeValues, Input::Uniform].map(|input| case.case(99_991, input)));
@@ -431,9 +497,18 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         HistogramCase { is_even: false, ..even.clone() },
         HistogramCase { columns: 4, ..even.clone() },
         HistogramCase { bins: 4096, ..even.clone() },
-        HistogramCase { bins: 65_536, ..even },
+        HistogramCase { bins: 65_536, ..even.clone() },
     ];
-    cases_of(works, &scale.counts(), &[Input::Uniform, Input::Constant(0)])
+    // The bound of a quick run leaves no room for more.
+    let others = match scale.effort {
+        Effort::Quick => Vec::new(),
+        _ => vec![
+            HistogramCase { is_weighted: true, ..even.clone() },
+            HistogramCase { element: ElementType::F64, ..even },
+        ],
+    };
+    let inputs = [Input::Uniform, Input::Constant(0)];
+    [cases_of(works, &scale.counts(), &inputs), cases_of(others, &scale.counts(), &inputs)].concat()
 }
 
 #[cfg(test)]
@@ -452,11 +527,13 @@ mod tests {
     #[test]
     fn edge_values_lie_at_edges_and_beside_them() {
         for case in selectable_works(&Capabilities::default()) {
+            let size = case.element.words() as usize;
             let words = case.generate(1000, Input::EdgeValues)[0].clone();
             let edges = edge_words(case.element, &case.edges()).unwrap();
-            let is_edge = |word: &&u32| edges.contains(*word);
-            let edge_count = words.iter().filter(is_edge).count();
-            assert!((words.len() / 5..words.len() * 9 / 10).contains(&edge_count), "{case}: {edge_count}");
+            let edges: std::collections::HashSet<_> = edges.chunks(size).collect();
+            let (count, edge_count) =
+                (words.len() / size, words.chunks(size).filter(|value| edges.contains(value)).count());
+            assert!((count / 5..count * 9 / 10).contains(&edge_count), "{case}: {edge_count}");
         }
     }
 }

@@ -22,6 +22,7 @@ mod segmented_sort;
 mod select;
 mod soak;
 mod sort;
+mod structure_sort;
 mod top_k;
 mod tuned;
 
@@ -50,6 +51,7 @@ pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use select::{SelectCase, SelectOutput};
 pub use soak::repeated;
 pub use sort::{SortCase, tutorial_13_bench_cases};
+pub use structure_sort::{StructureShape, StructureSortCase, StructureSortOutput};
 pub use top_k::{TopKCase, TopKOutput};
 pub use tuned::tuned_case;
 
@@ -190,6 +192,8 @@ primitives! {
     Difference(difference::DifferenceCase),
     /// A top-k.
     TopK(top_k::TopKCase),
+    /// A sort of structures by several fields.
+    StructureSort(structure_sort::StructureSortCase),
 }
 
 impl Case {
@@ -577,15 +581,16 @@ mod tests {
             // Selections by flags and by keys, histograms, reductions.
             of(&[2, 4, 2, 4, 3, 2, 3, 4], 1),
             of(&[8, 8, 3, 2, 4, 3, 2, 3, 4], 4),
-            of(&[3, 2, 4, 4, 4, 5, 3, 4], 1),
-            of(&[6, 5, 5, 6, 3, 4], 12),
-            // Encodings, decodings, searches, merges, differences, top-k.
+            of(&[6, 2, 4, 4, 4, 5, 3, 4, 2], 1),
+            of(&[6, 6, 5, 7, 3, 4], 20),
+            // Encodings, decodings, searches, merges, differences, top-k, structure sorts.
             of(&[2, 2, 2, 8, 3, 2, 3, 4], 1),
             of(&[2, 8, 3, 2, 3, 4], 7),
-            of(&[8, 2, 6, 3, 3, 4], 0),
+            of(&[8, 2, 9, 3, 3, 4], 0),
             of(&[8, 4, 2, 5, 3, 3, 4], 0),
             of(&[6, 4, 2, 2, 3, 4], 0),
-            of(&[8, 4, 4, 3, 2, 2, 3, 2, 3, 4], 3),
+            of(&[8, 4, 4, 3, 2, 2, 3, 2, 4, 3, 4], 6),
+            of(&[8, 3, 3, 2], 0),
         ];
         assert_eq!(extents, expected);
     }

@@ -84,7 +84,8 @@ fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         ScanCase { initial: Some(InitialFrom::Host), has_unpacked_results: true, ..scan }.into(),
         reduce.clone().into(),
         ReduceCase { columns: 3, operator: ScanOperator::Max, ..reduce.clone() }.into(),
-        ReduceCase { operator, is_index: true, ..reduce.clone() }.into(),
+        ReduceCase { operator, indices: 1, ..reduce.clone() }.into(),
+        ReduceCase { operator, indices: 2, columns: 2, ..reduce.clone() }.into(),
         ReduceCase { has_unpacked_results: true, runs: Some(ReduceRuns::Offsets), ..reduce.clone() }.into(),
         ReduceCase { runs: Some(ReduceRuns::FixedSize(5)), ..reduce.clone() }.into(),
         ReduceCase { runs: Some(keys), operator, ..reduce.clone() }.into(),
@@ -126,6 +127,7 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         TopKCase { is_sorted: false, is_smallest: true, values: 1, ..top_k }.into(),
         histogram.clone().into(),
         HistogramCase {
+            is_weighted: true,
             is_even: false,
             columns: 3,
             range: HistogramRange::Narrow,

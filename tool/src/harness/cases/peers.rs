@@ -74,7 +74,7 @@ fn reductions() -> Vec<ReduceCase> {
     let sum = ReduceCase::sum(ElementType::F32);
     let runs =
         [ReduceRuns::Offsets, ReduceRuns::FixedSize(40), ReduceRuns::FixedSize(1 << 16), ReduceRuns::Keys32];
-    let argmin = ReduceCase { operator: ScanOperator::Min, is_index: true, ..sum.clone() };
+    let argmin = ReduceCase { operator: ScanOperator::Min, indices: 1, ..sum.clone() };
     let of_runs = runs.map(|runs| ReduceCase { runs: Some(runs), ..sum.clone() });
     [ReduceCase::sum(ElementType::U32), sum, argmin].into_iter().chain(of_runs).collect()
 }

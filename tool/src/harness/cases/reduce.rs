@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, UNPACKED, in_memory, small_workgroup,
-    uniform_cases,
+    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, UNPACKED, in_memory,
+    small_workgroup, uniform_cases,
 };
 use crate::harness::expected::{Expected, PackedForm};
 use crate::harness::inputs::{self, Input, SplitMix64};
@@ -30,10 +30,10 @@ use subsweep::sort::TileShape;
 pub struct ReduceCase {
     /// The element type.
     pub element: ElementType,
-    /// The operator; of an index [`ScanOperator::Min`] or [`ScanOperator::Max`].
+    /// The operator; of an index [`ScanOperator::Min`] or [`ScanOperator::Max`], of both the former.
     pub operator: ScanOperator,
-    /// Whether the result is the index of the minimum or maximum.
-    pub is_index: bool,
+    /// Indices that are results of a column: none, that of the minimum or maximum, or with 2 those of both.
+    pub indices: u32,
     /// Elements per row.
     pub columns: u32,
     /// Whether results of packed elements have 32 bits.
@@ -51,30 +51,33 @@ pub struct ReduceCase {
 }
 
 /// Operators and indices, in the order of their axis.
-const OPERATIONS: [(ScanOperator, bool); 9] = [
-    (ScanOperator::Add, false),
-    (ScanOperator::Mul, false),
-    (ScanOperator::Min, false),
-    (ScanOperator::Max, false),
-    (ScanOperator::And, false),
-    (ScanOperator::Or, false),
-    (ScanOperator::Xor, false),
-    (ScanOperator::Min, true),
-    (ScanOperator::Max, true),
+const OPERATIONS: [(ScanOperator, u32); 10] = [
+    (ScanOperator::Add, 0),
+    (ScanOperator::Mul, 0),
+    (ScanOperator::Min, 0),
+    (ScanOperator::Max, 0),
+    (ScanOperator::And, 0),
+    (ScanOperator::Or, 0),
+    (ScanOperator::Xor, 0),
+    (ScanOperator::Min, 1),
+    (ScanOperator::Max, 1),
+    (ScanOperator::Min, 2),
 ];
 
 /// Those of quick cases: the operators are those of scans, whose quick cases have all.
-const QUICK_OPERATIONS: [(ScanOperator, bool); 5] = [
-    (ScanOperator::Add, false),
-    (ScanOperator::Min, false),
-    (ScanOperator::Xor, false),
-    (ScanOperator::Min, true),
-    (ScanOperator::Max, true),
+const QUICK_OPERATIONS: [(ScanOperator, u32); 6] = [
+    (ScanOperator::Add, 0),
+    (ScanOperator::Min, 0),
+    (ScanOperator::Xor, 0),
+    (ScanOperator::Min, 1),
+    (ScanOperator::Max, 1),
+    (ScanOperator::Min, 2),
 ];
 
-const RUNS: [Option<ReduceRuns>; 6] = [
+const RUNS: [Option<ReduceRuns>; 7] = [
     None,
     Some(ReduceRuns::Offsets),
+    Some(ReduceRuns::Ranges),
     Some(ReduceRuns::Keys32),
     Some(ReduceRuns::Keys64),
     Some(ReduceRuns::FloatKeys32),
@@ -93,7 +96,7 @@ impl ReduceCase {
         Self {
             element,
             operator: ScanOperator::Add,
-            is_index: false,
+            indices: 0,
             columns: 1,
             runs: None,
             has_unpacked_results: false,
@@ -123,10 +126,11 @@ impl ReduceCase {
 
     /// The plan's configuration without its policy.
     pub const fn config(&self) -> ReduceConfig {
-        let mut config = match (self.is_index, self.operator) {
-            (false, operator) => ReduceConfig::new(operator, self.element),
-            (true, ScanOperator::Max) => ReduceConfig::argmax(self.element),
-            (true, _) => ReduceConfig::argmin(self.element),
+        let mut config = match (self.indices, self.operator) {
+            (0, operator) => ReduceConfig::new(operator, self.element),
+            (1, ScanOperator::Max) => ReduceConfig::argmax(self.element),
+            (1, _) => ReduceConfig::argmin(self.element),
+            _ => ReduceConfig::argminmax(self.element),
         }
         .columns(self.columns);
         if let Some(runs) = self.runs {
@@ -159,8 +163,15 @@ impl ReduceCase {
         self.config().rounds()
     }
 
+    /// The name of the operator or of the indices.
+    fn operation(&self) -> String {
+        let (arg, both) =
+            (if self.indices > 0 { "arg" } else { "" }, if self.indices > 1 { "max" } else { "" });
+        format!("{arg}{}{both}", self.operator)
+    }
+
     /// The first rows of runs: many short ones, a long one, and a few more; as offsets also empty ones, and rows before
-    /// the first.
+    /// the first. As ranges in reverse, some of which overlap, are empty, or leave out rows; their ends follow.
     fn begins(&self, rows: usize) -> Vec<u32> {
         match self.runs {
             None => return Vec::new(),
@@ -170,13 +181,24 @@ impl ReduceCase {
             Some(_) => {}
         }
         let begins: Vec<_> = (0..rows).filter(inputs::begins(rows)).map(|row| row as u32).collect();
-        if self.runs != Some(ReduceRuns::Offsets) {
+        if !matches!(self.runs, Some(ReduceRuns::Offsets | ReduceRuns::Ranges)) {
             return begins;
         }
         let mut offsets = begins.clone();
         offsets.extend(begins.iter().step_by(5));
         offsets.push(rows as u32);
         offsets.sort_unstable();
+        if self.runs == Some(ReduceRuns::Ranges) {
+            offsets.reverse();
+            let end = |(index, &begin): (usize, &u32)| match index % 5 {
+                0 => begin.saturating_sub(3),
+                1 => begin + 1,
+                2 => rows as u32 + 7,
+                _ => (begin + 70).min(rows as u32),
+            };
+            let ends: Vec<_> = offsets.iter().enumerate().map(end).collect();
+            offsets.extend(ends);
+        }
         offsets
     }
 
@@ -244,7 +266,7 @@ impl fmt::Display for ReduceCase {
             Some(ReduceRuns::FixedSize(length)) => format!(";length={length}"),
             _ => String::new(),
         };
-        let arg = if self.is_index { "arg" } else { "" };
+        let operation = self.operation();
         let policy = if self.has_small_tiles { "small" } else { "default" };
         let algorithm = match self.algorithm {
             Some(algorithm) => format!(";algorithm={}", algorithm.name()),
@@ -253,9 +275,8 @@ impl fmt::Display for ReduceCase {
         let results = if self.has_unpacked_results { ";results=unpacked" } else { "" };
         write!(
             f,
-            "reduce:{of}:type={};op={arg}{}{length}{results}{algorithm}{};columns={};policy={policy};misalign={}",
+            "reduce:{of}:type={};op={operation}{length}{results}{algorithm}{};columns={};policy={policy};misalign={}",
             self.element,
-            self.operator,
             self.count_from.parameter(),
             self.columns,
             self.misalignment
@@ -271,9 +292,8 @@ impl PrimitiveCase for ReduceCase {
     }
 
     fn variant(&self) -> String {
-        let arg = if self.is_index { "arg" } else { "" };
         let by = self.algorithm.map_or(String::new(), |algorithm| format!(", {}", algorithm.name()));
-        format!("{arg}{} of {}{by}", self.operator, self.element)
+        format!("{} of {}{by}", self.operation(), self.element)
     }
 
     fn seed(&self, count: u64) -> u64 {
@@ -306,11 +326,14 @@ impl PrimitiveCase for ReduceCase {
             let begins = self.begins(count as usize);
             if key_words > 0 { self.keys(&begins, room as usize) } else { begins }
         });
-        if runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_))) {
+        if runs == Some(ReduceRuns::Ranges) {
+            let (begins, ends) = segments.split_at(segments.len() / 2);
+            operands.extend([("segments", begins.to_vec().into()), ("segment_ends", ends.to_vec().into())]);
+        } else if runs.is_some_and(|runs| !matches!(runs, ReduceRuns::FixedSize(_))) {
             operands.push(("segments", in_memory(key_element, &segments)));
         }
         let (case, packs) = (self.clone(), plan.policy().packs_per_invocation);
-        let packed_result = match self.is_index || self.has_unpacked_results {
+        let packed_result = match self.indices > 0 || self.has_unpacked_results {
             true => None,
             false => PackedForm::by(self.element, self.operator),
         };
@@ -335,7 +358,7 @@ impl PrimitiveCase for ReduceCase {
                 }
             });
             let (results, flushed) = case.results(input, offsets.as_deref(), packs);
-            let element = if case.is_index { ElementType::U32 } else { case.element };
+            let element = if case.indices > 0 { ElementType::U32 } else { case.element };
             (Expected::either(element, results, flushed), values)
         };
         Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
@@ -355,7 +378,7 @@ fn packed_keys(runs: Option<ReduceRuns>) -> ElementType {
 
 /// Whether a device with the required features supports a reduction.
 fn is_valid(reduce: &ReduceCase) -> bool {
-    reduce.operator.takes(reduce.element) && !(reduce.is_index && reduce.runs.is_some())
+    reduce.operator.takes(reduce.element) && !(reduce.indices > 0 && reduce.runs.is_some())
 }
 
 /// Minima in small tiles, which every device reduces for every type.
@@ -370,10 +393,10 @@ const INPUTS: [Input; 2] = [Input::Distinguishing, Input::EdgeValues];
 pub(super) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<ReduceCase>; 1] {
     let axes = [
         axis(&UNPACKED, |reduce: &mut ReduceCase, element| reduce.element = element),
-        axis(&QUICK_OPERATIONS, |reduce, (operator, is_index)| {
-            (reduce.operator, reduce.is_index) = (operator, is_index);
+        axis(&QUICK_OPERATIONS, |reduce, (operator, indices)| {
+            (reduce.operator, reduce.indices) = (operator, indices);
         }),
-        axis(&[1, 2, 3, 4, 7], |reduce, columns| reduce.columns = columns),
+        axis(&[1, 2, 3, 4, 64], |reduce, columns| reduce.columns = columns),
         axis(&RUNS, |reduce, runs| reduce.runs = runs),
         axis(&CountFrom::ALL, |reduce, count_from| reduce.count_from = count_from),
         axis(&[0, 4, 8, 12], |reduce, misalignment| reduce.misalignment = misalignment),
@@ -451,45 +474,60 @@ fn along_rows() -> Vec<ReduceCase> {
         ReduceCase { misalignment: 4, ..of(U32, add, 64) },
         ReduceCase { count_from: device, has_small_tiles: true, ..of(F32, add, 127) },
         of(F64, add, 300),
-        ReduceCase { is_index: true, ..of(F32, ScanOperator::Min, 33) },
-        ReduceCase { is_index: true, count_from: device, has_small_tiles: true, ..of(F64, max, 1000) },
+        ReduceCase { indices: 1, ..of(F32, ScanOperator::Min, 33) },
+        ReduceCase { indices: 1, count_from: device, has_small_tiles: true, ..of(F64, max, 1000) },
         ReduceCase { misalignment: 12, ..of(I64, max, 4096) },
         ReduceCase { has_small_tiles: true, ..of(I32, ScanOperator::Xor, 5000) },
         ReduceCase { has_small_tiles: true, count_from: CountFrom::DeviceBeyond, ..of(F32, add, 65_536) },
-        ReduceCase { is_index: true, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_300) },
+        ReduceCase { indices: 1, has_small_tiles: true, ..of(I64, ScanOperator::Min, 30_300) },
+        ReduceCase { indices: 2, ..of(F32, ScanOperator::Min, 33) },
+        ReduceCase {
+            indices: 2,
+            count_from: device,
+            has_small_tiles: true,
+            ..of(F32, ScanOperator::Min, 2048)
+        },
+        ReduceCase {
+            indices: 2,
+            has_small_tiles: true,
+            misalignment: 4,
+            ..of(F64, ScanOperator::Min, 30_300)
+        },
         ReduceCase { has_small_tiles: true, count_from: device, ..of(F32, add, 140_000) },
     ]
 }
 
 fn needs_float64(reduce: &ReduceCase) -> bool {
-    !reduce.is_index && reduce.operator.needs_float64(reduce.element)
+    reduce.indices == 0 && reduce.operator.needs_float64(reduce.element)
 }
 
 /// Works of every kernel, with every access and layout of rows.
 pub(super) fn selectable_works(_: &Capabilities) -> Vec<ReduceCase> {
     let mut works = Vec::new();
-    for (element, operator, is_index) in [
-        (ElementType::U32, ScanOperator::Add, false),
-        (ElementType::F32, ScanOperator::Max, false),
-        (ElementType::I64, ScanOperator::Add, false),
-        (ElementType::F64, ScanOperator::Add, false),
-        (ElementType::F32, ScanOperator::Min, true),
-        (ElementType::F64, ScanOperator::Max, true),
+    for (element, operator, indices) in [
+        (ElementType::U32, ScanOperator::Add, 0),
+        (ElementType::F32, ScanOperator::Max, 0),
+        (ElementType::I64, ScanOperator::Add, 0),
+        (ElementType::F64, ScanOperator::Add, 0),
+        (ElementType::F32, ScanOperator::Min, 1),
+        (ElementType::F64, ScanOperator::Max, 1),
+        (ElementType::F32, ScanOperator::Min, 2),
+        (ElementType::F64, ScanOperator::Min, 2),
     ] {
-        let plain = ReduceCase { operator, is_index, ..ReduceCase::sum(element) };
+        let plain = ReduceCase { operator, indices, ..ReduceCase::sum(element) };
         works.extend([1, 2, 3].map(|columns| ReduceCase { columns, ..plain.clone() }));
         works.push(ReduceCase { count_from: CountFrom::Device, ..plain.clone() });
-        if !is_index {
-            works.extend(RUNS[1..3].iter().map(|&runs| ReduceCase { runs, ..plain.clone() }));
+        if indices == 0 {
+            works.extend(RUNS[1..4].iter().map(|&runs| ReduceCase { runs, ..plain.clone() }));
         }
     }
     let rows = [128, 1 << 16].map(|length| Some(ReduceRuns::FixedSize(length)));
     works.extend(rows.map(|runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
-    let index =
-        ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) };
+    let index = ReduceCase { operator: ScanOperator::Min, indices: 1, ..ReduceCase::sum(ElementType::F32) };
     works.extend(rows.map(|runs| ReduceCase { runs, ..index.clone() }));
+    works.extend(rows.map(|runs| ReduceCase { runs, indices: 2, ..index.clone() }));
     // Sums of floats are reduced as segments on every device.
-    works.extend(RUNS[3..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
+    works.extend(RUNS[4..].iter().map(|&runs| ReduceCase { runs, ..ReduceCase::sum(ElementType::F32) }));
     works.extend(chained_works());
     works
 }
@@ -540,10 +578,10 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for element in UNPACKED {
-        for (operator, is_index) in OPERATIONS {
+        for (operator, indices) in OPERATIONS {
             for (index, runs) in RUNS.into_iter().enumerate() {
-                for columns in [1, 2, 4, 5, 16] {
-                    let plain = ReduceCase { operator, is_index, ..ReduceCase::sum(element) };
+                for columns in [1, 2, 4, 5, 64] {
+                    let plain = ReduceCase { operator, indices, ..ReduceCase::sum(element) };
                     let reduce = ReduceCase { columns, runs, has_small_tiles: index % 2 == 0, ..plain };
                     if is_valid(&reduce) {
                         let tile = reduce.tile(capabilities);
@@ -564,12 +602,15 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         of(ElementType::U32, None),
         of(ElementType::F32, None),
         ReduceCase { columns: 3, ..ReduceCase::sum(ElementType::F32) },
-        ReduceCase { operator: ScanOperator::Min, is_index: true, ..ReduceCase::sum(ElementType::F32) },
+        ReduceCase { operator: ScanOperator::Min, indices: 1, ..ReduceCase::sum(ElementType::F32) },
         of(ElementType::F32, Some(ReduceRuns::Offsets)),
         of(ElementType::F32, Some(ReduceRuns::Keys32)),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(40))),
         of(ElementType::F32, Some(ReduceRuns::FixedSize(1 << 16))),
     ];
+    // The bound of a quick run leaves no room for more.
+    let both = ReduceCase { operator: ScanOperator::Min, indices: 2, ..ReduceCase::sum(ElementType::F32) };
+    let works = works.into_iter().chain((scale.effort != Effort::Quick).then_some(both));
     uniform_cases(works, &scale.counts())
 }
 
@@ -580,8 +621,8 @@ mod tests {
     #[test]
     fn an_index_is_of_the_first_nan_or_of_the_first_of_equals() {
         let of = |operator, values: &[f32]| {
-            let reduce = ReduceCase { operator, is_index: true, ..ReduceCase::sum(ElementType::F32) };
-            reduce.indices(bytemuck::cast_slice(values))[0]
+            let reduce = ReduceCase { operator, indices: 1, ..ReduceCase::sum(ElementType::F32) };
+            reduce.first_indices(operator, bytemuck::cast_slice(values))[0]
         };
         assert_eq!(of(ScanOperator::Min, &[1.0, 0.0, -0.0, 0.0]), 1);
         assert_eq!(of(ScanOperator::Max, &[-0.0, 0.0, -1.0]), 0);
@@ -616,8 +657,8 @@ mod tests {
         let begins = offsets.begins(4000);
         assert!(begins.is_sorted() && begins.windows(2).any(|pair| pair[0] == pair[1]));
         assert_eq!(begins.last(), Some(&4000));
-        for runs in &ReduceRuns::ALL[1..] {
-            let (runs, words) = (*runs, (runs.key_size() as usize).div_ceil(4));
+        for runs in ReduceRuns::ALL.into_iter().filter(|runs| runs.key_size() > 0) {
+            let words = (runs.key_size() as usize).div_ceil(4);
             let reduce = ReduceCase { runs: Some(runs), ..ReduceCase::sum(ElementType::U32) };
             let mut begins = reduce.begins(4000);
             let keys = reduce.keys(&begins, 4000);

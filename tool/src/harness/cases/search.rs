@@ -29,8 +29,10 @@ pub struct SearchCase {
     pub is_upper_bound: bool,
     /// The order of floats.
     pub order: FloatOrder,
-    /// Number of sorted keys; `None` for as many as needles.
+    /// Number of sorted keys; `None` for as many as needles, or of rows.
     pub sorted_count: Option<u64>,
+    /// Sorted keys and needles of a row, each of which is searched by itself.
+    pub rows: Option<[u32; 2]>,
     /// Host or indirect count of the needles.
     pub count_from: CountFrom,
     /// Host or indirect count of the sorted keys.
@@ -49,6 +51,7 @@ impl SearchCase {
             is_upper_bound: false,
             order: FloatOrder::Numpy,
             sorted_count: None,
+            rows: None,
             count_from: CountFrom::Host,
             sorted_count_from: CountFrom::Host,
             has_small_tiles: false,
@@ -63,6 +66,10 @@ impl SearchCase {
             false => SearchConfig::lower_bound(self.element),
         };
         let config = config.order(self.order);
+        let config = match self.rows {
+            Some([sorted_length, needle_length]) => config.along_rows(sorted_length, needle_length),
+            None => config,
+        };
         let is_indirect = self.count_from.is_indirect() || self.sorted_count_from.is_indirect();
         if is_indirect { config.indirect_count() } else { config }
     }
@@ -79,10 +86,19 @@ impl SearchCase {
         self.policy(capabilities).tile_items().into()
     }
 
+    fn sorted_count(&self, needle_count: u64) -> u64 {
+        match self.rows {
+            Some([sorted_length, needle_length]) => {
+                needle_count.div_ceil(needle_length.into()) * u64::from(sorted_length)
+            }
+            None => self.sorted_count.unwrap_or(needle_count),
+        }
+    }
+
     /// The sorted keys of a search for `needles`, as words.
     fn sorted(&self, needles: &[u32], input: Input) -> Vec<u32> {
         let words = self.element.words() as usize;
-        let count = self.sorted_count.unwrap_or((needles.len() / words) as u64);
+        let count = self.sorted_count((needles.len() / words) as u64);
         let [mut keys, _] = keys::keys_and_values(self.element, SortValues::None, input, count + 1);
         keys.truncate(count as usize * words);
         let mut random = SplitMix64(count);
@@ -90,7 +106,8 @@ impl SearchCase {
         for key in keys.chunks_exact_mut(words).step_by(2).filter(|_| !found.is_empty()) {
             key.copy_from_slice(found[random.next_u64() as usize % found.len()]);
         }
-        Self::sorted_keys(&self.config(), &keys)
+        let row_words = self.rows.map_or(keys.len(), |[length, _]| length as usize * words);
+        keys.chunks(row_words.max(1)).flat_map(|row| Self::sorted_keys(&self.config(), row)).collect()
     }
 
     /// The keys, sorted for a search.
@@ -98,9 +115,15 @@ impl SearchCase {
         by_type!(config.element_type(), sorted_words(keys, config.float_order()))
     }
 
-    /// The position of each needle by numpy's definition.
+    /// The position of each needle by numpy's definition, in all keys or in its row.
     pub fn positions(config: &SearchConfig, sorted: &[u32], needles: &[u32]) -> Vec<u32> {
-        by_type!(config.element_type(), positions_of(config, sorted, needles))
+        let of = |(sorted, needles): (&[u32], &[u32])| -> Vec<u32> {
+            by_type!(config.element_type(), positions_of(config, sorted, needles))
+        };
+        let Some(lengths) = config.row_lengths() else { return of((sorted, needles)) };
+        let [sorted_words, needle_words] =
+            lengths.map(|length| (length * config.element_type().words()) as usize);
+        sorted.chunks(sorted_words).zip(needles.chunks(needle_words)).flat_map(of).collect()
     }
 }
 
@@ -127,9 +150,10 @@ impl fmt::Display for SearchCase {
         let side = if self.is_upper_bound { "upper" } else { "lower" };
         let floats = floats_parameter(self.order, FloatOrder::Numpy);
         write!(f, "search:{side}:type={}{floats}", self.element)?;
-        match self.sorted_count {
-            Some(count) => write!(f, ";sorted={count}")?,
-            None => write!(f, ";sorted=n")?,
+        match (self.rows, self.sorted_count) {
+            (Some([sorted, needles]), _) => write!(f, ";rows={sorted}:{needles}")?,
+            (None, Some(count)) => write!(f, ";sorted={count}")?,
+            (None, None) => write!(f, ";sorted=n")?,
         }
         let sorted_count = self.sorted_count_from.parameter_of("sorted-count");
         let policy = if self.has_small_tiles { "small" } else { "default" };
@@ -157,7 +181,7 @@ impl PrimitiveCase for SearchCase {
 
     fn prepare(&self, plan: Arc<SearchPlan>, count: u64, input: Input, known: &Known) -> Result<Prepared> {
         let words = self.element.words() as usize;
-        let sorted_count = self.sorted_count.unwrap_or(count);
+        let sorted_count = self.sorted_count(count);
         let (needle_count, mut operands) = self.count_from.operand("needle_count", count);
         let (counted, sorted_word) = self.sorted_count_from.operand("sorted_count", sorted_count);
         // Keys beyond the count must not be read: they are the least of all.
@@ -186,6 +210,19 @@ impl PrimitiveCase for SearchCase {
     }
 }
 
+/// Numbers of sorted keys, and lengths of rows.
+const KEYS: [(Option<u64>, Option<[u32; 2]>); 9] = [
+    (Some(0), None),
+    (Some(1), None),
+    (Some(5), None),
+    (Some(8), None),
+    (Some(1000), None),
+    (Some(4099), None),
+    (None, Some([1, 1])),
+    (None, Some([7, 3])),
+    (None, Some([300, 40])),
+];
+
 /// All pairs of parameters in small tiles.
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SearchCase>; 1] {
     let plain = SearchCase { has_small_tiles: true, ..SearchCase::lower_bound(ElementType::U32) };
@@ -194,7 +231,7 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SearchCase>; 1] {
             (case.element, case.order) = (element, order);
         }),
         axis(&[false, true], |case, is_upper_bound| case.is_upper_bound = is_upper_bound),
-        axis(&[0, 1, 5, 8, 1000, 4099], |case, count| case.sorted_count = Some(count)),
+        axis(&KEYS, |case, (count, rows)| (case.sorted_count, case.rows) = (count, rows)),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
         axis(&CountFrom::ALL, |case, count_from| case.sorted_count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
@@ -241,6 +278,10 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.extend(inputs.map(|input| work.case(2 * tile + 3, input)));
         for sorted_count in [0, 1, 2, 127, 128, 255, 256, 257, 65_535, 65_536, 1_000_003] {
             let of = SearchCase { sorted_count: Some(sorted_count), ..work.clone() };
+            cases.extend([Input::EdgeValues, Input::Uniform].map(|input| of.case(5003, input)));
+        }
+        for rows in [[1, 5], [5, 1], [256, 1000], [100_003, 2501]] {
+            let of = SearchCase { rows: Some(rows), ..work.clone() };
             cases.extend([Input::EdgeValues, Input::Uniform].map(|input| of.case(5003, input)));
         }
         // Several rows of workgroups; as many sorted keys would take minutes on a CPU.

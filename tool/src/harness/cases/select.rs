@@ -120,6 +120,7 @@ impl SelectCase {
             Predicate::Flags32 => SelectConfig::flags32(words),
             Predicate::Compare(comparison) => SelectConfig::compare(self.element, comparison),
             Predicate::Unique => SelectConfig::unique(self.element),
+            Predicate::Function(functions) => SelectConfig::custom(functions),
         };
         let config = config.values(self.values).order(self.order);
         let config = match self.output {
@@ -141,6 +142,7 @@ impl SelectCase {
             Predicate::Compare(comparison) if self.parts == 3 => Test::Compare(comparison, Some(SECOND)),
             Predicate::Compare(comparison) => Test::Compare(comparison, None),
             Predicate::Unique => Test::Unique(self.order),
+            Predicate::Function(_) => panic!("no case has functions of a caller"),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
     ordered_types, small_workgroup,
 };
 use crate::harness::expected::Expected;
-use crate::harness::inputs::Input;
+use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys::{self, by_type};
 use crate::reference::oracle::Key;
 use subsweep::device::Capabilities;
@@ -38,6 +38,8 @@ pub struct TopKCase {
     pub output: TopKOutput,
     /// Words of a value; 0 without values.
     pub values: u32,
+    /// What differs from row to row.
+    pub unequal: Unequal,
     /// The algorithm, in small tiles; `None` for the policy of the device.
     pub algorithm: Option<TopKAlgorithm>,
     /// Host or indirect count.
@@ -57,6 +59,40 @@ pub enum TopKOutput {
     Indices,
     /// Neither: values alone.
     Values,
+}
+
+/// What differs from row to row of a [`TopKCase`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unequal {
+    /// Nothing.
+    None,
+    /// The length: rows are segments.
+    Lengths,
+    /// The k.
+    Ks,
+    /// Both.
+    Both,
+}
+
+impl Unequal {
+    const ALL: [Self; 4] = [Self::None, Self::Lengths, Self::Ks, Self::Both];
+
+    const fn parameter(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Lengths => ";rows=lengths",
+            Self::Ks => ";rows=ks",
+            Self::Both => ";rows=both",
+        }
+    }
+
+    const fn has_segments(self) -> bool {
+        matches!(self, Self::Lengths | Self::Both)
+    }
+
+    const fn has_own_k(self) -> bool {
+        matches!(self, Self::Ks | Self::Both)
+    }
 }
 
 impl TopKOutput {
@@ -84,6 +120,7 @@ impl TopKCase {
             is_sorted: true,
             output: TopKOutput::Both,
             values: 0,
+            unequal: Unequal::None,
             algorithm: None,
             count_from: CountFrom::Host,
             misalignment: 0,
@@ -98,6 +135,8 @@ impl TopKCase {
         };
         let config = if self.is_sorted { config } else { config.unsorted() };
         let config = config.values(self.values).order(self.order);
+        let config = if self.unequal.has_segments() { config.segments() } else { config };
+        let config = if self.unequal.has_own_k() { config.own_k() } else { config };
         let config = match self.output {
             TopKOutput::Both => config,
             TopKOutput::Keys => config.without_indices(),
@@ -122,6 +161,32 @@ impl TopKCase {
 
     /// The columns that are selected of a row, by a stable sort.
     pub fn selected(&self, row: &[u32]) -> Vec<usize> {
+        self.selected_of(row, self.k)
+    }
+
+    /// The first key of each of `count` rows, which have up to `columns` keys; the last has as many.
+    fn begins(&self, count: u64) -> Vec<u32> {
+        let mut random = SplitMix64(count + 1);
+        let mut begin = 0;
+        let next = |_| {
+            let this = begin;
+            begin += match random.next_u64() % 4 {
+                0 => self.columns,
+                1 => self.k.min(self.columns),
+                _ => (random.next_u64() % (u64::from(self.columns) + 1)) as u32,
+            };
+            this
+        };
+        (0..count).map(next).collect()
+    }
+
+    /// The k of each of `count` rows.
+    fn ks(&self, count: u64) -> Vec<u32> {
+        let mut random = SplitMix64(count + 2);
+        (0..count).map(|_| (random.next_u64() % (u64::from(self.k) + 1)) as u32).collect()
+    }
+
+    fn selected_of(&self, row: &[u32], k: u32) -> Vec<usize> {
         let words = self.element.words() as usize;
         let key = |column: usize| &row[column * words..][..words];
         let mut columns: Vec<_> = (0..row.len() / words).collect();
@@ -129,7 +194,7 @@ impl TopKCase {
             let order = Self::compare(self.element, self.order, key(a), key(b));
             if self.is_smallest { order } else { order.reverse() }
         });
-        columns.truncate(self.k as usize);
+        columns.truncate(k as usize);
         if !self.is_sorted {
             columns.sort_unstable();
         }
@@ -138,7 +203,9 @@ impl TopKCase {
 
     /// Whether rows have enough keys, and something is written.
     fn is_valid(&self) -> bool {
-        self.k <= self.columns && (self.output != TopKOutput::Values || self.values > 0)
+        self.k <= self.columns
+            && (self.output != TopKOutput::Values || self.values > 0)
+            && (self.unequal == Unequal::None || self.algorithm != Some(TopKAlgorithm::Sort))
     }
 }
 
@@ -158,7 +225,7 @@ impl fmt::Display for TopKCase {
         if self.values > 0 {
             write!(f, ";values={}", self.values)?;
         }
-        write!(f, "{}", self.count_from.parameter())?;
+        write!(f, "{}{}", self.unequal.parameter(), self.count_from.parameter())?;
         match self.algorithm {
             None => write!(f, ";policy=default")?,
             Some(algorithm) => write!(f, ";algorithm={};policy=small", algorithm.name())?,
@@ -194,6 +261,19 @@ impl PrimitiveCase for TopKCase {
         let value_count = self.item_count(counted.max()) as usize * value_words;
         let source_values = Arc::new(Input::Uniform.generate(value_count, count + 2));
         operands.push(("source_values", Arc::clone(&source_values)));
+        let (begins, ks) = (self.begins(count), self.ks(count));
+        // Numbers of rows beyond the count must not be read.
+        let padded = |numbers: &[u32]| {
+            let mut numbers = numbers.to_vec();
+            numbers.resize(counted.max() as usize, 1);
+            numbers
+        };
+        if self.unequal.has_segments() {
+            operands.push(("segments", padded(&begins).into()));
+        }
+        if self.unequal.has_own_k() {
+            operands.push(("ks", padded(&ks).into()));
+        }
         let case = self.clone();
         let needs = Needs {
             values: &["destination_indices", "destination_values"],
@@ -202,13 +282,26 @@ impl PrimitiveCase for TopKCase {
         let expected = move |source: &[u32]| {
             let words = case.element.words() as usize;
             let (mut keys, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
-            for (index, row) in source.chunks(case.columns as usize * words).enumerate() {
-                for column in case.selected(row) {
-                    keys.extend_from_slice(&row[column * words..][..words]);
+            let columns = case.columns as usize;
+            for row in 0..count as usize {
+                let (begin, end) = match case.unequal.has_segments() {
+                    true => {
+                        (begins[row] as usize, begins.get(row + 1).map_or(usize::MAX, |&next| next as usize))
+                    }
+                    false => (row * columns, usize::MAX),
+                };
+                let keys_of_row = &source[begin * words..end.min(begin + columns) * words];
+                let k = if case.unequal.has_own_k() { ks[row] } else { case.k };
+                let selected = case.selected_of(keys_of_row, k);
+                for &column in &selected {
+                    keys.extend_from_slice(&keys_of_row[column * words..][..words]);
                     indices.push(column as u32);
-                    let key = index * case.columns as usize + column;
-                    values.extend_from_slice(&source_values[key * value_words..][..value_words]);
+                    values.extend_from_slice(&source_values[(begin + column) * value_words..][..value_words]);
                 }
+                let unused = case.k as usize - selected.len();
+                keys.resize(keys.len() + unused * words, 0);
+                indices.resize(indices.len() + unused, u32::MAX);
+                values.resize(values.len() + unused * value_words, 0);
             }
             if config.keys_size() == 0 {
                 keys.clear();
@@ -240,6 +333,7 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<TopKCase>; 1] {
         axis(&[true, false], |case, is_sorted| case.is_sorted = is_sorted),
         axis(&[0, 1, 3], |case, values| case.values = values),
         axis(&TopKAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
+        axis(&Unequal::ALL, |case, unequal| case.unequal = unequal),
         axis(&CountFrom::ALL, |case, count_from| case.count_from = count_from),
         axis(&[0, 4, 8, 12], |case, misalignment| case.misalignment = misalignment),
     ];
@@ -264,7 +358,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: short rows, rows of one tile, of small and of large tiles, and sorts.
-pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 8] {
+pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 9] {
     let of = TopKCase::largest;
     let unsorted = |case| TopKCase { is_sorted: false, ..case };
     let with_values = |values, case| TopKCase { values, ..case };
@@ -278,6 +372,7 @@ pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 8] {
         of(ElementType::F64, 20_000, 1024),
         of(ElementType::F32, 9000, 5000),
         with_values(1, unsorted(of(ElementType::I64, 9000, 5000))),
+        TopKCase { unequal: Unequal::Both, ..of(ElementType::F32, 20_000, 32) },
     ]
 }
 

@@ -219,6 +219,10 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
             }
             [policy.workgroup_size, policy.items_per_invocation]
         }
+        Work::StructureSort(case) => {
+            let policy = case.policy(capabilities);
+            [policy.workgroup_size, policy.items_per_invocation]
+        }
     })
 }
 

@@ -4,6 +4,7 @@
 //! oracle for tiles of any size. A pass that is a whole primitive, or a copy, needs no model.
 
 pub mod digit_histogram;
+pub mod field_keys;
 pub mod reduce;
 pub mod run_length;
 pub mod scan;

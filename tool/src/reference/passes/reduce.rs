@@ -15,7 +15,7 @@ pub const GROUP_ROWS: usize = 32;
 /// The order of operations of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tree {
-    /// Values of a pack: of 16 bytes, or an element of a custom operator.
+    /// Values of a pack: of 16 bytes, or an element of a caller's functions.
     pub pack_values: usize,
     /// Packs of an invocation.
     pub packs: usize,
@@ -202,12 +202,18 @@ pub fn group_levels<T: Copy>(
     levels
 }
 
-/// `segments.comp`: a row for each segment of `row_count` rows, from the levels above `values`.
+/// The first row of each segment, and its end, where a segment ends at the next one.
+pub fn segments_of(offsets: &[u32], row_count: usize) -> Vec<[u32; 2]> {
+    let ends = offsets.iter().skip(1).copied().chain([row_count as u32]);
+    offsets.iter().copied().zip(ends).map(|(begin, end)| [begin, end]).collect()
+}
+
+/// `segments.comp`: a row for each segment, from the levels above `values`.
 pub fn reduce_segments<T: Copy>(
     values: &[T],
     levels: &[Vec<T>],
     columns: usize,
-    offsets: &[u32],
+    segments: &[[u32; 2]],
     identity: T,
     combine: &impl Fn(T, T) -> T,
 ) -> Vec<T> {
@@ -217,10 +223,10 @@ pub fn reduce_segments<T: Copy>(
         (earlier, later) => earlier.or(later),
     };
     let mut results = Vec::new();
-    for (segment, &begin) in offsets.iter().enumerate() {
-        let end = offsets.get(segment + 1).map_or(row_count, |&end| (end as usize).min(row_count));
+    for segment in segments {
+        let [first, end] = segment.map(|row| (row as usize).min(row_count));
         for column in 0..columns {
-            let (mut begin, mut end) = ((begin as usize).min(row_count), end);
+            let (mut begin, mut end) = (first, end.max(first));
             let (mut front, mut back) = (None, None);
             for (index, level) in std::iter::once(values).chain(levels.iter().map(Vec::as_slice)).enumerate()
             {
@@ -311,7 +317,8 @@ mod tests {
         let levels = group_levels(&values, 1, &tree, (0, 0), &span);
         assert_eq!(levels.iter().map(Vec::len).collect::<Vec<_>>(), [2188, 69, 3, 1]);
         let offsets = [3, 3, 40, 100, 4000, 69_999, 70_000];
-        let segments = reduce_segments(&values, &levels, 1, &offsets, (0, 0), &span);
+        let segments =
+            reduce_segments(&values, &levels, 1, &segments_of(&offsets, values.len()), (0, 0), &span);
         let expected = [(0, 0), (4, 40), (41, 100), (101, 4000), (4001, 69_999), (70_000, 70_000), (0, 0)];
         assert_eq!(segments, expected);
     }

@@ -161,7 +161,7 @@ impl Trace for Accessed {
         let mut accessed = self.0.lock().unwrap();
         match command {
             Command::Dispatch { kernel, ranges, .. } => {
-                let accesses = kernel.push_constants.iter().filter_map(|member| member.access);
+                let accesses = kernel.accesses();
                 for (&range, access) in ranges.iter().zip(accesses) {
                     accessed.extend(access.read.then_some((range, false, kernel.name)));
                     accessed.extend(access.write.then_some((range, true, kernel.name)));

@@ -34,7 +34,7 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
     assert_unsupported(refuse(plain, buffers, on_device(400)), "direct counts only");
     let two = InitialValue::host(&[1u32, 2])?;
     assert_unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
-    assert!(matches!(InitialValue::host(&[0u64; 17]), Err(Error::Unsupported { .. })));
+    assert!(matches!(InitialValue::host(&[0u64; 65]), Err(Error::Unsupported { .. })));
 
     let float = InitialValue::host(&[1f32])?;
     assert_eq!(
@@ -86,7 +86,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let exact = AddressRange { size: 4 * count, ..keys };
     let sort = |keys, scratch, count: u64| run(gpu, &plan, &SortBuffers::new(keys, scratch), count);
     let sizes = plan.arguments(&SortBuffers::new(exact, scratch), count)?.into_iter().map(|row| row.size);
-    assert_eq!(sizes.collect::<Vec<_>>(), [0, 4 * count, 0, 0, 0, needs.size]);
+    assert_eq!(sizes.collect::<Vec<_>>(), [0, 4 * count, 0, 0, 0, 0, needs.size]);
     let max = SortPlan::MAX_COUNT;
     assert_eq!(
         sort(exact, scratch, max + 1),
@@ -115,7 +115,7 @@ fn refused_scans(gpu: &Gpu, keys: AddressRange) -> Result<(), Failed> {
     let apart = AddressRange::new(keys.address + 400, 40);
     for (config, source, destination) in [
         (ScanConfig::inclusive(ElementType::U32).policy(ScanPolicy::seed()), first, apart),
-        (ScanConfig::inclusive(ElementType::U32).columns(17), first, first),
+        (ScanConfig::inclusive(ElementType::U32).columns(65), first, first),
         (ScanConfig::inclusive(ElementType::U32).columns(0), first, first),
         (ScanConfig::inclusive(ElementType::F32).operator(ScanOperator::Xor), first, first),
         (ScanConfig::inclusive(ElementType::F64).operator(ScanOperator::And), first, first),

@@ -33,12 +33,20 @@ pub fn check(stem: &str, variant: &str) -> Option<Check> {
             tiles::<Row<Mul, f64, 1>>(gpu, kernel, Selection::One, Row::<Mul, f64, 1>::input)
         }),
         ("reduce/reduce", "words32_arg") => Some(|gpu, kernel, selection| {
-            indices(gpu, kernel, selection, ElementType::F32, false)?;
-            indices(gpu, kernel, selection, ElementType::I32, true)
+            indices(gpu, kernel, selection, ElementType::F32, &[MIN])?;
+            indices(gpu, kernel, selection, ElementType::I32, &[MAX])
         }),
         ("reduce/reduce", "words64_arg") => Some(|gpu, kernel, selection| {
-            indices(gpu, kernel, selection, ElementType::F64, true)?;
-            indices(gpu, kernel, selection, ElementType::U64, false)
+            indices(gpu, kernel, selection, ElementType::F64, &[MAX])?;
+            indices(gpu, kernel, selection, ElementType::U64, &[MIN])
+        }),
+        ("reduce/reduce", "words32_both") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F32, &[MIN, MAX])?;
+            indices(gpu, kernel, selection, ElementType::I32, &[MIN, MAX])
+        }),
+        ("reduce/reduce", "words64_both") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F64, &[MIN, MAX])?;
+            indices(gpu, kernel, selection, ElementType::U64, &[MIN, MAX])
         }),
         ("reduce/segments", "words32") => Some(|gpu, kernel, selection| {
             segments::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
@@ -264,6 +272,10 @@ fn tiles<R: TestRow>(
     Ok(())
 }
 
+/// Constants of the operators whose indices are found.
+const MIN: u32 = 2;
+const MAX: u32 = 3;
+
 /// The unsigned number whose least is sought.
 fn key_of(element: ElementType, is_max: bool, bits: u64) -> u64 {
     let mask = u64::MAX >> (64 - element.bits());
@@ -285,7 +297,7 @@ fn indices(
     kernel: &'static Kernel,
     selection: Selection,
     element: ElementType,
-    is_max: bool,
+    operators: &[u32],
 ) -> Result<(), Failed> {
     let value_words = element.words() as usize;
     let numbers = element.numbers();
@@ -294,35 +306,45 @@ fn indices(
     let one = if element == ElementType::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
     let nan = if element == ElementType::F32 { f32::NAN.to_bits().into() } else { f64::NAN.to_bits() };
     let few = [0, sign, one, one | sign, sign + 5, 0xffff_ffff, if element.is_float() { nan } else { !sign }];
-    for (shape, from_partials) in selection
-        .first(4, Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]))
-    {
+    // The results of maxima begin anywhere.
+    let is_chosen = |(shape, from_partials): &(Shape, bool)| {
+        operators.len() == 1 || !from_partials || shape.alignment == Alignment::Words
+    };
+    let shapes = Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]);
+    for (shape, from_partials) in selection.first(4, shapes.filter(is_chosen)) {
         let Shape { tree, columns, alignment, .. } = shape;
-        let operator = [("OPERATOR", if is_max { 3 } else { 2 }), ("NUMBERS", numbers)];
+        let operator = [("OPERATOR", operators[0]), ("NUMBERS", numbers)];
         let rig =
             shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
+            // Of results of another dispatch, those of each operator.
+            let sources = if from_partials { operators.len() } else { 1 };
             // The first counts have no NaN; the last numbers are rare.
             let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];
-            let bits: Vec<u64> = random(count, count.max(1) * columns).iter().map(pick).collect();
+            let bits: Vec<u64> = random(count, count.max(1) * columns * sources).iter().map(pick).collect();
             let words: Vec<u32> = bits
                 .iter()
                 .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
                 .collect();
             // Rows ascend from tile to tile.
-            let steps = random(count + 1, count.max(1) * columns);
-            let rows: Vec<u32> =
-                steps.iter().enumerate().map(|(at, word)| (at / columns * 7) as u32 + word % 7).collect();
+            let steps = random(count + 1, count.max(1) * columns * sources);
+            let row = |(at, word): (usize, &u32)| (at / columns * 7) as u32 + word % 7;
+            let rows: Vec<u32> = steps.iter().enumerate().map(row).collect();
             let mask = u64::MAX >> (64 - element.bits());
-            let entry = |at: usize| match from_partials {
-                true => (bits[at] & mask, rows[at]),
-                false => (key_of(element, is_max, bits[at] & mask), (at / columns) as u32),
-            };
-            let entries: Vec<_> = (0..count * columns).map(entry).collect();
             let none = (mask, u32::MAX);
-            let mut sums = tree.reduce_tiles(&entries, columns, none, &|a: (u64, u32), b| a.min(b)).sums;
-            if count == 0 {
-                sums = vec![none; columns];
+            let mut sums = Vec::new();
+            for (turn, operator) in operators.iter().enumerate() {
+                let entry = |at: usize| match turn * count * columns + at {
+                    other if from_partials => (bits[other] & mask, rows[other]),
+                    _ => (key_of(element, *operator == MAX, bits[at] & mask), (at / columns) as u32),
+                };
+                let entries: Vec<_> = (0..count * columns).map(entry).collect();
+                match count {
+                    0 => sums.extend(vec![none; columns]),
+                    _ => sums.extend(
+                        tree.reduce_tiles(&entries, columns, none, &|a: (u64, u32), b| a.min(b)).sums,
+                    ),
+                }
             }
             let tiles = match count {
                 0 => Tiles { tile_count: 1, last_extent: 0 },
@@ -368,9 +390,16 @@ fn segments<R: TestRow>(
 ) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &R::constants(kernel))?;
     let tree = Tree::of_groups(R::WORDS);
-    let cases =
-        [(5000, 1, false), (70_000, 3, true), (64, 2, false), (1, 1, true), (0, 1, false), (3000, 4, true)];
-    for (max_count, columns, is_indirect) in selection.first(5, cases) {
+    let cases = [
+        (5000, 1, false, false),
+        (70_000, 3, true, true),
+        (64, 2, false, false),
+        (1, 1, true, false),
+        (0, 1, false, true),
+        (3000, 4, true, false),
+        (40_000, 1, false, true),
+    ];
+    for (max_count, columns, is_indirect, has_ends) in selection.first(5, cases) {
         let words = input(max_count, max_count.max(1) * columns);
         let values = R::of_words(&words[..max_count * columns * R::WORDS]);
         let levels = model::group_levels(&values, columns, &tree, R::IDENTITY, &R::combine);
@@ -381,11 +410,23 @@ fn segments<R: TestRow>(
         offsets.retain(|&begin| begin <= max_count as u32);
         offsets.sort_unstable();
         offsets.push(max_count as u32);
+        // Ends before their offsets, at them, beyond the rows, and in between.
+        let end = |(index, &begin): (usize, &u32)| match index % 4 {
+            0 => begin.saturating_sub(1),
+            1 => begin + 40,
+            2 => u32::MAX,
+            _ => begin,
+        };
+        let ends: Vec<u32> = offsets.iter().enumerate().map(end).collect();
+        let ranges = match has_ends {
+            true => offsets.iter().zip(&ends).map(|(&begin, &end)| [begin, end]).collect(),
+            false => model::segments_of(&offsets, count),
+        };
         let expected = model::reduce_segments(
             &values[..count * columns],
             &levels,
             columns,
-            &offsets,
+            &ranges,
             R::IDENTITY,
             &R::combine,
         );
@@ -393,6 +434,7 @@ fn segments<R: TestRow>(
         let source = Memory::of(gpu, &words, Alignment::Words)?;
         let sum_memory = Memory::of(gpu, &table(&sums), Alignment::Words)?;
         let offset_memory = Memory::of(gpu, &offsets, Alignment::Words)?;
+        let end_memory = Memory::of(gpu, &ends, Alignment::Words)?;
         let results = Memory::poisoned(gpu, expected.len() * R::WORDS, Alignment::Words)?;
         let counts = Memory::of(gpu, &[count as u32], Alignment::Words)?;
         let segment_counts = Memory::of(gpu, &[offsets.len() as u32], Alignment::Words)?;
@@ -401,6 +443,7 @@ fn segments<R: TestRow>(
                 ("source", Value::Pointer(&source)),
                 ("sums", Value::Pointer(&sum_memory)),
                 ("offsets", Value::Pointer(&offset_memory)),
+                ("ends", Value::pointer_if(has_ends, &end_memory)),
                 ("results", Value::Pointer(&results)),
                 ("indirect_count", Value::pointer_if(is_indirect, &counts)),
                 ("indirect_segments", Value::pointer_if(is_indirect, &segment_counts)),

@@ -65,7 +65,7 @@ fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
     Memory::of(gpu, &words, Alignment::Words)
 }
 
-/// Ascending and descending begins, queues that are too short, and more tiles than 32 bits count.
+/// Ascending and descending begins, queues that are too short, more tiles than 32 bits count, and rows of a table.
 pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     // Validation takes long for each segment.
     let count = if selection == Selection::One { 2_000 } else { 20_000 };
@@ -113,7 +113,12 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
         let size = small_workgroup(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
         for (begins, count, limit) in inputs {
-            classify_once(gpu, &rig, &classes, begins, count, limit)?;
+            classify_once(gpu, &rig, &classes, begins, count, limit, 0)?;
+        }
+        let [short, small, large] = MAX_EXTENTS;
+        for length in [short, 1, small, large + 1, large, short + 1] {
+            let rows: Vec<_> = (0..70).map(|row| row * length).collect();
+            classify_once(gpu, &rig, &classes, &rows, 70 * length, u32::MAX, length)?;
         }
     }
     nothing_classified(gpu, kernel)
@@ -127,6 +132,7 @@ fn classify_once(
     begins: &[u32],
     count: u32,
     limit: u32,
+    row_length: u32,
 ) -> Result<(), Failed> {
     let room = limit.min(begins.len() as u32);
     let tiles = limit.min(count / TILE_ITEMS + room);
@@ -134,7 +140,9 @@ fn classify_once(
     let expected = model::classify(classes, begins, count, &capacities);
     let size = small_workgroup(gpu);
     let segments = Memory::of(gpu, begins, Alignment::Words)?;
-    let exactly = [count, begins.len() as u32];
+    // The keys of a row that is not whole are in none, and more rows than there are do not count.
+    let surplus = [row_length.saturating_sub(1), row_length];
+    let exactly = [count + surplus[0], begins.len() as u32 + surplus[1]];
     for (known, [element_count, segment_count]) in [
         // The host's counts; GPU-resident counts below the maximum, and above.
         (None, exactly),
@@ -152,7 +160,7 @@ fn classify_once(
         let number = |number: u32| Value::Number(number as usize);
         rig.run(
             &[
-                ("segments", Value::Pointer(&segments)),
+                ("segments", Value::pointer_if(row_length == 0, &segments)),
                 ("state", Value::Pointer(&state)),
                 ("dispatch_args", Value::Pointer(&args)),
                 ("short_segments", Value::Pointer(&short)),
@@ -169,6 +177,7 @@ fn classify_once(
                 ("long_capacity", number(room)),
                 ("tile_capacity", number(tiles)),
                 ("max_row", number(classes.max_row)),
+                ("row_length", number(row_length)),
             ],
             begins.len().div_ceil(size as usize),
         )?;
@@ -228,6 +237,7 @@ fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> 
         ("indirect_segment_count", Value::Pointer(&none)),
         ("indirect_element_count", Value::Null),
         ("max_row", Value::Number(1)),
+        ("row_length", Value::Number(0)),
     ];
     push.extend(names.iter().zip(&written).map(|(&name, memory)| (name, Value::Pointer(memory))));
     let room = ["short_capacity", "small_capacity", "large_capacity", "long_capacity", "tile_capacity"];
@@ -300,17 +310,17 @@ struct InPlace<'a> {
 }
 
 impl InPlace<'_> {
-    /// Checks a sort in place, with values and as an argsort.
+    /// Checks a sort in place, with values and as an argsort of all keys and of each segment.
     fn check(&self, keys: &[u32], indices: &[u32], bits: Vec<(&'static str, usize)>) -> Result<(), Failed> {
         let (gpu, kernel) = (self.gpu, self.kernel);
         let (key_words, value_words) = widths(kernel);
         let count = indices.len();
         let all_values = random(5, count * value_words);
-        let own: Vec<u32> = (0..count as u32).collect();
-        for is_argsort in [false, true] {
+        for (is_argsort, is_within) in [(false, false), (true, false), (true, true)] {
             if is_argsort && value_words != 1 {
                 continue;
             }
+            let own = own_indices(count, self.segments, is_within);
             let keys_memory = Memory::of(gpu, keys, Alignment::Words)?;
             let values = Memory::of(gpu, if is_argsort { &own } else { &all_values }, Alignment::Words)?;
             let queue = Memory::of(gpu, &words_of(self.segments), Alignment::Words)?;
@@ -325,9 +335,13 @@ impl InPlace<'_> {
                 ("dispatch_args", Value::Pointer(&args)),
             ];
             push.extend(bits.iter().map(|&(name, number)| (name, Value::Number(number))));
+            push.push(("begin_mask", begin_mask(is_within)));
             self.rig.run(&push, self.segments.len().div_ceil(self.per_workgroup))?;
-            let case =
-                format!("{}, {} segments, {bits:?}, argsort: {is_argsort}", kernel.name, self.segments.len());
+            let case = format!(
+                "{}, {} segments, {bits:?}, argsort: {is_argsort}, within: {is_within}",
+                kernel.name,
+                self.segments.len()
+            );
             let sorted = if is_argsort { keys.to_vec() } else { scattered(keys, key_words, indices) };
             compare(&case, "keys", &keys_memory, &sorted)?;
             if has_values {
@@ -337,6 +351,21 @@ impl InPlace<'_> {
         }
         Ok(())
     }
+}
+
+/// The index of each key, `is_within` of one in a segment that in the segment.
+fn own_indices(count: usize, segments: &[Segment], is_within: bool) -> Vec<u32> {
+    let mut own: Vec<u32> = (0..count as u32).collect();
+    for segment in segments.iter().filter(|_| is_within) {
+        own[segment.begin as usize..][..segment.extent as usize]
+            .iter_mut()
+            .for_each(|index| *index -= segment.begin);
+    }
+    own
+}
+
+fn begin_mask(is_within: bool) -> Value<'static> {
+    Value::Number(if is_within { 0 } else { u32::MAX as usize })
 }
 
 /// Keys of which many are equal.
@@ -455,11 +484,12 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
             Memory::of(gpu, &offsets, Alignment::Words)?
         };
         let values = random(3, count as usize * value_words);
-        let own: Vec<u32> = (0..count).collect();
-        for is_argsort in [false, true] {
+        let all_segments: Vec<_> = long.iter().map(|long| long.segment).collect();
+        for (is_argsort, is_within) in [(false, true), (true, false), (true, true)] {
             if is_argsort && value_words != 1 {
                 continue;
             }
+            let own = own_indices(count as usize, &all_segments, is_within);
             let is_last = has_no_last_keys && digit.shift == 0;
             let sorted = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
@@ -477,11 +507,12 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                     ("dispatch_args", Value::Pointer(&args)),
                     ("shift", Value::Number(digit.shift as usize)),
                     ("digit_mask", Value::Number(digit.mask as usize)),
+                    ("begin_mask", begin_mask(is_within)),
                 ],
                 tiles.len(),
             )?;
             let case = format!(
-                "{}, {} tiles, {digit:?}, {order:?}, argsort: {is_argsort}",
+                "{}, {} tiles, {digit:?}, {order:?}, argsort: {is_argsort}, within: {is_within}",
                 kernel.name,
                 tiles.len()
             );

@@ -91,6 +91,7 @@ impl Shape {
             Predicate::Flags32 => (1, 0),
             Predicate::Compare(comparison) => (2, comparison as u32),
             Predicate::Unique => (3, 0),
+            Predicate::Function(_) => unreachable!("no case has functions of a caller"),
         };
         let numbers = match self.element {
             ElementType::I32 | ElementType::I64 => 1,

@@ -8,7 +8,9 @@ use subsweep_tool::harness::TopKCase;
 use subsweep_tool::reference::passes::top_k;
 
 use super::Check;
-use super::rig::{Alignment, Memory, Rig, Selection, Value, compare, key_words, random, small_workgroup};
+use super::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, random, small_workgroup,
+};
 
 pub fn check(stem: &str, _: &str) -> Option<Check> {
     match stem {
@@ -66,6 +68,7 @@ impl Shape {
             ("TOP_ITEMS", k.next_power_of_two() as u32),
             ("SORTED", self.is_sorted.into()),
             ("WORDS_PER_VALUE", self.values),
+            ("UNEQUAL", 0),
         ];
         [&shape[..], &self.key_constants()].concat()
     }
@@ -112,11 +115,77 @@ impl Shape {
     }
 }
 
+/// Rows of no key, of fewer than k, of one tile and of two, in the first dispatch of two.
+fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    let tile = (workgroup_size * shape.items) as usize;
+    let words = shape.element.words() as usize;
+    let (k, tiles) = (tile / 4, 2);
+    let mut constants = shape.constants(k);
+    constants.retain(|(name, _)| !["WORDS_PER_VALUE", "UNEQUAL"].contains(name));
+    constants.extend([("WORDS_PER_VALUE", 0), ("UNEQUAL", 1)]);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+    let lengths = [0, 2, tile, tile + 1, 2 * tile, k];
+    let ks = [1, k, 0, k - 1, k, 1].map(|k| k as u32);
+    let begins: Vec<_> =
+        (0..lengths.len()).map(|row| 3 + lengths[..row].iter().sum::<usize>() as u32).collect();
+    let count = 3 + lengths.iter().sum::<usize>();
+    let input = shape.keys(count, count);
+    let [mut keys, mut indices] =
+        [vec![POISON; lengths.len() * tiles * k * words], vec![POISON; lengths.len() * tiles * k]];
+    for (row, &length) in lengths.iter().enumerate() {
+        let (tile_count, k_of_row) = (length.div_ceil(tile), ks[row] as usize);
+        let mut begin = 0;
+        for index in 0..tile_count {
+            let extent = length / tile_count + usize::from(index < length % tile_count);
+            let first = begins[row] as usize + begin;
+            let orders = shape.orders(&input[first * words..][..extent * words]);
+            let slot = row * tiles * k + index * k_of_row.min(extent);
+            for (rank, position) in top_k::select(&orders, k_of_row, shape.is_sorted).into_iter().enumerate()
+            {
+                keys[(slot + rank) * words..][..words]
+                    .copy_from_slice(&input[(first + position) * words..][..words]);
+                indices[slot + rank] = (begin + position) as u32;
+            }
+            begin += extent;
+        }
+    }
+    let source = Memory::of(gpu, &input, Alignment::Words)?;
+    let segments = Memory::of(gpu, &begins, Alignment::Words)?;
+    let ks = Memory::of(gpu, &ks, Alignment::Words)?;
+    let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+    let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
+    let push = [
+        ("keys", Value::Pointer(&source)),
+        ("indices", Value::Null),
+        ("top_keys", Value::Pointer(&top_keys)),
+        ("top_indices", Value::Pointer(&top_indices)),
+        ("indirect_rows", Value::Null),
+        ("values", Value::Null),
+        ("top_values", Value::Null),
+        ("row_count", Value::Number(lengths.len())),
+        ("column_count", Value::Number(2 * tile)),
+        ("tile_count", Value::Number(tiles)),
+        ("k", Value::Number(k)),
+        ("value_columns", Value::Number(2 * tile)),
+        ("segments", Value::Pointer(&segments)),
+        ("ks", Value::Pointer(&ks)),
+        ("key_count", Value::Number(count)),
+        ("level", Value::Number(0)),
+        ("result_count", Value::Number(tiles * k)),
+    ];
+    rig.run(&push, (lengths.len() + 1) * tiles)?;
+    let case = format!("unequal rows, {shape:?}");
+    compare(&case, "top_keys", &top_keys, &keys)?;
+    compare(&case, "top_indices", &top_indices, &indices)
+}
+
 fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     for shape in selection.first(3, Shape::of(kernel)) {
         let tile = (workgroup_size * shape.items) as usize;
         let words = shape.element.words() as usize;
+        select_unequal(gpu, kernel, shape)?;
         // Rows, columns, tiles of a row.
         for (index, (rows, columns, tiles)) in
             [(1, 1, 1), (3, tile, 1), (2, 2 * tile - 1, 2), (2, 3 * tile, 3), (5, tile / 2 + 3, 1)]
@@ -174,6 +243,11 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 ("tile_count", Value::Number(tiles)),
                 ("k", Value::Number(k)),
                 ("value_columns", Value::Number(value_columns)),
+                ("segments", Value::Null),
+                ("ks", Value::Null),
+                ("key_count", Value::Number(0)),
+                ("level", Value::Number(0)),
+                ("result_count", Value::Number(tiles * k)),
             ];
             rig.run(&push, (rows + 1) * tiles)?;
             let case = format!("{rows} rows of {columns} in {tiles} tiles, {k}, {shape:?}");

@@ -21,7 +21,7 @@ mod ns_of_byte {
         match work {
             Work::Search(_) => 51.0,
             Work::Merge(_) => 29.0,
-            Work::Sort(_) | Work::SegmentedSort(_) => 13.0,
+            Work::Sort(_) | Work::SegmentedSort(_) | Work::StructureSort(_) => 13.0,
             Work::Reduce(_) => 11.0,
             Work::RunLength(_) => 8.0,
             _ => 6.0,

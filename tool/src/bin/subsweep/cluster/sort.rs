@@ -181,6 +181,14 @@ impl Sort {
             )
             .into());
         }
+        if args.axis == 1 {
+            return Err(Ended::usage("ranks sort one array; leave out --axis 1, or take subsweep").into());
+        }
+        if args.by.is_some() {
+            return Err(
+                Ended::usage("rows are sorted on one device; leave out --by, or take subsweep").into()
+            );
+        }
         if args.temp_dir.is_some() {
             return Err(Ended::usage("a rank's slice is sorted in memory; leave out --temp-dir").into());
         }

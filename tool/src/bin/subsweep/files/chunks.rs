@@ -86,7 +86,7 @@ impl Chunks {
     ///
     /// # Errors
     /// The input cannot be read, or ends where it should not.
-    pub fn next(&mut self, kept_size: usize) -> Result<Option<&[u8]>> {
+    pub fn next(&mut self, kept_size: usize) -> Result<Option<&mut [u8]>> {
         self.bytes.drain(..self.bytes.len().saturating_sub(kept_size));
         let kept = self.bytes.len();
         let needed = kept + self.chunk_size;
@@ -98,7 +98,7 @@ impl Chunks {
         let filled = read_full(&mut self.reader, &mut self.bytes[kept..]);
         let filled = filled.map_err(|error| InputError::of(&self.source, error))?;
         self.bytes.truncate(kept + filled);
-        Ok((filled > 0).then_some(&self.bytes))
+        Ok((filled > 0).then_some(&mut self.bytes))
     }
 }
 

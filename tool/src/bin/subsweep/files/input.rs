@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek};
 use subsweep::headless::Backward;
 use subsweep_tool::harness::{InspectedDevice, Report, ReportError};
 use subsweep_tool::table::{
-    self, ByRows, Bytes, ElementType, Flags, Format, Table, TableError, TableReader, TableShape, Taken,
-    header,
+    self, ByRows, Bytes, ElementType, Flags, Format, Structures, Table, TableError, TableReader, TableShape,
+    Taken, header,
 };
 
 use super::spool::{Spool, TemporaryFolder};
@@ -28,6 +28,11 @@ pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
 /// Reads all of `source` as a value for each element of a table of shape `keys`, by [`Table::read_values_of`].
 pub fn read_values_of(source: &Source, keys: TableShape) -> Result<Table, InputError> {
     read_by(source, |bytes| Table::read_values_of(bytes, keys))
+}
+
+/// Reads all of `source` as a structured array, by [`Structures::read`].
+pub fn read_structures(source: &Source) -> Result<Structures, InputError> {
+    read_by(source, Structures::read)
 }
 
 /// A table whose elements are read one after the other.
@@ -212,10 +217,10 @@ fn spool(mut reader: impl Read, source: &Source, folder: &TemporaryFolder) -> an
     Ok((spool.into_file(), size))
 }
 
-fn read_by(
+fn read_by<T>(
     source: &Source,
-    read: impl FnOnce(Bytes<File>) -> Result<Table, TableError>,
-) -> Result<Table, InputError> {
+    read: impl FnOnce(Bytes<File>) -> Result<T, TableError>,
+) -> Result<T, InputError> {
     let _spinner = Progress::of_one(format_args!("reading {source}"));
     let memory_size = memory::available().unwrap_or(u64::MAX);
     let table =

@@ -247,6 +247,11 @@ impl Outputs {
         self.commit_by(tables, |output, table| output.write_table(table))
     }
 
+    /// Writes the parts of a file to the only output.
+    pub fn commit_parts(self, parts: [&[u8]; 2]) -> Result<(), OutputError> {
+        self.commit_by([parts], |output, parts| parts.iter().try_for_each(|part| output.write_bytes(part)))
+    }
+
     /// Writes a table to each, whole.
     pub fn commit_spooled(self, tables: impl IntoIterator<Item = Spooled>) -> Result<(), OutputError> {
         self.commit_by(tables, |output, Spooled { start, elements }| {

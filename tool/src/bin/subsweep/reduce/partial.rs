@@ -19,10 +19,10 @@ pub struct Partial<'a> {
     element_size: usize,
     /// Whether each row has a result.
     is_along_rows: bool,
-    /// The results of chunks, as bytes; of an index the elements there.
-    results: Vec<u8>,
+    /// The results of chunks, as bytes; of an index down columns the elements there. Of both indices those of minima and of maxima.
+    results: [Vec<u8>; 2],
     /// Of columns, the indices in all rows that chunks have, one for each column.
-    indices: Vec<u32>,
+    indices: [Vec<u32>; 2],
     chunk_count: usize,
     row_count: u64,
 }
@@ -43,8 +43,8 @@ impl<'a> Partial<'a> {
             of_chunks,
             element_size: element.size(),
             is_along_rows,
-            results: Vec::new(),
-            indices: Vec::new(),
+            results: Default::default(),
+            indices: Default::default(),
             chunk_count: 0,
             row_count: 0,
         }
@@ -57,21 +57,23 @@ impl<'a> Partial<'a> {
     pub fn add(&mut self, chunk: &[u8]) -> Result<()> {
         let results = self.reduce(self.config, chunk)?;
         self.chunk_count += 1;
-        if self.is_along_rows || !self.config.is_index() {
-            self.results.extend(results);
-            return Ok(());
-        }
         let row_size = self.config.row_size() as usize;
-        for (column, index) in indices(&results).into_iter().enumerate() {
-            let element = index as usize * row_size + column * self.element_size;
-            self.results.extend(&chunk[element..][..self.element_size]);
-            let index = u32::try_from(self.row_count + u64::from(index)).map_err(|_| {
-                Ended::usage(format!(
-                    "{}: has more than 2^32 rows, whose indices are no u32; split it",
-                    self.source
-                ))
-            })?;
-            self.indices.push(index);
+        for (end, results) in self.ends(&results).enumerate() {
+            if self.is_along_rows || !self.config.is_index() {
+                self.results[end].extend(results);
+                continue;
+            }
+            for (column, index) in indices(results).into_iter().enumerate() {
+                let element = index as usize * row_size + column * self.element_size;
+                self.results[end].extend(&chunk[element..][..self.element_size]);
+                let index = u32::try_from(self.row_count + u64::from(index)).map_err(|_| {
+                    Ended::usage(format!(
+                        "{}: has more than 2^32 rows, whose indices are no u32; split it",
+                        self.source
+                    ))
+                })?;
+                self.indices[end].push(index);
+            }
         }
         self.row_count += (chunk.len() / row_size) as u64;
         Ok(())
@@ -84,20 +86,29 @@ impl<'a> Partial<'a> {
     pub fn end(self) -> Result<Vec<u8>> {
         match self.chunk_count {
             0 => self.reduce(self.config, &[]),
-            _ if self.is_along_rows => Ok(self.results),
-            1 if self.config.is_index() => Ok(bytemuck::cast_slice(&self.indices).to_vec()),
-            1 => Ok(self.results),
+            _ if self.is_along_rows => Ok(self.results.concat()),
+            1 if self.config.is_index() => Ok(bytemuck::cast_slice(&self.indices.concat()).to_vec()),
+            1 => Ok(self.results.concat()),
+            _ if !self.config.is_index() => self.reduce(self.of_chunks, &self.results[0]),
             _ => {
-                let results = self.reduce(self.of_chunks, &self.results)?;
-                if !self.config.is_index() {
-                    return Ok(results);
-                }
                 let columns = self.config.column_count() as usize;
-                let chunks = indices(&results).into_iter().enumerate();
-                let index = |(column, chunk): (usize, u32)| self.indices[chunk as usize * columns + column];
-                Ok(chunks.map(index).flat_map(u32::to_le_bytes).collect())
+                let mut all = Vec::new();
+                for end in 0..self.config.index_count() as usize {
+                    let results = self.reduce(self.of_chunks, &self.results[end])?;
+                    let chunks = self.ends(&results).nth(end).map(indices).unwrap_or_default();
+                    let index = |(column, chunk): (usize, u32)| {
+                        self.indices[end][chunk as usize * columns + column].to_le_bytes()
+                    };
+                    all.extend(chunks.into_iter().enumerate().flat_map(index));
+                }
+                Ok(all)
             }
         }
+    }
+
+    /// Results as they are, or both halves of both indices.
+    fn ends<'r>(&self, results: &'r [u8]) -> impl Iterator<Item = &'r [u8]> + use<'r> {
+        results.chunks((results.len() / self.config.index_count().max(1) as usize).max(1))
     }
 
     fn reduce(&self, config: ReduceConfig, rows: &[u8]) -> Result<Vec<u8>> {

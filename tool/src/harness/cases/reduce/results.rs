@@ -2,7 +2,7 @@
 
 use super::ReduceCase;
 use crate::harness::keys::by_type;
-use crate::reference::passes::reduce::{Tree, group_levels, reduce_rows, reduce_segments};
+use crate::reference::passes::reduce::{Tree, group_levels, reduce_rows, reduce_segments, segments_of};
 use crate::reference::{self, Operator};
 use subsweep::reduce::ReduceRuns;
 use subsweep::scan::ScanOperator;
@@ -47,14 +47,16 @@ impl ReduceCase {
                 }
             }};
         }
-        if self.is_index {
+        if self.indices > 0 {
             let rows: Vec<_> = match self.runs {
                 Some(ReduceRuns::FixedSize(length)) => {
                     input.chunks(length as usize * self.element.words() as usize).collect()
                 }
                 _ => vec![input],
             };
-            return (rows.into_iter().flat_map(|row| self.indices(row)).collect(), None);
+            let least_or_both = [self.operator, ScanOperator::Max];
+            let of = |operator| rows.iter().flat_map(move |row| self.first_indices(operator, row));
+            return (least_or_both[..self.indices as usize].iter().copied().flat_map(of).collect(), None);
         }
         match if self.element.is_packed() { self.element.unpacked() } else { self.element } {
             ElementType::U32 => of_whole_number!(u32),
@@ -73,6 +75,17 @@ impl ReduceCase {
         values
     }
 
+    /// The first row of each segment, and its end.
+    fn segments(&self, offsets: &[u32], row_count: usize) -> Vec<[u32; 2]> {
+        match self.runs {
+            Some(ReduceRuns::Ranges) => {
+                let (begins, ends) = offsets.split_at(offsets.len() / 2);
+                begins.iter().zip(ends).map(|(&begin, &end)| [begin, end]).collect()
+            }
+            _ => segments_of(offsets, row_count),
+        }
+    }
+
     /// A loop over the rows of each run.
     fn exact<N: Number, O: Operator<N>>(
         &self,
@@ -81,12 +94,11 @@ impl ReduceCase {
     ) -> (Vec<u32>, Option<Vec<u32>>) {
         let (values, columns) = (Self::values::<N>(input), self.columns as usize);
         let row_count = values.len() / columns;
-        let begins = offsets.map_or_else(|| vec![0], |offsets| offsets.to_vec());
+        let segments = self.segments(offsets.unwrap_or(&[0]), row_count);
         let mut results = Vec::new();
-        for (index, &begin) in begins.iter().enumerate() {
-            let end = begins.get(index + 1).map_or(row_count, |&end| end as usize);
+        for [begin, end] in segments {
             for column in 0..columns {
-                let rows = begin as usize..end;
+                let rows = begin as usize..(end as usize).min(row_count);
                 let total =
                     rows.fold(O::IDENTITY, |total, row| O::combine(total, values[row * columns + column]));
                 results.push(total);
@@ -115,7 +127,8 @@ impl ReduceCase {
             (_, Some(offsets)) => {
                 let tree = Tree::of_groups(words);
                 let levels = group_levels(&values, columns, &tree, identity, combine);
-                reduce_segments(&values, &levels, columns, offsets, identity, combine)
+                let segments = self.segments(offsets, values.len() / columns);
+                reduce_segments(&values, &levels, columns, &segments, identity, combine)
             }
             (_, None) => self.tree(packs).reduce_all(&values, columns, identity, combine),
         };
@@ -123,7 +136,7 @@ impl ReduceCase {
     }
 
     /// The first index of the minimum or maximum of each column, or of the first NaN.
-    pub(super) fn indices(&self, input: &[u32]) -> Vec<u32> {
+    pub(super) fn first_indices(&self, operator: ScanOperator, input: &[u32]) -> Vec<u32> {
         fn first<N: Number + PartialOrd>(input: &[u32], columns: usize, is_max: bool) -> Vec<u32> {
             let values = ReduceCase::values::<N>(input);
             let is_nan = |value: N| value.partial_cmp(&value).is_none();
@@ -139,7 +152,7 @@ impl ReduceCase {
             };
             (0..columns).map(of_column).collect()
         }
-        let (columns, is_max) = (self.columns as usize, self.operator == ScanOperator::Max);
+        let (columns, is_max) = (self.columns as usize, operator == ScanOperator::Max);
         by_type!(self.element, first(input, columns, is_max))
     }
 }

@@ -70,6 +70,11 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
             let (turn, sort) = (index + step, SegmentedSortCase { segments, ..sort.clone() });
             cases.push(sort.case(counts[turn % 4], INPUTS[(turn + index / 4) % 4]));
         }
+        // Rows that are not long are few keys as well.
+        let rows = SegmentMix::rows(&plain.policy(capabilities));
+        let segments = if index < required.len() { rows[index % rows.len()] } else { rows[index % 2] };
+        let sort_of_rows = SegmentedSortCase { segments, ..sort.clone() };
+        cases.push(sort_of_rows.case(counts[index % 4], INPUTS[index / 8 % 4]));
         // An indirect count has a maximum above 0.
         let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };
         cases.push(sort.case(few, Input::Uniform));

@@ -2,6 +2,7 @@
 
 mod covering;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -76,10 +77,12 @@ pub enum SegmentMix {
     Boundaries,
     /// Short segments after a third of the keys, which are in none.
     Late,
+    /// The rows of a table, of so many keys each.
+    Rows(u32),
 }
 
 impl SegmentMix {
-    /// All distributions.
+    /// All distributions of segments by offsets.
     pub const ALL: [Self; 9] = [
         Self::None,
         Self::Short,
@@ -93,8 +96,8 @@ impl SegmentMix {
     ];
 
     /// The name in case ids.
-    pub const fn name(self) -> &'static str {
-        match self {
+    fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::None => "none",
             Self::Short => "short",
             Self::Medium => "medium",
@@ -104,7 +107,15 @@ impl SegmentMix {
             Self::Empty => "empty",
             Self::Boundaries => "boundaries",
             Self::Late => "late",
-        }
+            Self::Rows(length) => return format!("rows-{length}").into(),
+        })
+    }
+
+    /// Rows of a length of each size class, the shortest and the longest of most.
+    fn rows(policy: &SegmentedSortPolicy) -> [Self; 8] {
+        let [short, small, large] = policy.max_extents();
+        let long = large + 3 * policy.tile.tile_items() + 1;
+        [short - 5, 1, small, large, long, short, short + 1, large + 1].map(Self::Rows)
     }
 
     /// The segment offsets of `count` keys.
@@ -116,6 +127,7 @@ impl SegmentMix {
             Self::Short => (0, Box::new(|draw| draw % 25)),
             Self::Medium => (0, Box::new(|draw| 33 + draw % 32)),
             Self::Late => (count / 3 + 1, Box::new(|draw| draw % 25)),
+            Self::Rows(length) => return (0..count as u32 / length).map(|row| row * length).collect(),
             Self::Long => {
                 let [.., large] = policy.max_extents();
                 (0, Box::new(move |draw| draw % (4 * u64::from(large))))
@@ -194,7 +206,11 @@ impl SegmentedSortCase {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config }.order(self.order);
         let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
-        config.bits(self.bits.clone()).into()
+        let config = SegmentedSortConfig::new(config.bits(self.bits.clone()));
+        match self.segments {
+            SegmentMix::Rows(length) => config.along_rows(length),
+            _ => config,
+        }
     }
 
     /// Maximum keys of a segment that one workgroup sorts.
@@ -247,15 +263,19 @@ impl PrimitiveCase for SegmentedSortCase {
 
     fn prepare(&self, plan: Arc<SegmentedSortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let begins = self.segments.begins(count, plan.policy());
-        let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
+        let row_length = plan.config().row_length();
+        let end = row_length.map_or(count, |length| count - count % u64::from(length));
+        let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([end]);
         let extents = begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin));
         let (key_count, mut operands) = self.count_from.operand("count", count);
         let (segment_count, word) = self.count_from.operand("segment_count", begins.len() as u64);
-        // Offsets beyond the segment count are 0, which must not be read.
-        let mut offsets = begins.clone();
-        offsets.resize(segment_count.max() as usize, 0);
         operands.extend(word);
-        operands.push(("segments", offsets.into()));
+        if row_length.is_none() {
+            // Offsets beyond the segment count are 0, which must not be read.
+            let mut offsets = begins.clone();
+            offsets.resize(segment_count.max() as usize, 0);
+            operands.push(("segments", offsets.into()));
+        }
         let expectation = SortExpectation {
             element: self.element,
             values: self.values,
@@ -272,7 +292,10 @@ impl PrimitiveCase for SegmentedSortCase {
             ..Needs::new(key_count.max(), self.misalignment, operands).of(self.element)
         };
         let expected = move |keys: &[u32]| {
-            let sorted = expectation.of_segments(keys, &begins, POISON);
+            let sorted = match row_length {
+                Some(length) => expectation.of_rows(keys, length, POISON),
+                None => expectation.of_segments(keys, &begins, POISON),
+            };
             (Expected::exact(sorted.keys), vec![sorted.values])
         };
         Prepared::new(traffic_size, plan, Default::default(), (key_count, segment_count), needs, expected)
@@ -313,6 +336,16 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.extend([sort.case(most, Input::TwoValued), sort.case(99_991, Input::Uniform)]);
             cases.extend(Input::ALL.map(|input| sort.case(3 * large + 5, input)));
             cases.push(sort.case((1 << 22) + 1, Input::Uniform));
+        }
+    }
+    for has_small_tiles in [true, false] {
+        let of_rows = pairs(SegmentMix::Whole, has_small_tiles);
+        for (segments, input) in SegmentMix::rows(&of_rows.policy(capabilities)).into_iter().zip(Input::ALL) {
+            let rows = SegmentedSortCase { segments, ..of_rows.clone() };
+            cases.extend([0, 1, 99_991].map(|count| rows.case(count, input)));
+            for (element, values, is_descending) in SortValues::all_kinds() {
+                cases.push(rows.clone().of(element, values, is_descending).case(20_023, input));
+            }
         }
     }
     cases.extend(typed_cases(capabilities));
@@ -392,6 +425,8 @@ mod tests {
         let keys = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
         let id = "segmented_sort:keys:type=u32;segments=power-law;policy=default;bits=0:32;misalign=0";
         assert_eq!(keys.to_string(), id);
+        let rows = SegmentedSortCase { segments: SegmentMix::Rows(40), ..keys.clone() };
+        assert_eq!(rows.to_string(), id.replace("power-law", "rows-40"));
         let pairs = keys.of(ElementType::F64, SortValues::B8, true);
         let pairs = SegmentedSortCase { values_misalignment: 8, has_small_tiles: true, ..pairs };
         let id = "segmented_sort:pairs8:type=f64;order=descending;segments=power-law;policy=small;bits=0:64;\
@@ -430,6 +465,7 @@ mod tests {
         assert_eq!((extents(SegmentMix::None, 9).len(), extents(SegmentMix::Whole, 9)), (0, vec![9]));
         assert!(longest(SegmentMix::Long) > 3 * large && longest(SegmentMix::PowerLaw) > large);
         assert_eq!(extents(SegmentMix::Late, 9_000).iter().sum::<u64>(), 5_999);
+        assert_eq!(extents(SegmentMix::Rows(300), 900), [300; 3]);
         let boundaries = extents(SegmentMix::Boundaries, 100_000);
         for extent in [0, 1, 2, short, short + 1, small, small + 1, large, large + 1, large - 1] {
             assert!(boundaries.contains(&extent), "{extent}");

@@ -1,0 +1,86 @@
+"""Structured arrays, sorted by their fields."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._device import current
+from ._types import NDArray, SUPPORTED, bytes_of, element_of, host_array
+
+#: Names of fields, of which - is before each that is descending.
+By = Union[str, Sequence[str]]
+#: Type, offset and direction of a field, for the native module.
+_Field = Tuple[str, int, bool]
+
+_ALIGNED = "numpy.lib.recfunctions.repack_fields(a, align=True)"
+
+
+def is_structured(a: Any) -> bool:
+    """Return whether `a` is an array with fields."""
+    return isinstance(a, np.ndarray) and a.dtype.names is not None
+
+
+def _found(dtype: np.dtype[Any], name: str) -> Optional[Tuple[np.dtype[Any], int]]:
+    """Return the type and offset of a field, `outer.inner` of one within another."""
+    if name in (dtype.names or ()):
+        found = dtype.fields[name]  # type: ignore[index]
+        return found[0], found[1]
+    for outer in dtype.names or ():
+        if name.startswith(outer + "."):
+            of_outer = dtype.fields[outer]  # type: ignore[index]
+            inner = _found(of_outer[0], name[len(outer) + 1 :])
+            return None if inner is None else (inner[0], of_outer[1] + inner[1])
+    return None
+
+
+def _field(dtype: np.dtype[Any], name: str, descending: bool) -> _Field:
+    found = _found(dtype, name)
+    if found is None and name.startswith("-"):
+        name, descending = name[1:], not descending
+        found = _found(dtype, name)
+    if found is None:
+        raise ValueError(f"a has no field {name!r}: it has {', '.join(dtype.names or ())}")
+    of_field, offset = found
+    element = element_of(of_field)
+    if element is None:
+        raise TypeError(f"field {name!r} is of {of_field}, and fields to sort by are {SUPPORTED}: add one of numbers")
+    if not of_field.isnative:
+        raise TypeError(f"field {name!r} is of {of_field}, of another byte order: give a.astype(a.dtype.newbyteorder('='))")
+    if offset % min(of_field.itemsize, 4):
+        raise TypeError(f"field {name!r} is at byte {offset}, no multiple of its size: give {_ALIGNED}")
+    return element, offset, descending
+
+
+def _checked(a: Any, by: Optional[By], axis: Optional[int], descending: bool) -> Tuple[NDArray, List[_Field]]:
+    array = host_array(a, "a")
+    if array.dtype.names is None:
+        raise TypeError(f"a is of {array.dtype}, which has no fields: leave by out")
+    if array.ndim != 1 or axis not in (-1, 0, None):
+        raise ValueError(f"a has the shape {array.shape}, and structures are sorted along one axis: a.reshape(-1)")
+    if array.dtype.hasobject:
+        raise TypeError(f"a is of {array.dtype}, which refers to objects, and a sort moves bytes: use numpy.sort")
+    if array.dtype.itemsize % 4 or array.dtype.itemsize == 0:
+        raise TypeError(f"a has structures of {array.dtype.itemsize} bytes, no multiple of 4: give {_ALIGNED}")
+    names = [by] if isinstance(by, str) else list(array.dtype.names if by is None else by)
+    return array, [_field(array.dtype, name, descending) for name in names]
+
+
+def sort_structures(a: Any, by: Optional[By], axis: Optional[int], descending: bool, order: str) -> NDArray:
+    """Return a sorted copy of a structured array."""
+    array, fields = _checked(a, by, axis, descending)
+    if array.size == 0:
+        return np.array(array)
+    result = current().sort_structures(bytes_of(array), array.dtype.itemsize, fields, order)
+    sorted_array: NDArray = np.asarray(result).view(array.dtype)
+    return sorted_array
+
+
+def argsort_structures(a: Any, by: Optional[By], axis: Optional[int], descending: bool, order: str) -> NDArray:
+    """Return the indices that sort a structured array."""
+    array, fields = _checked(a, by, axis, descending)
+    if array.size == 0:
+        return np.empty(0, np.intp)
+    result = current().argsort_structures(bytes_of(array), array.dtype.itemsize, fields, order)
+    return np.asarray(result).view(np.uint32).astype(np.intp)

@@ -1,0 +1,96 @@
+//! Sort of structures on slices.
+
+use super::slices::{result_of, row_count};
+use super::{Gpu, Prepared, zeroed};
+use crate::error::{Error, Result};
+use crate::sort::{StructureSortBuffers, StructureSortConfig};
+
+impl Gpu {
+    /// Sorts structures in place by the fields of the configuration's key.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if a structure has another size than that of the configuration, and the errors of
+    /// [`Self::prepare_structure_sort`] and [`Prepared::run`].
+    pub fn sort_structures<S: bytemuck::Pod>(
+        &self,
+        config: StructureSortConfig,
+        structures: &mut [S],
+    ) -> Result<()> {
+        check_size::<S>(&config)?;
+        self.prepare_structure_sort(config, bytemuck::cast_slice_mut(structures))?.run_or_keep()
+    }
+
+    /// Returns the permutation that sorts structures.
+    ///
+    /// # Errors
+    /// [`Error::OutOfHostMemory`], [`Error::Unsupported`] if a structure has another size than that of the configuration, and
+    /// the errors of [`Self::prepare_structure_argsort`] and [`Prepared::run`].
+    pub fn argsort_structures<S: bytemuck::Pod>(
+        &self,
+        config: StructureSortConfig,
+        structures: &[S],
+    ) -> Result<Vec<u32>> {
+        check_size::<S>(&config)?;
+        let mut indices = zeroed(structures.len())?;
+        self.prepare_structure_argsort(config, bytemuck::cast_slice(structures), &mut indices)?.run()?;
+        Ok(indices)
+    }
+
+    /// Prepares [`Self::sort_structures`] of structures as bytes in memory order: creates the plan, and computes the size of
+    /// the memory, before any is allocated.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`], in words, if they are not whole structures, [`Error::Unsupported`] for an argsort, and the
+    /// errors of [`StructureSortPlan`](crate::sort::StructureSortPlan).
+    pub fn prepare_structure_sort<'a>(
+        &'a self,
+        config: StructureSortConfig,
+        structures: &'a mut [u8],
+    ) -> Result<Prepared<'a>> {
+        if config.is_argsort() {
+            let reason = "an argsort moves no structures: Gpu::argsort_structures returns its indices";
+            return Err(Error::Unsupported { reason });
+        }
+        let plan = self.plan(config.in_place())?;
+        let count = row_count(structures, config.structure_size(), 4)?;
+        let slices =
+            self.slices(plan, StructureSortBuffers::default(), count, &[("structures", &*structures)])?;
+        Ok(Prepared::new(slices.device_size(), move |on_error| {
+            let sorted = slices.run(&[("structures", &*structures)])?;
+            sorted.read_back([("structures", structures)], on_error)
+        }))
+    }
+
+    /// Prepares [`Self::argsort_structures`] likewise, into `indices`.
+    ///
+    /// # Errors
+    /// Those of [`Self::prepare_structure_sort`], [`Error::Unsupported`] for a sort that is not an argsort, and
+    /// [`Error::RangeTooSmall`] for less than an index of each structure.
+    pub fn prepare_structure_argsort<'a>(
+        &'a self,
+        config: StructureSortConfig,
+        structures: &'a [u8],
+        indices: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
+        if !config.is_argsort() {
+            let reason = "Gpu::argsort_structures takes a StructureSortConfig::argsort";
+            return Err(Error::Unsupported { reason });
+        }
+        let plan = self.plan(config)?;
+        let count = row_count(structures, config.structure_size(), 4)?;
+        let indices = result_of(bytemuck::cast_slice_mut(indices), count.saturating_mul(4), "the indices")?;
+        let inputs = [("structures", structures)];
+        let slices = self.slices(plan, StructureSortBuffers::default(), count, &inputs)?;
+        Ok(Prepared::new(slices.device_size(), move |on_error| {
+            slices.run(&inputs)?.read_back([("indices", indices)], on_error)
+        }))
+    }
+}
+
+fn check_size<S>(config: &StructureSortConfig) -> Result<()> {
+    if size_of::<S>() as u64 == config.structure_size() {
+        return Ok(());
+    }
+    let reason = "the structures have another size than the configuration says; give it their size_of";
+    Err(Error::Unsupported { reason })
+}

@@ -1,0 +1,112 @@
+//! Functions of the caller, compiled into the kernels.
+
+use crate::error::{Error, Result, in_range};
+use crate::kernels::{self, Kernel};
+
+#[doc = include_str!("../../docs/functions.md")]
+#[derive(Debug)]
+pub struct Functions {
+    name: &'static str,
+    element_words: u32,
+    data_words: u32,
+    modules: &'static [FunctionModule],
+}
+
+/// A kernel of the library, compiled with functions of the caller.
+#[derive(Debug)]
+pub struct FunctionModule(Kernel);
+
+impl FunctionModule {
+    /// The module of the kernel with this name in `glsl/kernels.txt`.
+    ///
+    /// # Panics
+    /// If this version has no such kernel; at compile time where it is the value of a constant or a static.
+    ///
+    /// # Safety
+    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, and was compiled from this version's source of that kernel,
+    /// with its defines, `FUNCTIONS`, and functions as described at [`Functions`]. A plan checks the interface of the module,
+    /// but not its code.
+    pub const unsafe fn new(kernel: &str, spirv: &'static [u8]) -> Self {
+        // SAFETY: the caller promises that the module differs from the library's only in the functions.
+        unsafe { Self(Kernel::with_functions(spirv, kernels::named(kernel))) }
+    }
+}
+
+impl Functions {
+    /// Maximum size of an element that kernels combine, 32-bit words.
+    pub const MAX_COMBINED_WORDS: u32 = 16;
+    /// Maximum size of an element that kernels only read, words.
+    pub const MAX_ELEMENT_WORDS: u32 = 1024;
+
+    /// Functions of elements of `element_words` 32-bit words, in these modules. `name` is for errors.
+    ///
+    /// # Safety
+    /// All modules were compiled with the same functions, whose `ELEMENT_WORDS` is `element_words`. They read no more of their
+    /// data than [`Self::with_data`] says, and what else a recording promises them. Devices support the
+    /// features of the modules beyond [`DeviceRequirements`](crate::device::DeviceRequirements), such as doubles.
+    pub const unsafe fn new(
+        name: &'static str,
+        element_words: u32,
+        modules: &'static [FunctionModule],
+    ) -> Self {
+        Self { name, element_words, data_words: 0, modules }
+    }
+
+    /// Sets the words of data that the functions read, at least: a recording with less is refused. None by default.
+    pub const fn with_data(mut self, words: u32) -> Self {
+        self.data_words = words;
+        self
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Size of an element, 32-bit words.
+    pub const fn element_words(&self) -> u32 {
+        self.element_words
+    }
+
+    /// The size of their data, of which `given` bytes are given.
+    pub(super) fn data_size(&self, given: u64) -> u64 {
+        given.max(u64::from(self.data_words) * 4)
+    }
+
+    /// The module in place of `model`. Fails unless there is one with its interface.
+    fn kernel(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
+        let failed = |problem| Error::Functions { functions: self.name, kernel: model.name, problem };
+        let mut kernels = self.modules.iter().map(|FunctionModule(kernel)| kernel);
+        let kernel = kernels.find(|kernel| kernel.name == model.name).ok_or(failed("have no module for"))?;
+        if kernel.is_sound(self.element_words) { Ok(kernel) } else { Err(failed("have a wrong module for")) }
+    }
+
+    /// As [`Self::kernel`], of elements that are combined.
+    pub(super) fn combining(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
+        let what = "words per element that functions combine";
+        in_range(what, self.element_words, 1..=Self::MAX_COMBINED_WORDS)?;
+        self.kernel(model)
+    }
+
+    /// As [`Self::kernel`], of elements that are only read.
+    pub(super) fn reading(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
+        let what = "words per element that functions read";
+        in_range(what, self.element_words, 1..=Self::MAX_ELEMENT_WORDS)?;
+        self.kernel(model)
+    }
+}
+
+/// Functions are equal if they are the same static.
+impl PartialEq for Functions {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Functions {}
+
+impl std::hash::Hash for Functions {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        std::ptr::hash(self, state);
+    }
+}

@@ -1,0 +1,216 @@
+//! Configuration of a structure sort, its policy, and the memory of a recording.
+
+use std::fmt;
+
+use super::StructureSort;
+use super::key::Key;
+use crate::device::{AddressRange, BufferRange, Capabilities};
+use crate::error::{Error, PolicyConflict, Result, in_range};
+use crate::primitives::arguments::{Arguments, Role, size_if};
+use crate::primitives::plan::{Buffers, configuration};
+use crate::primitives::tuning::{self, TunedPart};
+use crate::primitives::{Choice, Count, check_workgroup};
+
+/// What a recording writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Output {
+    /// The structures, in place.
+    InPlace,
+    /// The structures, elsewhere.
+    OutOfPlace,
+    /// The indices of an argsort.
+    Indices,
+}
+
+/// Configuration of a [`StructureSortPlan`](super::StructureSortPlan): structures of one size, sorted by some of their fields.
+/// The sort is stable.
+///
+#[doc = example!()]
+/// use subsweep::ElementType::{F32, U32};
+/// use subsweep::headless::{Gpu, GpuOptions};
+/// use subsweep::sort::{Direction::*, Key, StructureSortConfig};
+///
+/// let gpu = Gpu::open(GpuOptions::default())?;
+/// let key = Key::fields([(U32, 0, Ascending), (F32, 4, Descending)]);
+/// let config = StructureSortConfig::structures(12, key);
+/// let half = 0.5f32.to_bits();
+/// let mut particles = [[7, half, 10], [3, 0, 11], [7, half, 12], [3, half, 13]];
+/// gpu.sort_structures(config, &mut particles)?;
+/// assert_eq!(particles, [[3, half, 13], [3, 0, 11], [7, half, 10], [7, half, 12]]);
+/// # Ok::<(), subsweep::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StructureSortConfig {
+    pub(super) structure_size: u32,
+    pub(super) key: Key,
+    pub(super) output: Output,
+    pub(super) has_indirect_count: bool,
+    pub(super) policy: Option<StructureSortPolicy>,
+}
+
+impl StructureSortConfig {
+    /// Maximum size of a structure, bytes: 1 MiB.
+    pub const MAX_STRUCTURE_SIZE: u32 = 1 << 20;
+
+    /// Sorts structures of `structure_size` bytes, a multiple of 4 up to [`Self::MAX_STRUCTURE_SIZE`], in place.
+    pub const fn structures(structure_size: u32, key: Key) -> Self {
+        Self { structure_size, key, output: Output::InPlace, has_indirect_count: false, policy: None }
+    }
+
+    /// Argsort: writes the permutation that sorts the structures, as u32 indices; the structures are unchanged.
+    pub const fn argsort(structure_size: u32, key: Key) -> Self {
+        Self { output: Output::Indices, ..Self::structures(structure_size, key) }
+    }
+
+    setters! {
+        /// Sorts from [`StructureSortBuffers::structures`] to [`StructureSortBuffers::sorted`]; the input is unchanged. Saves
+        /// a copy of the structures, and an array of them in scratch. Not for an argsort.
+        out_of_place() => output = Output::OutOfPlace;
+        /// Supports indirect counts, [`Count::Indirect`].
+        indirect_count() => has_indirect_count = true;
+        /// Sets the policy; by default that of [`StructureSortPolicy::choose`].
+        policy(policy: StructureSortPolicy) => policy = Some(policy);
+    }
+
+    /// Size of a structure, bytes.
+    pub const fn structure_size(&self) -> u64 {
+        self.structure_size as u64
+    }
+
+    /// The key.
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Whether it is an argsort, which does not change the structures.
+    pub const fn is_argsort(&self) -> bool {
+        matches!(self.output, Output::Indices)
+    }
+
+    /// The same sort in place.
+    #[cfg(feature = "headless")]
+    pub(crate) const fn in_place(self) -> Self {
+        match self.output {
+            Output::OutOfPlace => Self { output: Output::InPlace, ..self },
+            Output::InPlace | Output::Indices => self,
+        }
+    }
+
+    fn check(&self, _: &Capabilities) -> Result<()> {
+        in_range("bytes of a structure", self.structure_size, 4..=Self::MAX_STRUCTURE_SIZE)?;
+        if !self.structure_size.is_multiple_of(4) {
+            let reason = "a structure has a multiple of 4 bytes; pad it, numpy by align=True";
+            return Err(Error::Unsupported { reason });
+        }
+        self.key.check(self.structure_size)
+    }
+
+    /// Structures are words.
+    const fn of_unpacked(self) -> Self {
+        self
+    }
+}
+
+configuration!(StructureSortConfig, StructureSortPolicy of StructureSort);
+
+/// The memory of one recording.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct StructureSortBuffers {
+    /// The structures; sorted in place, unless the configuration says otherwise.
+    pub structures: AddressRange,
+    /// The sorted structures of a sort [out of place](StructureSortConfig::out_of_place).
+    pub sorted: AddressRange,
+    /// The permutation of an [argsort](StructureSortConfig::argsort), u32.
+    pub indices: AddressRange,
+    /// Scratch of [`StructureSortPlan::scratch_requirements`](super::StructureSortPlan::scratch_requirements).
+    pub scratch: BufferRange,
+}
+
+impl StructureSortBuffers {
+    /// Buffers of a sort in place.
+    pub const fn new(structures: AddressRange, scratch: BufferRange) -> Self {
+        Self { structures, sorted: AddressRange::NONE, indices: AddressRange::NONE, scratch }
+    }
+
+    setters! {
+        /// Sets the range of the sorted structures.
+        sorted(sorted: AddressRange) => sorted = sorted;
+        /// Sets the range of the permutation.
+        indices(indices: AddressRange) => indices = indices;
+    }
+}
+
+impl Buffers<StructureSort> for StructureSortBuffers {
+    fn arguments(
+        &mut self,
+        config: &StructureSortConfig,
+        count: &mut Count,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        let is_of = |output| config.output == output;
+        if !is_of(Output::OutOfPlace) && self.sorted.size > 0 {
+            let reason = "the plan takes no range of sorted structures; make it with out_of_place";
+            return Err(Error::Unsupported { reason });
+        }
+        if !is_of(Output::Indices) && self.indices.size > 0 {
+            let reason = "the plan writes no indices; make it for an argsort";
+            return Err(Error::Unsupported { reason });
+        }
+        let size = |size: u64| count.max().saturating_mul(size);
+        let (structures_size, indices_size) = (size(config.structure_size()), size(4));
+        let role = if is_of(Output::InPlace) { Role::ReadWrite } else { Role::Read };
+        table.count("count", count)?;
+        table.addresses("structures", role, &mut self.structures, structures_size)?;
+        table.write("sorted", &mut self.sorted, size_if(is_of(Output::OutOfPlace), structures_size))?;
+        table.write("indices", &mut self.indices, size_if(is_of(Output::Indices), indices_size))?;
+        table.scratch(&mut self.scratch)
+    }
+}
+
+/// Policy of a structure sort: the tiles of the kernel that makes keys. The sorts and the gather have their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct StructureSortPolicy {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Structures per invocation, at most 32.
+    pub items_per_invocation: u32,
+}
+
+impl StructureSortPolicy {
+    /// Chooses the policy for a device.
+    pub fn choose(capabilities: &Capabilities, _: &StructureSortConfig) -> Choice<Self> {
+        let tuned = tuning::shape_of(capabilities, TunedPart::Gather, [1, 0]);
+        Choice {
+            policy: Self::tiled(
+                capabilities.max_workgroup_invocations.min(tuned.workgroup_size),
+                tuned.items,
+            ),
+            reason: "the tiles of a gather, which reads as the kernel of the keys does",
+        }
+    }
+
+    /// A policy with `workgroup_size` invocations and `items_per_invocation` structures for each.
+    pub const fn tiled(workgroup_size: u32, items_per_invocation: u32) -> Self {
+        Self { workgroup_size, items_per_invocation }
+    }
+
+    /// Structures per workgroup.
+    pub const fn tile_items(&self) -> u32 {
+        self.workgroup_size * self.items_per_invocation
+    }
+
+    fn check(&self, _: &StructureSortConfig, capabilities: &Capabilities) -> Result<()> {
+        check_workgroup(self.workgroup_size, capabilities)?;
+        // Compilers do not unroll longer loops.
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)
+    }
+}
+
+impl fmt::Display for StructureSortPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workgroup_size, items_per_invocation } = self;
+        write!(f, "structure sort: workgroup {workgroup_size}, {items_per_invocation} keys per invocation")
+    }
+}

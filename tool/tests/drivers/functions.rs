@@ -1,0 +1,439 @@
+//! Functions of a caller; none of the operators commutes.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::Error;
+use subsweep::headless::{Gpu, ScanInputs, SelectInputs};
+use subsweep::reduce::{ReduceConfig, ReducePolicy, ReduceRuns};
+use subsweep::scan::{ScanConfig, ScanKind, ScanPolicy, SegmentsBy};
+use subsweep::select::{SelectAlgorithm, SelectConfig, SelectPolicy};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
+use subsweep::{ElementType, FunctionModule, Functions};
+
+use super::cases::clean_trial;
+use super::passes::rig::random;
+use subsweep::kernels::fixture;
+
+/// The functions of a fixture, of elements of `words` words, in the modules of these kernels.
+macro_rules! functions {
+    ($name:literal, $words:literal, data: $data:literal, [$($kernel:literal),* $(,)?]) => {{
+        static MODULES: &[FunctionModule] = &[$(
+            // SAFETY: the build has compiled the module for Vulkan 1.2, from an include that follows the rules.
+            unsafe { FunctionModule::new($kernel, fixture(concat!($name, ".", $kernel))) }
+        ),*];
+        // SAFETY: as above.
+        static FUNCTIONS: Functions = unsafe { Functions::new($name, $words, MODULES).with_data($data) };
+        &FUNCTIONS
+    }};
+}
+
+/// An operator, in all kernels that combine.
+macro_rules! operator {
+    ($name:literal, $words:literal) => {
+        functions!(
+            $name,
+            $words,
+            data: 0,
+            [
+                "scan/reduce:words32x1",
+                "scan/downsweep:words32x1",
+                "scan/reduce:words32x1_segmented",
+                "scan/downsweep:words32x1_segmented",
+                "reduce/reduce:words32",
+                "reduce/segments:words32",
+            ]
+        )
+    };
+}
+
+fn trial(gpu: &Arc<Gpu>, name: &str, run: fn(&Gpu) -> Result<(), Failed>) -> Trial {
+    clean_trial(gpu, format!("functions: {name}"), run)
+}
+
+/// Functions that combine elements.
+pub fn operators(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name, run| trial(gpu, name, run);
+    vec![
+        trial("products of matrices", |gpu| {
+            scans(gpu, operator!("matrix", 4), [1, 0, 0, 1], |_, words| words, multiply)
+        }),
+        trial("brackets in the bicyclic monoid", |gpu| {
+            scans(gpu, operator!("bicyclic", 2), [0, 0], |_, [a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("affine maps of more than four words", |gpu| {
+            scans(gpu, operator!("affine", 6), [1, 0, 0, 1, 0, 0], |_, words| words, compose)
+        }),
+        trial("segments of brackets, in either direction, from an initial value", |gpu| {
+            segments(gpu, operator!("bicyclic", 2), |[a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("segments of affine maps", |gpu| segments(gpu, operator!("affine", 6), |words| words, compose)),
+        trial("reductions of matrices", |gpu| {
+            reductions(gpu, operator!("matrix", 4), [1, 0, 0, 1], |words| words, multiply)
+        }),
+        trial("reductions of brackets", |gpu| {
+            reductions(gpu, operator!("bicyclic", 2), [0, 0], |[a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("reductions of affine maps", |gpu| {
+            reductions(gpu, operator!("affine", 6), [1, 0, 0, 1, 0, 0], |words| words, compose)
+        }),
+    ]
+}
+
+/// Functions that read elements; and refusals.
+pub fn readers(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name, run| trial(gpu, name, run);
+    vec![
+        trial("selections and partitions by a function of the caller", selections),
+        trial("argsorts by keys that a function of the caller computes", computed_keys),
+        trial("modules of other kernels are refused", refusals),
+    ]
+}
+
+fn multiply(a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
+    let cell = |row: usize, column: usize| {
+        a[2 * row].wrapping_mul(b[column]).wrapping_add(a[2 * row + 1].wrapping_mul(b[2 + column]))
+    };
+    [cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1)]
+}
+
+fn match_brackets([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
+    let matched = b.min(c);
+    [a + c - matched, b + d - matched]
+}
+
+/// The composition: the first map, then the second.
+fn compose(a: [u32; 6], b: [u32; 6]) -> [u32; 6] {
+    let matrix = |map: [u32; 6]| [map[0], map[1], map[2], map[3]];
+    let [x, y, z, w] = multiply(matrix(b), matrix(a));
+    let translation = |row: usize| {
+        let there = b[2 * row].wrapping_mul(a[4]).wrapping_add(b[2 * row + 1].wrapping_mul(a[5]));
+        there.wrapping_add(b[4 + row])
+    };
+    [x, y, z, w, translation(0), translation(1)]
+}
+
+/// Compares inclusive and exclusive scans, by the default policy and over several levels of small tiles, with a loop.
+fn scans<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static Functions,
+    identity: [u32; N],
+    element: fn(usize, [u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+        let config = ScanConfig::custom(kind, operator);
+        let default = ScanPolicy::choose(gpu.capabilities(), &config).policy;
+        for policy in [default, small] {
+            let tile = policy.tile_items() as usize;
+            for count in [1, tile - 1, tile, tile + 1, 3 * tile + 7, small.tile_items().pow(2) as usize + 1] {
+                let words = random(count, count * N);
+                let elements = words.as_chunks::<N>().0.iter().enumerate();
+                let elements: Vec<[u32; N]> = elements.map(|(i, words)| element(i, *words)).collect();
+                let mut sum = identity;
+                let mut expected = Vec::new();
+                for &element in &elements {
+                    let before = sum;
+                    sum = combine(sum, element);
+                    expected.push(if kind == ScanKind::Inclusive { sum } else { before });
+                }
+                let mut values = elements.into_flattened();
+                gpu.scan(config.policy(policy), &mut values)?;
+                let (got, _) = values.as_chunks::<N>();
+                if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
+                    let (got, expected) = (got[i], expected[i]);
+                    return Err(
+                        format!("{kind:?}, {policy}: [{i}] of {count} is {got:?}, not {expected:?}").into()
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares inclusive and exclusive segmented scans, in either direction and from an initial value, with a loop.
+fn segments<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static Functions,
+    element: fn([u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    let tile = small.tile_items() as usize;
+    for (kind, is_reverse) in [
+        (ScanKind::Inclusive, false),
+        (ScanKind::Exclusive, true),
+        (ScanKind::Inclusive, true),
+        (ScanKind::Exclusive, false),
+    ] {
+        let config = ScanConfig::custom(kind, operator).policy(small);
+        let config = if is_reverse { config.reverse() } else { config };
+        let rows = config.along_rows(13);
+        let config = config.segments(SegmentsBy::Offsets);
+        for count in [1, tile + 1, tile * 5 + 3, tile * 3 + 10, tile * tile + 1] {
+            let words = random(count, (count + 1) * N);
+            let mut elements: Vec<[u32; N]> =
+                words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
+            let initial = elements.pop().expect("one more than is scanned");
+            // Short segments, then one longer than a tile; or all of one size.
+            let of_rows = count % 2 == 0;
+            let is_start = |row: &usize| match of_rows {
+                true => row.is_multiple_of(13),
+                false => row % 13 == 7 && *row < count / 3,
+            };
+            let starts: Vec<_> = (0..count).filter(is_start).collect();
+            let mut expected = vec![initial; count];
+            let begins = std::iter::once(0).chain(starts.iter().copied());
+            let ends = starts.iter().copied().chain([count]);
+            for (begin, end) in begins.zip(ends) {
+                let mut sum = initial;
+                let order: Vec<_> =
+                    if is_reverse { (begin..end).rev().collect() } else { (begin..end).collect() };
+                for row in order {
+                    let before = sum;
+                    sum = combine(sum, elements[row]);
+                    expected[row] = if kind == ScanKind::Inclusive { sum } else { before };
+                }
+            }
+            let starts: Vec<_> = starts.iter().map(|&row| row as u32).collect();
+            let mut values = elements.into_flattened();
+            let segments = if of_rows { &[][..] } else { &starts };
+            let inputs = ScanInputs { initial: Some(&initial), segments };
+            gpu.scan_with(if of_rows { rows } else { config }, &mut values, inputs)?;
+            let (got, _) = values.as_chunks::<N>();
+            if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
+                let (got, expected) = (got[i], expected[i]);
+                return Err(format!(
+                    "{kind:?}, reverse: {is_reverse}: [{i}] of {count} is {got:?}, not {expected:?}"
+                )
+                .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares reductions of all rows, over several levels, and of segments with a loop.
+fn reductions<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static Functions,
+    identity: [u32; N],
+    element: fn([u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let config = ReduceConfig::custom(operator);
+    let default = ReducePolicy::choose(gpu.capabilities(), &config).policy;
+    for count in [0, 1, 100, 129, 5000, 128 * 128 + 1] {
+        let words = random(count, count * N);
+        let elements: Vec<[u32; N]> = words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
+        let values = elements.concat();
+        let expected = elements.iter().fold(identity, |total, &element| combine(total, element));
+        for policy in [default, default.with_packs(1)] {
+            let got = gpu.reduce(config.policy(policy), &values)?;
+            assert_eq!(got, expected, "{count} elements, {policy}");
+        }
+        let offsets: Vec<_> =
+            [0, 0, 3, 37, 1000, 1003, 16_000, u32::MAX].map(|begin| begin.min(count as u32)).into();
+        let got = gpu.reduce_segments(config.runs(ReduceRuns::Offsets), &values, &offsets)?;
+        for (index, got) in got.as_chunks::<N>().0.iter().enumerate() {
+            let end = offsets.get(index + 1).map_or(count, |&end| end as usize);
+            let rows = &elements[offsets[index] as usize..end];
+            let expected = rows.iter().fold(identity, |total, &element| combine(total, element));
+            assert_eq!(*got, expected, "segment {index} of {count} elements");
+        }
+        // Few lanes a row, a workgroup, and several; the last row is short.
+        for length in [7, 300, 5000] {
+            let got = gpu.reduce(config.along_rows(length as u32), &values)?;
+            let expected: Vec<_> = elements
+                .chunks(length)
+                .flat_map(|row| row.iter().fold(identity, |total, &element| combine(total, element)))
+                .collect();
+            assert_eq!(got, expected, "rows of {length} of {count} elements");
+        }
+    }
+    Ok(())
+}
+
+fn select_kernels() -> [&'static Functions; 2] {
+    let above =
+        functions!("above", 3, data: 2, ["select/count:key1", "select/compact:key1", "select/chained:key1"]);
+    let even =
+        functions!("even", 1, data: 0, ["select/count:key1", "select/compact:key1", "select/chained:key1"]);
+    [above, even]
+}
+
+/// Compares selections and partitions, with indices and values, by each algorithm, with a loop.
+fn selections(gpu: &Gpu) -> Result<(), Failed> {
+    let [above, even] = select_kernels();
+    let plane = [0.5f32, -1.0, 0.25, 3.0];
+    let coefficients = gpu.allocate_with(&plane.map(f32::to_bits))?;
+    let address = coefficients.addresses().address;
+    let data = address.to_ne_bytes();
+    let is_above = |index: usize, point: &[f32; 3]| {
+        let products: Vec<_> = point.iter().zip(plane).map(|(a, b)| a * b).collect();
+        (products[0] + products[1]) + products[2] > plane[3] || index.is_multiple_of(11)
+    };
+    for algorithm in [SelectAlgorithm::Chained, SelectAlgorithm::ReduceThenScan] {
+        for count in [0, 1, 5_000, 70_001] {
+            // Small whole numbers, so that no driver's rounding matters.
+            let numbers: Vec<f32> =
+                random(count, 3 * count).iter().map(|word| (word % 64) as f32 - 32.0).collect();
+            let points = numbers.as_chunks::<3>().0;
+            let of = |config: SelectConfig| {
+                config.policy(SelectPolicy::tuned(algorithm, gpu.capabilities(), &config))
+            };
+            let inputs = SelectInputs::of_bytes(bytemuck::cast_slice(&numbers));
+            let refused = gpu.select(SelectConfig::custom(above), &inputs);
+            assert!(
+                matches!(refused, Err(Error::RangeTooSmall { what: "functions_data", .. })),
+                "{refused:?}"
+            );
+            // SAFETY: the address of four words that live.
+            let inputs = unsafe { inputs.functions_data(&data) };
+            let got = gpu.select(of(SelectConfig::custom(above).indices()), &inputs)?;
+            let kept = |wanted| (0..count).filter(move |&i| is_above(i, &points[i]) == wanted);
+            let indices: Vec<u32> = kept(true).map(|i| i as u32).collect();
+            let expected: Vec<f32> = kept(true).flat_map(|i| points[i]).collect();
+            assert_eq!((got.elements::<f32>()?, got.indices), (expected, indices), "{count}, {algorithm:?}");
+
+            let words = random(count + 1, count);
+            let values: Vec<u32> = (0..count as u32).collect();
+            let inputs = SelectInputs::new(&words).values(&values);
+            let config = SelectConfig::custom(even).values(1);
+            let got = gpu.select(of(config), &inputs)?;
+            let pairs = || words.iter().zip(&values);
+            let (evens, their_values): (Vec<u32>, Vec<u32>) =
+                pairs().filter(|(word, _)| **word % 2 == 0).unzip();
+            assert_eq!((got.elements::<u32>()?, got.values::<u32>()?), (evens, their_values), "{count}");
+            if algorithm == SelectAlgorithm::ReduceThenScan {
+                let got = gpu.select(of(config.partition()), &inputs)?;
+                let mut parted = words.clone();
+                parted.sort_by_key(|word| word % 2);
+                assert_eq!(got.elements::<u32>()?, parted, "{count}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn distances() -> &'static Functions {
+    functions!(
+        "distance",
+        5,
+        data: 3,
+        [
+            "sort/digit_histogram:key1_bins",
+            "sort/onesweep:key1_value1",
+            "sort/single_workgroup:key1_value1",
+            "sort/digit_histogram:key2_bins",
+            "sort/onesweep:key2_value1",
+            "sort/single_workgroup:key2_value1",
+        ]
+    )
+}
+
+/// Compares argsorts by computed keys, in one workgroup and by passes whose workgroups wait, stride and compute the keys of
+/// stalled tiles again, with a sort of the host.
+fn computed_keys(gpu: &Gpu) -> Result<(), Failed> {
+    let axis = [3u32, 0x1001, 0x10_0000];
+    for (element, bits, is_descending) in [
+        (ElementType::U32, 0..32, false),
+        (ElementType::I32, 0..32, true),
+        (ElementType::U32, 8..16, false),
+        (ElementType::U64, 0..64, true),
+    ] {
+        for count in [0, 1, 300, 70_001] {
+            let words = random(count, 5 * count);
+            let key = |index: usize| {
+                let point = &words[5 * index..];
+                let distance = (0..3).fold(0u32, |sum, w| sum.wrapping_add(point[w].wrapping_mul(axis[w])));
+                match element {
+                    ElementType::U64 => {
+                        u64::from(distance) << 32 | u64::from(point[4].wrapping_add(index as u32))
+                    }
+                    ElementType::I32 => u64::from(distance ^ 1 << 31),
+                    _ => u64::from(distance) >> bits.start & ((1 << bits.len()) - 1),
+                }
+            };
+            let config = SortConfig::argsort(element).bits(bits.clone()).computed(distances());
+            let config = if is_descending { config.descending() } else { config };
+            let mut expected: Vec<u32> = (0..count as u32).collect();
+            match is_descending {
+                false => expected.sort_by_key(|&index| key(index as usize)),
+                true => expected.sort_by_key(|&index| std::cmp::Reverse(key(index as usize))),
+            }
+            let mut waiting = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &config);
+            waiting.few_keys = None;
+            waiting.look_back.spin_limit = 1;
+            let mut striding = waiting;
+            striding.max_workgroups = Some(3);
+            let chosen = SortPolicy::choose(gpu.capabilities(), &config).policy;
+            for policy in [chosen, waiting, striding] {
+                let axis = bytemuck::cast_slice(&axis);
+                // SAFETY: the three words that the function reads.
+                let got = unsafe { gpu.argsort_computed(config.policy(policy), &words, axis) }?;
+                assert!(got == expected, "{count} of {element}, descending: {is_descending}, {policy}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let refuse = |operator: &'static Functions| {
+        let refused = gpu.scan(ScanConfig::custom(ScanKind::Inclusive, operator), &mut [0u32; 16]);
+        assert!(matches!(refused, Err(Error::Functions { .. } | Error::OutOfRange { .. })), "{refused:?}");
+    };
+    // A wrong element size, modules of another kernel, and empty modules.
+    refuse(operator!("matrix", 2));
+    refuse(operator!("matrix", 17));
+    let other = |reduce, downsweep| -> &'static Functions {
+        // SAFETY: a plan refuses them before they reach a device.
+        unsafe {
+            let modules = vec![
+                FunctionModule::new("scan/reduce:words32x1", reduce),
+                FunctionModule::new("scan/downsweep:words32x1", downsweep),
+            ];
+            Box::leak(Box::new(Functions::new("other", 4, modules.leak())))
+        }
+    };
+    refuse(other(fixture("matrix.scan/downsweep:words32x1"), fixture("matrix.scan/reduce:words32x1")));
+    refuse(other(fixture("spilling"), fixture("spilling")));
+    refuse(other(b"", b""));
+    let plain = functions!("matrix", 4, data: 0, ["scan/reduce:words32x1", "scan/downsweep:words32x1"]);
+    let lacks = |refused: subsweep::Result<()>, name: &str| {
+        let is_named = matches!(refused, Err(Error::Functions { kernel, .. }) if kernel.starts_with(name));
+        assert!(is_named, "{refused:?} does not name {name}");
+    };
+    let of_segments = ScanConfig::custom(ScanKind::Inclusive, plain).segments(SegmentsBy::Flags);
+    let inputs = ScanInputs { initial: None, segments: &[0; 4] };
+    let refused = gpu.scan_with(of_segments, &mut [0u32; 16], inputs);
+    lacks(refused, "scan/reduce:words32x1_segmented");
+    lacks(gpu.reduce(ReduceConfig::custom(plain), &[0u32; 16]).map(|_| ()), "reduce/reduce:words32");
+    lacks(gpu.select(SelectConfig::custom(plain), &SelectInputs::new(&[0u32; 16])).map(|_| ()), "select/");
+    lacks(
+        // SAFETY: a plan refuses it.
+        unsafe {
+            gpu.argsort_computed(SortConfig::argsort(ElementType::U32).computed(plain), &[0u32; 16], &[])
+        }
+        .map(|_| ()),
+        "sort/single_workgroup:key1_value1",
+    );
+    let carried = SortConfig::keys_and_indices(ElementType::U32).computed(distances());
+    let refused = gpu.prepare_sort(carried, &mut [], &mut []).map(|_| ());
+    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    for operator in [operator!("matrix", 2), operator!("matrix", 17)] {
+        let refused = gpu.reduce(ReduceConfig::custom(operator), &[0u32; 34]);
+        assert!(matches!(refused, Err(Error::Functions { .. } | Error::OutOfRange { .. })), "{refused:?}");
+    }
+    let config = ScanConfig::custom(ScanKind::Inclusive, operator!("matrix", 4));
+    let of_columns = gpu.scan(config.columns(2), &mut [0u32; 16]);
+    assert!(matches!(of_columns, Err(Error::Unsupported { .. })), "{of_columns:?}");
+    let of_doubles = gpu.scan(config, &mut [0f64; 16]);
+    assert!(matches!(of_doubles, Err(Error::ElementMismatch { .. })), "{of_doubles:?}");
+    let ragged = gpu.scan(config, &mut [0u32; 15]);
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 15, columns: 4 }));
+    Ok(())
+}
