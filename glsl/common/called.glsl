@@ -12,10 +12,6 @@
 #endif
 #include "functions.glsl"
 
-#if defined EXPECTED_ELEMENT_WORDS && ELEMENT_WORDS != EXPECTED_ELEMENT_WORDS
-#error ELEMENT_WORDS differs from that of other uses
-#endif
-
 const uint SOURCE_WORDS = ELEMENT_WORDS;
 
 #ifdef USES_KEEP

@@ -33,9 +33,6 @@
 #undef OPERATOR_WORDS32
 #define USES_COMBINE
 #include "functions.glsl"
-#if defined EXPECTED_ELEMENT_WORDS && ELEMENT_WORDS != EXPECTED_ELEMENT_WORDS
-#error ELEMENT_WORDS differs from that of other uses
-#endif
 #elif defined OPERATOR_WORDS32
 #include "operator/words32.glsl"
 #elif defined OPERATOR_WORDS64

@@ -38,7 +38,11 @@ impl Functions {
     /// Maximum size of an element that kernels only read, words.
     pub const MAX_ELEMENT_WORDS: u32 = 1024;
 
-    /// Functions of elements of `element_words` 32-bit words, in these modules. `name` is for errors.
+    /// Functions of elements of `element_words` 32-bit words, 1 to [`Self::MAX_ELEMENT_WORDS`], in these modules. `name` is for
+    /// errors.
+    ///
+    /// # Panics
+    /// For another size; at compile time where it is the value of a constant or a static.
     ///
     /// # Safety
     /// All modules were compiled with the same functions, whose `ELEMENT_WORDS` is `element_words`. They read no more of their
@@ -49,6 +53,7 @@ impl Functions {
         element_words: u32,
         modules: &'static [FunctionModule],
     ) -> Self {
+        assert!(1 <= element_words && element_words <= Self::MAX_ELEMENT_WORDS, "words per element");
         Self { name, element_words, data_words: 0, modules }
     }
 
@@ -73,26 +78,18 @@ impl Functions {
         given.max(u64::from(self.data_words) * 4)
     }
 
-    /// The module in place of `model`. Fails unless there is one with its interface.
-    fn kernel(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
+    /// The module in place of `model`. Fails unless there is one with its interface, which takes as long as reading it.
+    pub(super) fn kernel(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
         let failed = |problem| Error::Functions { functions: self.name, kernel: model.name, problem };
         let mut kernels = self.modules.iter().map(|FunctionModule(kernel)| kernel);
         let kernel = kernels.find(|kernel| kernel.name == model.name).ok_or(failed("have no module for"))?;
         if kernel.is_sound(self.element_words) { Ok(kernel) } else { Err(failed("have a wrong module for")) }
     }
 
-    /// As [`Self::kernel`], of elements that are combined.
-    pub(super) fn combining(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
+    /// Fails if elements have more words than kernels combine.
+    pub(super) fn check_combined(&self) -> Result<()> {
         let what = "words per element that functions combine";
-        in_range(what, self.element_words, 1..=Self::MAX_COMBINED_WORDS)?;
-        self.kernel(model)
-    }
-
-    /// As [`Self::kernel`], of elements that are only read.
-    pub(super) fn reading(&'static self, model: &'static Kernel) -> Result<&'static Kernel> {
-        let what = "words per element that functions read";
-        in_range(what, self.element_words, 1..=Self::MAX_ELEMENT_WORDS)?;
-        self.kernel(model)
+        in_range(what, self.element_words, 1..=Self::MAX_COMBINED_WORDS)
     }
 }
 

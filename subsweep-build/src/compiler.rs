@@ -18,22 +18,22 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// The first that is on the `PATH`.
-    pub fn installed() -> Option<Self> {
-        let path = env::var_os("PATH")?;
+    /// Those that are on the `PATH`, shaderc's first.
+    pub fn installed() -> impl Iterator<Item = Self> {
+        let path = env::var_os("PATH").unwrap_or_default();
         let find = |name: &str| {
             let name = format!("{name}{}", env::consts::EXE_SUFFIX);
             env::split_paths(&path).map(|folder| folder.join(&name)).find(|program| program.is_file())
         };
-        let glslang = || find("glslangValidator").or_else(|| find("glslang")).map(Self::GlslangValidator);
-        find("glslc").map(Self::Glslc).or_else(glslang)
+        let glslang = find("glslangValidator").or_else(|| find("glslang"));
+        let found = [find("glslc").map(Self::Glslc), glslang.map(Self::GlslangValidator)];
+        found.into_iter().flatten()
     }
 
     /// Compiles a kernel with the functions in `sources`; `beside` has includes of these.
     pub(crate) fn compile(
         &self,
         kernel: &'static Kernel,
-        element_words: u32,
         sources: &Path,
         beside: &Path,
     ) -> Result<Vec<u32>, Error> {
@@ -44,7 +44,6 @@ impl Compiler {
         let stem = kernel.name.split(':').next().unwrap_or_default();
         let module = sources.join("module.spv");
         let mut command = Command::new(program);
-        command.arg(format!("-DEXPECTED_ELEMENT_WORDS={element_words}"));
         command.args(options).arg(format!("-I{}", sources.display())).arg("-DFUNCTIONS");
         if beside != Path::new("") {
             command.arg(format!("-I{}", beside.display()));

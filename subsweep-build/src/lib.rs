@@ -136,13 +136,16 @@ impl Functions {
             .ok_or_else(|| Error::NoElementWords { path: self.include.clone() })?;
         let compiler = match &self.compiler {
             Some(compiler) => compiler.clone(),
-            None => Compiler::installed().ok_or(Error::NoCompiler)?,
+            None => Compiler::installed().next().ok_or(Error::NoCompiler)?,
         };
         let folder = tempfile::tempdir().map_err(explain(&env::temp_dir()))?;
         for (path, source) in subsweep::GLSL {
             write(&folder.path().join(path), source)?;
         }
-        write(&folder.path().join("functions.glsl"), &text)?;
+        // What was read above holds for every kernel, whatever a kernel defines.
+        let check = "ELEMENT_WORDS differs from that of other uses";
+        let checked = format!("{text}\n#if ELEMENT_WORDS != {element_words}\n#error {check}\n#endif\n");
+        write(&folder.path().join("functions.glsl"), &checked)?;
         let beside = self.include.parent().unwrap_or(Path::new(""));
         let mut modules: Vec<Module> = Vec::new();
         for kernel in self.kernels()? {
@@ -150,7 +153,7 @@ impl Functions {
                 continue;
             }
             let model = kernels::named(kernel);
-            let words = compiler.compile(model, element_words, folder.path(), beside)?;
+            let words = compiler.compile(model, folder.path(), beside)?;
             kernels::check_functions(&words, model, element_words)
                 .map_err(|reason| Error::Unsound { kernel, reason })?;
             modules.push(Module { kernel, words });

@@ -1,18 +1,13 @@
 //! Functions through the compilers that are installed.
 
+use std::fs;
 use std::path::PathBuf;
-use std::{env, fs};
 
 use subsweep_build::{Compiler, Error, Functions, c_header, rust, uses};
 
 /// Each compiler that is on the PATH; at least one.
 fn compilers() -> Vec<Compiler> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let find =
-        |name: &str| env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
-    let glslc = find("glslc").map(Compiler::Glslc);
-    let all: Vec<_> =
-        glslc.into_iter().chain(find("glslangValidator").map(Compiler::GlslangValidator)).collect();
+    let all: Vec<_> = Compiler::installed().collect();
     assert!(!all.is_empty(), "install glslc or glslang-tools, as tools/setup test does");
     all
 }

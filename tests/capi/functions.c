@@ -92,7 +92,7 @@ static void sort_points(const Host *host, const SubsweepDevice *device) {
 
 /* Powers of the matrix (1 1; 1 0): Fibonacci's numbers. */
 static void multiply_matrices(const Host *host, const SubsweepDevice *device) {
-    static const float fibonacci[MATRICES] = {1, 1, 2, 3, 5};
+    static const uint32_t fibonacci[MATRICES] = {1, 1, 2, 3, 5};
     const SubsweepFunctions functions = made(&matrix);
     const SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .functions = functions};
     const SubsweepReducePlanCreateInfo of_reduce = {.struct_size = sizeof of_reduce, .functions = functions};
@@ -112,7 +112,7 @@ static void multiply_matrices(const Host *host, const SubsweepDevice *device) {
     scan.scratch = scratch_of(&arrays, plan, MATRICES, 0);
     RUN(host, subsweep_cmd_scan, plan, &scan);
     for (i = 0; i < MATRICES; i++) {
-        EXPECT(products->words[4 * i + 1] == (uint32_t)fibonacci[i]);
+        EXPECT(products->words[4 * i + 1] == fibonacci[i]);
     }
     subsweep_plan_destroy(plan);
     host_check(subsweep_reduce_plan_create(device, &of_reduce, &plan), "subsweep_reduce_plan_create");

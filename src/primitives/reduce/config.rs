@@ -368,9 +368,6 @@ impl ReduceConfig {
         if self.has_unpacked_results && !has_packed {
             return refused(UNPACKED_RESULTS);
         }
-        if let Operation::Custom(_) = self.operation {
-            self.modules()?;
-        }
         if let Some(ReduceRuns::FixedSize(length)) = self.runs {
             // Kernels multiply by the bytes of a row.
             in_range("the length of a row", length, 1..=u32::MAX / self.row_size() as u32)?;
@@ -391,7 +388,7 @@ impl ReduceConfig {
             Operation::Custom(_) if self.columns != 1 => {
                 refused("functions reduce single columns; let their element be the row")
             }
-            Operation::Custom(_) => Ok(()),
+            Operation::Custom(functions) => functions.check_combined(),
             Operation::Index(..) | Operation::BothIndices(_)
                 if !matches!(self.runs, None | Some(ReduceRuns::FixedSize(_))) =>
             {

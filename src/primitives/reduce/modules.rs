@@ -28,8 +28,8 @@ impl Modules {
                 let reduce = kernels::REDUCE_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 4)]);
                 let segments = kernels::REDUCE_SEGMENTS.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
                 return Ok(Self {
-                    reduce: functions.combining(reduce)?,
-                    segments: Some(functions.combining(segments)?),
+                    reduce: functions.kernel(reduce)?,
+                    segments: Some(functions.kernel(segments)?),
                     constants: Vec::new(),
                 });
             }

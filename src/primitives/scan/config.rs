@@ -364,7 +364,7 @@ impl ScanConfig {
             Operation::Custom(_) if self.columns != 1 => Err(Error::Unsupported {
                 reason: "functions scan single columns; let their element be the row",
             }),
-            Operation::Custom(_) => self.modules().map(|_| ()),
+            Operation::Custom(functions) => functions.check_combined(),
             Operation::BuiltIn(operator, element) if !operator.takes(element) => Err(Error::Unsupported {
                 reason: "and, or and xor are of whole numbers; scan the bits of floats as u32 or u64",
             }),

@@ -147,7 +147,7 @@ impl Modules {
     pub(super) fn custom(functions: &'static Functions, is_segmented: bool) -> Result<Self> {
         let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("HEADED", 1)];
         let defines = &defines[..if is_segmented { 3 } else { 2 }];
-        let kernel = |family: &'static Family| functions.combining(family.module(defines));
+        let kernel = |family: &'static Family| functions.kernel(family.module(defines));
         Ok(Self {
             reduce: kernel(&kernels::SCAN_REDUCE)?,
             downsweep: kernel(&kernels::SCAN_DOWNSWEEP)?,

@@ -336,7 +336,7 @@ impl SelectConfig {
     pub(super) fn kernel(&self, family: &'static Family) -> Result<&'static Kernel> {
         let kernel = family.module(&[("KEY_WORDS", self.keys.map_or(1, |element| element.words()))]);
         match self.predicate {
-            Predicate::Function(functions) => functions.reading(kernel),
+            Predicate::Function(functions) => functions.kernel(kernel),
             _ => Ok(kernel),
         }
     }

@@ -221,7 +221,7 @@ impl SortConfig {
 
     /// A kernel that reads keys, or computes them.
     pub(super) fn kernel(&self, kernel: &'static Kernel) -> Result<&'static Kernel> {
-        self.functions.map_or(Ok(kernel), |functions| functions.reading(kernel))
+        self.functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))
     }
 
     /// Sets [`Self::large_counts`] if `count` requires it and the configuration supports it.

@@ -190,10 +190,12 @@ impl ReduceCase {
         offsets.sort_unstable();
         if self.runs == Some(ReduceRuns::Ranges) {
             offsets.reverse();
+            // A few alone go on to the end: a loop over the rows of each is the oracle.
+            let is_long = |index| offsets.len() - index <= 100;
             let end = |(index, &begin): (usize, &u32)| match index % 5 {
                 0 => begin.saturating_sub(3),
                 1 => begin + 1,
-                2 => rows as u32 + 7,
+                2 if is_long(index) => rows as u32 + 7,
                 _ => (begin + 70).min(rows as u32),
             };
             let ends: Vec<_> = offsets.iter().enumerate().map(end).collect();
