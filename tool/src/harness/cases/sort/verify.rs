@@ -38,6 +38,9 @@ pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortC
         sorts
             .push(SortCase { order: FloatOrder::Numpy, ..sort.of(ElementType::F64, SortValues::None, true) });
     }
+    // A part of a structure's key: between one word and two.
+    let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
+    sorts.push(SortCase { bits: 0..40, ..onesweep.of(ElementType::U64, SortValues::B4, false) });
     sorts
 }
 
